@@ -1,0 +1,130 @@
+"""One hierarchy of errors, one table of codes, and what they mean for the exit code.
+
+Two channels. A problem of the whole run is an exception (:class:`LogReplayError` and its four kinds). A problem of one record is a
+:class:`Finding`: data that travels with the change into quarantine and the balance sheet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+#: Exit codes of every command.
+EXIT_OK, EXIT_WARNING, EXIT_ERROR, EXIT_UNUSABLE = 0, 4, 8, 12
+
+#: Every code with the sentence that heads its help. LR1xxx usage, LR2xxx input, LR3xxx refusal, LR4xxx target.
+CODES: dict[str, str] = {
+    "LR1001": "options contradict each other or have an unusable value",
+    "LR1002": "the output folder exists and is not empty",
+    "LR1003": "a --where predicate cannot be used",
+    "LR1004": "a selection names something that is not in the log",
+    "LR1005": "a needed program or library cannot be started",
+    "LR2001": "a file cannot be read",
+    "LR2002": "a file is empty",
+    "LR2003": "a file was transferred in text mode",
+    "LR2004": "the framing of a file cannot be recognised",
+    "LR2005": "a record length in the framing is impossible",
+    "LR2006": "a file ends in the middle of a record",
+    "LR2007": "control and data file do not belong together",
+    "LR2008": "the control file lacks a record that is needed",
+    "LR2009": "a control record has an unusable field",
+    "LR2010": "a data record's header has an impossible value",
+    "LR2011": "a data record names a table that the control file does not describe",
+    "LR2012": "a data record has a change type that is not known",
+    "LR2013": "segments of a change are missing or there are too many",
+    "LR2014": "a row image does not end where its record says",
+    "LR2015": "a value in a row image cannot be decoded",
+    "LR2016": "records of one unit of recovery contradict each other",
+    "LR2017": "the same change is in the log twice",
+    "LR2018": "the way DATA is laid out cannot be determined",
+    "LR3001": "a value cannot be represented in the target dialect",
+    "LR3002": "a change cannot be undone from the log",
+    "LR3003": "a change cannot be expressed in the target dialect",
+    "LR3004": "a unit of recovery is marked as incomplete",
+    "LR3005": "a name cannot be used in the target dialect",
+    "LR3006": "a column that identifies rows is excluded",
+    "LR4001": "the database refused a statement",
+    "LR4002": "the database's state differs from what was expected",
+    "LR4003": "the database cannot be started or reached",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place of a problem. ``offset`` is the byte offset in the file, ``record`` counts from 1; None where it does not apply."""
+
+    file: str | None = None
+    record: int | None = None
+    offset: int | None = None
+    field: str | None = None
+    table: str | None = None
+    unit: str | None = None
+
+    def __str__(self) -> str:
+        parts = [
+            self.file,
+            None if self.record is None else f"record {self.record}",
+            None if self.offset is None else f"offset {self.offset} (X'{self.offset:X}')",
+            None if self.field is None else f"field {self.field}",
+            None if self.table is None else f"table {self.table}",
+            None if self.unit is None else f"unit {self.unit}",
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem of one record: ``found`` and ``expected`` as a DBA would say them, ``hint`` what to do."""
+
+    code: str
+    where: Where
+    found: str
+    expected: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        hint = f" {self.hint}" if self.hint else ""
+        return f"{self.code} {self.where}: found {self.found}; expected {self.expected}.{hint}"
+
+
+@dataclass
+class LogReplayError(Exception):
+    """Base of every error the program raises on purpose. ``message`` says what was found and what was expected."""
+
+    code: str
+    message: str
+    where: Where = field(default_factory=Where)
+    hint: str = ""
+
+    exit_code = EXIT_UNUSABLE
+
+    def __post_init__(self) -> None:
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = str(self.where)
+        return f"{self.code} {place + ': ' if place else ''}{self.message}{'. ' + self.hint if self.hint else ''}"
+
+
+class UsageError(LogReplayError):
+    """The options contradict each other or name something that does not exist."""
+
+
+class InputError(LogReplayError):
+    """The log is not what its format says."""
+
+
+class Refusal(LogReplayError):
+    """The input is well-formed, and doing what was asked would be a guess."""
+
+    exit_code = EXIT_ERROR
+
+
+class TargetError(LogReplayError):
+    """The database said no."""
+
+    exit_code = EXIT_ERROR
+
+
+def first_finding_error(finding: Finding) -> InputError:
+    """The exception that ``--strict`` raises for the first finding."""
+    return InputError(finding.code, f"found {finding.found}; expected {finding.expected}", finding.where, finding.hint)

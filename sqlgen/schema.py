@@ -1,0 +1,88 @@
+"""Tables and columns as the SQL side sees them, and the one table that says which Arrow type carries which SQL type.
+
+Value contract (every Arrow column that crosses from ``replay`` into ``sqlgen`` obeys it):
+
+* integers: ``int64``
+* decimals: ``string`` holding the canonical digits, ``-?d+(.d{scale})?`` with exactly ``scale`` digits after the point.
+  31 digits do not fit an ``int64``, Arrow prints small decimals as ``1.0E-7``, and a log's packed digits *are* text already.
+* ``REAL``: ``float32``; ``DOUBLE``: ``float64``
+* character types: ``string`` (UTF-8, never undecodable bytes); bit data: ``binary``
+* ``DATE`` ``YYYY-MM-DD``, ``TIME`` ``HH:MM:SS``, ``TIMESTAMP`` ``YYYY-MM-DD HH:MM:SS[.f{precision}]``,
+  ``TIMESTAMP_TZ`` the same with ``+HH:MM`` appended: all ``string``, because year 0001, 24:00:00 and 12 fraction digits do not
+  fit Arrow's or Python's date types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import pyarrow as pa
+
+
+class SqlType(Enum):
+    """SQL types, independent of any dialect."""
+
+    SMALLINT = "SMALLINT"
+    INTEGER = "INTEGER"
+    BIGINT = "BIGINT"
+    DECIMAL = "DECIMAL"
+    REAL = "REAL"
+    DOUBLE = "DOUBLE"
+    CHAR = "CHAR"
+    VARCHAR = "VARCHAR"
+    BINARY = "BINARY"
+    VARBINARY = "VARBINARY"
+    DATE = "DATE"
+    TIME = "TIME"
+    TIMESTAMP = "TIMESTAMP"
+    TIMESTAMP_TZ = "TIMESTAMP_TZ"
+
+
+#: Which Arrow type carries which SQL type.
+ARROW_TYPES: dict[SqlType, pa.DataType] = {
+    SqlType.SMALLINT: pa.int64(),
+    SqlType.INTEGER: pa.int64(),
+    SqlType.BIGINT: pa.int64(),
+    SqlType.DECIMAL: pa.string(),
+    SqlType.REAL: pa.float32(),
+    SqlType.DOUBLE: pa.float64(),
+    SqlType.CHAR: pa.string(),
+    SqlType.VARCHAR: pa.string(),
+    SqlType.BINARY: pa.binary(),
+    SqlType.VARBINARY: pa.binary(),
+    SqlType.DATE: pa.string(),
+    SqlType.TIME: pa.string(),
+    SqlType.TIMESTAMP: pa.string(),
+    SqlType.TIMESTAMP_TZ: pa.string(),
+}
+
+FLOATS = frozenset({SqlType.REAL, SqlType.DOUBLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. ``length`` is in the source's units (characters or bytes; fraction digits for timestamps), ``scale`` for DECIMAL."""
+
+    name: str
+    type: SqlType
+    nullable: bool = True
+    length: int = 0
+    scale: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: names as the source spells them, columns in order, ``key`` the names of the identity columns (empty: no key)."""
+
+    schema: str
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+
+    def column(self, name: str) -> Column:
+        """The column called ``name``; ``KeyError`` when there is none (callers pass names they took from this table)."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
