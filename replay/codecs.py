@@ -194,12 +194,11 @@ def decode_packed(block: Bytes, scale: int, null: Mask | None = None) -> Decoded
     return _ragged_strings(text, start, null, wrong), wrong
 
 
-def decode_hfp(block: Bytes, null: Mask | None = None) -> Decoded:
-    """Hexadecimal floating point, ``uint8[n, 4 | 8]`` -> ``float64``: ±0.F × 16**(e - 64), rounded to nearest, ties to even.
+def hfp_values(block: Bytes) -> npt.NDArray[np.float64]:
+    """Hexadecimal floating point, ``uint8[n, 4 | 8]``: ±0.F × 16**(e - 64), rounded to nearest, ties to even.
 
     Short values are exact; long ones lose up to 3 of their 56 bits. Unnormalised fractions count, zero keeps its sign. Every pattern is a
-    number; ``ValueError`` for other widths. The order of rounding is right because only the fraction is rounded: no long value comes near
-    the ends of the double range.
+    number; ``ValueError`` for other widths. Rounding the fraction alone is right: no long value comes near the ends of the double range.
     """
     count, width = block.shape
     if width not in (4, 8):
@@ -209,8 +208,21 @@ def decode_hfp(block: Bytes, null: Mask | None = None) -> Decoded:
     fraction = (raw & np.uint64((1 << bits) - 1)).astype(np.int64).astype(np.float64)
     exponent = 4 * ((block[:, 0] & 0x7F).astype(np.int32) - 64) - bits
     values = np.ldexp(fraction, exponent)
-    values = np.where(block[:, 0] >= 0x80, -values, values)
-    return _numbers(pa.float64(), values, null), None
+    return np.asarray(np.where(block[:, 0] >= 0x80, -values, values))
+
+
+def decode_hfp(block: Bytes, null: Mask | None = None) -> Decoded:
+    """:func:`hfp_values` as ``float64``, of short values as well."""
+    return _numbers(pa.float64(), hfp_values(block), null), None
+
+
+def decode_real(block: Bytes, null: Mask | None = None) -> Decoded:
+    """Short hexadecimal floats, ``uint8[n, 4]``, as ``float32``; those that a single cannot hold are bad."""
+    values = hfp_values(block)
+    wrong = _some(outside_real(values), null)
+    with np.errstate(over="ignore", under="ignore"):
+        single = values.astype(np.float32)
+    return pa.Array.from_buffers(pa.float32(), len(single), [_validity(null, wrong), pa.py_buffer(single)]), wrong
 
 
 def outside_real(values: npt.NDArray[np.float64]) -> Mask:
@@ -302,7 +314,9 @@ def _decode_moment(block: Bytes, picture: str, null: Mask | None) -> Decoded:
         text = block - np.where(ebcdic, np.uint8(0xC0), np.uint8(0))[:, None]
     digits = np.array([kind == "0" for kind in picture])
     outside = text - np.where(digits, 48, 0).astype(np.uint8) > np.where(digits, 9, 255).astype(np.uint8)
-    bad = outside.any(axis=1) if outside.any() else np.zeros(len(block), bool)
+    bad = np.zeros(len(block), bool)
+    if outside.any():
+        bad |= outside.any(axis=1)
     if picture.startswith(_DATE):
         bad |= _wrong_date(text)
     clock = picture.find(_TIME)
@@ -328,7 +342,7 @@ def _two_digits(text: Bytes, place: int) -> Bytes:
 
 def _wrong_date(text: Bytes) -> Mask:
     century, year, month, day = (_two_digits(text, place) for place in (0, 2, 5, 8))
-    wrong = (day == 0) | (day > _DAYS[month]) | ((century | year) == 0)
+    wrong: Mask = (day == 0) | (day > _DAYS[month]) | ((century | year) == 0)
     rows = np.flatnonzero((month == 2) & (day == 29))
     leap = np.where(year[rows] == 0, century[rows], year[rows]) % 4 == 0
     wrong[rows[~leap]] = True
@@ -338,7 +352,7 @@ def _wrong_date(text: Bytes) -> Mask:
 def _wrong_time(text: Bytes, place: int, end: int) -> Mask:
     """Of the time at ``place``, whose fraction, if any, ends at ``end``."""
     hour, minute, second = (_two_digits(text, place + at) for at in (0, 3, 6))
-    wrong = (hour > 24) | (minute > 59) | (second > 59)
+    wrong: Mask = (hour > 24) | (minute > 59) | (second > 59)
     rows = np.flatnonzero(hour == 24)
     if len(rows):
         fraction = (text[rows, place + 9 : end] != 48).any(axis=1)
@@ -348,7 +362,7 @@ def _wrong_time(text: Bytes, place: int, end: int) -> Mask:
 
 def _wrong_zone(text: Bytes, place: int) -> Mask:
     hour, minute = _two_digits(text, place + 1), _two_digits(text, place + 4)
-    return (hour > 24) | (minute > 59) | ((hour == 24) & (minute != 0))
+    return np.asarray((hour > 24) | (minute > 59) | ((hour == 24) & (minute != 0)))
 
 
 def decode_log_timestamp(block: Bytes) -> Decoded:
