@@ -151,7 +151,7 @@ def _python_table(ccsid: int) -> Points:
     points = np.full(256, UNDEFINED, np.uint32)
     for code in range(256):
         text = bytes([code]).decode(codec, "ignore")
-        if text:
+        if text and text != "\ufffd":  # the ebcdic package's way to say undefined
             points[code] = ord(text)
     if ccsid in _EBCDIC:
         points[0x15], points[0x25] = 0x85, 0x0A

@@ -29,7 +29,7 @@ _INSIDE = "columns that fit the image"
 _NULL_BYTE = "a null byte X'00' (value) or X'FF' (null)"
 _LOB = "a large object column that fills the rest as its length says (its layout in a row is not documented)"
 #: Hexadecimal digits of a value shown in a finding.
-_SHOWN = 40
+_SHOWN = 128
 
 
 @dataclass(frozen=True)
