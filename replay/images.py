@@ -59,6 +59,7 @@ class Walk:
     """Where the columns of ``n`` images lie. Columns of rows that are ``bad`` point into some good image; when no row is good, nowhere.
 
     ``null[i]`` is None when no row is null, ``at(i)`` where the data of column ``i`` begins, ``length[i]`` its bytes (one number when fixed).
+    ``reading`` is the index of the reading of the format (:func:`layouts`) that was taken.
     """
 
     buffer: Bytes
@@ -69,6 +70,7 @@ class Walk:
     length: list[Index | int] = field(default_factory=list)
     base: list[tuple[Index, int]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    reading: int = 0
 
     def at(self, index: int) -> Index:
         """Where the data of a column begins, in the buffer."""
@@ -89,15 +91,19 @@ class Walk:
         return "", "nothing wrong", _EXACT
 
 
-def walk(fmt: RowFormat, buffer: Bytes, start: Index, end: Index) -> Walk:
+def walk(fmt: RowFormat, buffer: Bytes, start: Index, end: Index, reading: int | None = None) -> Walk:
     """Find the columns of the images ``buffer[start:end]``. Nothing outside an image is read; images that do not fit are ``bad``.
 
     Where the notes leave a unit open (graphic lengths, large object indicators), the reading under which all images end exactly is taken,
-    for the whole batch, never per row.
+    for the whole batch, never per row. ``reading`` (an index of :func:`layouts`, as in ``Walk.reading``) settles it beforehand.
     """
+    buffer = np.asarray(buffer)  # a plain array: indexing a memmap makes memmaps
     best: Walk | None = None
-    for cells in layouts(fmt):
+    for number, cells in enumerate(layouts(fmt)):
+        if reading is not None and number != reading:
+            continue
         found = _Walker(fmt, cells, buffer, start, end).run()
+        found.reading = number
         if not found.bad.any():
             return found
         if best is None or int(found.bad.sum()) < int(best.bad.sum()):

@@ -170,6 +170,8 @@ def test_hfp_vectors() -> None:
         (16**6 - 1) * 16.0**57,
         16.0**-70,
     ]
+    # from a reader that got these wrong for years (AbsaOSS/cobrix#853)
+    assert values(codecs.decode_hfp(block("41480000", "C13C0000", "41280000"))) == [4.5, -3.75, 2.5]
     assert str(codecs.hfp_values(block("80000000"))[0]) == "-0.0"
     with pytest.raises(ValueError, match="4 or 8"):
         codecs.decode_hfp(block("411000"))

@@ -224,6 +224,9 @@ def test_graphic_length_in_characters_or_bytes(unit: int) -> None:
     assert not found.bad.any()
     assert table(fmt, found) == [[text, 7] for text in [*texts, None]]
     assert images.describe_image(fmt, row("ab"))[0][3] == "ab"
+    assert found.reading == 2 - unit
+    settled = images.walk(fmt, found.buffer, found.start, found.end, reading=unit - 1)
+    assert settled.bad.tolist() == [True, False, True, False]
     damaged = walk(fmt, row("abc"), row("ab") + b"\x00", row("d"))
     assert damaged.bad.tolist() == [False, True, False]
 
