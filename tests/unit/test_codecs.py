@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 
@@ -503,10 +504,26 @@ def test_moments_round_trip(date: str, time: str, fraction: str, zone: str, ebcd
     assert values(codecs.decode_timestamp(block(codecs.encode_timestamp(stamp + zone, ebcdic)), zone=True)) == [stamp + zone]
 
 
-@given(st.lists(st.binary(min_size=26, max_size=26), min_size=1, max_size=5))
-def test_rubbish_is_never_a_timestamp(raw: list[bytes]) -> None:
-    for value in values(codecs.decode_timestamp(block(*raw))):
-        assert value == "bad" or isinstance(value, str)
+@given(
+    st.sampled_from([0, 1, 4, 100, 400, 1900, 2000, 2023, 2024, 9999]),
+    st.integers(0, 14),
+    st.integers(0, 32),
+    st.sampled_from([0, 10, 23, 24, 25, 99]),
+    st.sampled_from([0, 59, 60, 99]),
+    st.sampled_from([0, 59, 60]),
+    st.sampled_from([0, 1, 999999]),
+)
+def test_the_calendar_is_pythons(*parts: int) -> None:
+    year, month, day, hour, minute, second, micro = parts
+    text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micro:06}"
+    try:
+        datetime(year, month, day, 0 if parts[3:] == (24, 0, 0, 0) else hour, minute, second, micro)  # noqa: DTZ001
+        expected = text
+    except ValueError:
+        expected = "bad"
+    assert values(codecs.decode_timestamp(block(codecs.encode_timestamp(text)))) == [expected]
+    packed = codecs.encode_log_timestamp(text)
+    assert values(codecs.decode_log_timestamp(block(packed))) == [expected if any(packed) else None]
 
 
 def test_log_timestamp_vectors() -> None:
