@@ -1,0 +1,166 @@
+"""PostgreSQL as a target: run scripts with ``psql``, load a state, compare with a state.
+
+A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``: a header with column names, rows in CSV form, ``\\N`` for NULL. Nothing here
+writes to a database except what the caller asks for by name; comparing works in a transaction that is rolled back.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from replay.errors import InputError, TargetError, Where
+from replay.targets import Difference
+from replay.targets.embedded import client_environment, psql_path
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg import sql
+
+_COPY_BYTES = 1 << 20
+#: psql's exit code when the connection failed or was lost.
+_NO_CONNECTION = 2
+
+
+def run_scripts(url: str, scripts: Iterable[Path]) -> None:
+    """Run scripts in the given order with ``psql -X -v ON_ERROR_STOP=1 -f``, as a user would.
+
+    Raises TargetError with what psql said: LR4001 when a statement fails, LR4003 when the server cannot be reached.
+    """
+    psql = psql_path()
+    address, password = _without_password(url)
+    environment = client_environment()
+    if password is not None:
+        environment["PGPASSWORD"] = password  # not on the command line, which every user of the machine can read
+    for script in scripts:
+        command = [str(psql), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-f", str(script)]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, check=False
+        )
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip()[:2000]
+            code = "LR4003" if done.returncode == _NO_CONNECTION else "LR4001"
+            raise TargetError(code, f"psql stopped with exit code {done.returncode}: {said}", Where(file=script.name))
+
+
+def load_state(url: str, schema: str, folder: Path) -> int:
+    """Copy every table of a state into the existing, empty tables of ``schema``, foreign keys unchecked; the number of rows.
+
+    Needs a superuser: the database is a scratch one. Raises InputError (LR2001) for an unusable folder, TargetError for the database.
+    """
+    from psycopg import sql
+
+    rows = 0
+    with _connection(url) as connection:
+        connection.execute("SET session_replication_role = replica")
+        for table, path in state_tables(folder).items():
+            rows += _copy(connection, sql.Identifier(schema, table), path)
+    return rows
+
+
+def compare_states(url: str, schema: str, folder: Path, overlay: Path | None = None) -> list[Difference]:
+    """The tables of ``schema`` whose rows are not those of the state ``folder``; an empty list when all are equal.
+
+    Values are compared by the column's type (1.0 = 1.00, blanks at the end of CHAR do not count); duplicate rows count. Tables of
+    ``overlay`` replace those of ``folder``. Raises TargetError (LR4002) when an expected table or column does not exist.
+    """
+    expected = state_tables(folder) | (state_tables(overlay) if overlay is not None else {})
+    differences = []
+    with _connection(url) as connection:
+        for table, path in sorted(expected.items()):
+            difference = _compare_table(connection, schema, table, path)
+            if difference is not None:
+                differences.append(difference)
+        connection.rollback()
+    return differences
+
+
+def state_tables(folder: Path) -> dict[str, Path]:
+    """The files of a state by table name; InputError (LR2001) when the folder holds none."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError("LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))) from error
+    tables = {path.name.split(".csv")[0]: path for path in paths if path.name.endswith((".csv", ".csv.gz"))}
+    if not tables:
+        raise InputError("LR2001", "found no .csv or .csv.gz file in the state folder", Where(file=str(folder)))
+    return tables
+
+
+def _compare_table(connection: psycopg.Connection[Any], schema: str, table: str, path: Path) -> Difference | None:
+    import psycopg
+    from psycopg import sql
+
+    actual = sql.Identifier(schema, table)
+    expected = sql.Identifier("pg_temp", "expected")
+    columns = sql.SQL(", ").join(map(sql.Identifier, _header(path)))
+    try:
+        connection.execute(sql.SQL("CREATE TEMP TABLE expected (LIKE {})").format(actual))
+        _copy(connection, expected, path)
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.InvalidSchemaName) as error:
+        raise TargetError("LR4002", f"the database lacks what the state has: {error}", Where(table=f"{schema}.{table}")) from error
+
+    def only_in(one: sql.Composable, other: sql.Composable) -> tuple[int, str | None]:
+        rows = sql.SQL("SELECT {c} FROM {one} EXCEPT ALL SELECT {c} FROM {other}").format(c=columns, one=one, other=other)
+        found = connection.execute(sql.SQL('SELECT count(*), min(r::text COLLATE "C") FROM ({}) r').format(rows)).fetchone()
+        return (found[0], found[1]) if found is not None else (0, None)
+
+    unexpected, unexpected_example = only_in(actual, expected)
+    missing, missing_example = only_in(expected, actual)
+    connection.execute("DROP TABLE pg_temp.expected")
+    if not unexpected and not missing:
+        return None
+    return Difference(f"{schema}.{table}", unexpected, missing, unexpected_example, missing_example)
+
+
+def _copy(connection: psycopg.Connection[Any], table: sql.Identifier, path: Path) -> int:
+    from psycopg import sql
+
+    columns = sql.SQL(", ").join(map(sql.Identifier, _header(path)))
+    statement = sql.SQL("COPY {} ({}) FROM STDIN WITH (FORMAT csv, HEADER, NULL '\\N')").format(table, columns)
+    with connection.cursor() as cursor, _open(path) as file:
+        with cursor.copy(statement) as copy:
+            while block := file.read(_COPY_BYTES):
+                copy.write(block)
+        return cursor.rowcount
+
+
+def _header(path: Path) -> list[str]:
+    with _open(path) as file:
+        return next(csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline="")), [])
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+@contextmanager
+def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection whose work is committed at the end; driver errors become TargetError."""
+    import psycopg
+
+    try:
+        connection = psycopg.connect(url, connect_timeout=30)
+    except psycopg.OperationalError as error:
+        raise TargetError("LR4003", f"cannot connect to {_without_password(url)[0]}: {error}") from error
+    try:
+        with connection:
+            yield connection
+    except psycopg.Error as error:
+        raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
+
+
+def _without_password(url: str) -> tuple[str, str | None]:
+    """(URL without the password, the password)."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url, None
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}@{host}")), unquote(parts.password)
