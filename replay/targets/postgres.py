@@ -133,8 +133,8 @@ def _copy(connection: psycopg.Connection[Any], table: sql.Identifier, path: Path
 
 
 def _header(path: Path) -> list[str]:
-    with _open(path) as file:
-        return next(csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline="")), [])
+    with io.TextIOWrapper(_open(path), encoding="utf-8", newline="") as file:
+        return next(csv.reader(file), [])
 
 
 def _open(path: Path) -> BinaryIO:

