@@ -1,0 +1,185 @@
+"""A bundle: a folder of scripts in order, and ``manifest.json`` that says what is in it and where it came from.
+
+A bundle appears whole or not at all: everything is written into a temporary folder beside the target and renamed at the end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import replay
+from replay.changes import Change
+from replay.errors import InputError, Refusal, UsageError, first_finding_error
+from replay.logs import LogFile
+from replay.plan import Plan
+from replay.render import BucketResult, contradictory_units
+from replay.report import Tally
+
+#: An engine: runs a plan into a folder, telling progress.
+Engine = Callable[[Plan, LogFile, Path], tuple[Tally, list[BucketResult]]]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A written bundle: where it is, its manifest, and the exit code its balance sheet calls for."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    tally: Tally
+    exit_code: int
+
+
+def check_output(folder: Path, overwrite: bool) -> None:
+    """Refuse an output folder that holds something, unless ``overwrite``; refuse a file."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError("LR1002", f"{folder} is a file; --out names a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not overwrite:
+            raise UsageError("LR1002", f"{folder} is not empty", hint="Name another folder, or use --overwrite to replace a bundle")
+        if not (folder / "manifest.json").is_file():
+            raise UsageError("LR1002", f"{folder} is not empty and holds no manifest.json, so it is not a bundle", hint="--overwrite replaces bundles only")
+
+
+def write_bundle(plan: Plan, log: LogFile, out: Path, engine: Engine, *, overwrite: bool = False, warnings: list[str] | None = None) -> Bundle:
+    """Run ``plan`` and publish its scripts and manifest as the folder ``out``.
+
+    Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed, InputError when damage leaves no unit
+    trustworthy or, with ``--strict``, at the first finding. Nothing is left behind then.
+    """
+    check_output(out, overwrite)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    digests = _Digests(log)
+    work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        tally, results = engine(plan, log, work)
+        bad = contradictory_units(results)
+        if bad:
+            _clear(work)
+            plan = replace(plan, quarantine=bad)
+            tally, results = engine(plan, log, work)
+        for result in results:
+            tally.add(result.tally)
+        _raise_for(plan, tally)
+        exit_code = tally.exit_code(warnings or [])
+        manifest = _manifest(plan, log, tally, results, digests.wait(), warnings or [], exit_code)
+        (work / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        _publish(work, out)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+    return Bundle(out, manifest, tally, exit_code)
+
+
+def _clear(work: Path) -> None:
+    for path in work.iterdir():
+        path.unlink()
+
+
+def _publish(work: Path, out: Path) -> None:
+    """Rename ``work`` to ``out``; an old bundle is moved aside first and removed last."""
+    work.chmod(0o755)
+    aside = None
+    if out.exists():
+        aside = Path(tempfile.mkdtemp(prefix=f".{out.name}-old-", dir=out.parent))
+        out.rename(aside / out.name)
+    work.rename(out)
+    if aside is not None:
+        shutil.rmtree(aside)
+
+
+def _raise_for(plan: Plan, tally: Tally) -> None:
+    if tally.fatal:
+        finding = tally.fatal[0]
+        more = f" ({len(tally.fatal) - 1} more such records)" if len(tally.fatal) > 1 else ""
+        found = f"found {finding.found}; expected {finding.expected}; the record does not even name its unit of recovery{more}, so no unit can be trusted"
+        raise InputError(finding.code, found, finding.where, finding.hint)
+    if plan.options.strict and tally.findings:
+        raise first_finding_error(tally.findings[0])
+    if tally.refusals:
+        first = tally.refusals[0]
+        more = f" ({len(tally.refusals)} such changes)" if len(tally.refusals) > 1 else ""
+        raise Refusal(first.code, f"found {first.found}; expected {first.expected}{more}", first.where, first.hint)
+    if tally.read == 0:
+        raise InputError("LR2002", "found no record in the data files; expected at least one", hint="Was the right data file given?")
+
+
+class _Digests:
+    """SHA-256 of the inputs, computed in a thread while the engine runs (hashing releases the interpreter lock)."""
+
+    def __init__(self, log: LogFile) -> None:
+        self.log = log
+        self.found: list[dict[str, Any]] = []
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        for path in self.log.inputs():
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            self.found.append({"name": Path(path).name, "size": Path(path).stat().st_size, "sha256": digest})
+
+    def wait(self) -> list[dict[str, Any]]:
+        self.thread.join()
+        return self.found
+
+
+def _manifest(
+    plan: Plan, log: LogFile, tally: Tally, results: list[BucketResult], inputs: list[dict[str, Any]], warnings: list[str], exit_code: int
+) -> dict[str, Any]:
+    options = plan.options
+    scripts = sorted((r for r in results if r.name is not None), key=lambda r: str(r.name))
+    tables: dict[str, dict[str, int]] = {}
+    for (version, change), count in sorted(tally.changes.items()):
+        table = log.catalog.versions[version].table
+        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
+        name = Change(change).name.lower()
+        counts[name] = counts.get(name, 0) + count
+    return {
+        "program": f"logreplay {replay.__version__}",
+        "mode": plan.mode,
+        "dialect": options.dialect,
+        "inputs": inputs,
+        "selection": plan.selection.describe(),
+        "options": {
+            "names": options.names,
+            "commit_every": options.commit_every,
+            "records_per_file": options.records_per_file,
+            "trace": options.trace,
+            "strict": options.strict,
+            **options.render.describe(),
+        },
+        "scripts": [
+            {
+                "name": r.name,
+                "size": r.size,
+                "sha256": r.sha256,
+                "statements": r.tally.statements,
+                "units": r.tally.units,
+                "first_commit_lrsn": _hex(r.tally.first_commit),
+                "last_commit_lrsn": _hex(r.tally.last_commit),
+            }
+            for r in scripts
+        ],
+        "first_commit_lrsn": _hex(tally.first_commit),
+        "last_commit_lrsn": _hex(tally.last_commit),
+        "units": tally.units,
+        "statements": tally.statements,
+        "tables": tables,
+        "balance": tally.balance(),
+        "quarantined_units": tally.quarantine(),
+        "findings": {"count": tally.finding_count, "shown": [str(finding) for finding in sorted(tally.findings, key=str)]},
+        "warnings": warnings,
+        "exit_code": exit_code,
+    }
+
+
+def _hex(position: bytes | None) -> str | None:
+    return None if position is None else position.hex().upper()

@@ -1,0 +1,145 @@
+"""The change envelope: what is known about a change without looking at its row images.
+
+Ordering, selection and accounting need only this; images stay in the file until a statement is rendered. Two forms exist:
+
+* :data:`RECORD`, a packed NumPy record of 52 bytes with the sort key and the place in the file. Millions of these are shuffled and sorted.
+* :data:`ENVELOPE`, the Arrow schema with every header field by name, which ``spark.read.format("logmaster")`` shows to a user.
+
+Code tables are those of the data file page (seed 002): CHANGE TYPE, LOGRECDISP, UORDISP, SQLSRCTYPE, SQLTYPE.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+#: One log record, reduced to order and place. ``commit`` UORCOMMITLRSN, ``unit`` UORID + MEMBERID, ``position`` LOGRBA, all unsigned big-endian
+#: bytes, so that bytewise order is log order. ``file`` indexes the data files, ``offset``/``length`` the record after its framing bytes.
+RECORD = np.dtype(
+    [
+        ("commit", "V10"),
+        ("unit", "V12"),
+        ("position", "V10"),
+        ("segment", "<u2"),
+        ("file", "<u2"),
+        ("offset", "<i8"),
+        ("length", "<i4"),
+        ("number", "<u4"),
+    ]
+)
+
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Envelope(Protocol):
+    """The header fields of ``n`` records in one form, whatever log family and release wrote them. Every method returns arrays of ``n``.
+
+    Positions are ``uint8[n, 10]``, units ``uint8[n, 12]``, times 34 packed digits in ``uint8[n, 17]``, codes ASCII bytes.
+    """
+
+    def __len__(self) -> int: ...
+    def commit(self) -> Bytes: ...
+    def unit(self) -> Bytes: ...
+    def unit_position(self) -> Bytes: ...
+    def log_position(self) -> Bytes: ...
+    def commit_time(self) -> Bytes: ...
+    def member(self) -> npt.NDArray[np.int64]: ...
+    def change_type(self) -> npt.NDArray[np.uint16]: ...
+    def disposition(self) -> Bytes: ...
+    def unit_disposition(self) -> Bytes: ...
+    def origin(self) -> Bytes: ...
+    def sqltype(self) -> Bytes: ...
+    def incomplete_unit(self) -> npt.NDArray[np.bool_]: ...
+    def incomplete_dependency(self) -> npt.NDArray[np.bool_]: ...
+    def name(self, kind: str) -> npt.NDArray[np.bytes_]: ...
+
+
+class Change(IntEnum):
+    """CHANGE TYPE (section 6.1), by what it means for a table."""
+
+    INSERT = 1
+    UPDATE = 2
+    DELETE = 3
+    MASS_DELETE = 4
+    TRUNCATE = 5
+    EXCHANGE = 6
+    CATALOG = 7
+    COMMAND = 8
+    STATUS = 9
+
+
+#: CHANGE TYPE as two EBCDIC-decoded characters -> what it means.
+CHANGE_OF_TYPE: dict[str, Change] = {
+    "UB": Change.UPDATE,
+    "I ": Change.INSERT,
+    "IL": Change.INSERT,
+    "D ": Change.DELETE,
+    "DM": Change.MASS_DELETE,
+    "DT": Change.TRUNCATE,
+    "DR": Change.TRUNCATE,
+    "E ": Change.EXCHANGE,
+    " E": Change.EXCHANGE,
+    "CO": Change.CATALOG,
+    "CM": Change.COMMAND,
+    "SC": Change.STATUS,
+}
+
+ROW_CHANGES = (Change.INSERT, Change.UPDATE, Change.DELETE)
+TABLE_EVENTS = (Change.MASS_DELETE, Change.TRUNCATE, Change.EXCHANGE)
+
+#: What ``--op`` accepts.
+OP_NAMES: dict[str, tuple[Change, ...]] = {
+    "insert": (Change.INSERT,),
+    "update": (Change.UPDATE,),
+    "delete": (Change.DELETE,),
+    "truncate": (Change.MASS_DELETE, Change.TRUNCATE),
+    "exchange": (Change.EXCHANGE,),
+}
+
+DISPOSITIONS = {"C": "committed", "A": "aborted", "S": "rolled back to savepoint", "O": "reversed by Db2"}
+UNIT_DISPOSITIONS = {"C": "committed", "A": "aborted"}
+ORIGINS = {" ": "direct", "R": "RI", "B": "RI and trigger", "T": "trigger", "H": "history"}
+SQLTYPES = {"U": "selected set (U)", "R": "redo set (R)", " ": "other"}
+
+#: ``spark.read.format("logmaster")``: one row per physical record, named as on the data file page. Positions and packed timestamps stay
+#: bytes (they sort correctly as they are); ``file``, ``record``, ``offset`` and ``length`` say where the record lies.
+ENVELOPE = pa.schema(
+    [
+        ("file", pa.int32()),
+        ("record", pa.int64()),
+        ("offset", pa.int64()),
+        ("length", pa.int32()),
+        ("table_owner", pa.string()),
+        ("table_name", pa.string()),
+        ("change_type", pa.string()),
+        ("sqltype", pa.string()),
+        ("logrecdisp", pa.string()),
+        ("uordisp", pa.string()),
+        ("sqlsrctype", pa.string()),
+        ("uorcommitlrsn", pa.binary()),
+        ("uorid", pa.binary()),
+        ("memberid", pa.int32()),
+        ("uoridlrsn", pa.binary()),
+        ("logrba", pa.binary()),
+        ("loglrsn", pa.binary()),
+        ("segnum", pa.int32()),
+        ("totalsegs", pa.int32()),
+        ("uorcommittimestamp", pa.string()),
+        ("authid", pa.string()),
+        ("plan", pa.string()),
+        ("correlationid", pa.string()),
+        ("connectid", pa.string()),
+        ("incompletetrans", pa.bool_()),
+        ("incompletedep", pa.bool_()),
+    ]
+)
+
+
+def unit_text(unit: bytes) -> str:
+    """The one text form of a unit of recovery: URID in hexadecimal, ``/`` and the data sharing member (``00…A1B2E38C/1``)."""
+    return f"{unit[:10].hex().upper()}/{int(np.frombuffer(unit[10:12], '>u2')[0])}"

@@ -1,0 +1,167 @@
+"""Row images of one table version and kind -> SQL statements: decode what is needed, turn round for undo, render.
+
+Decoding is late and lazy: of an update only the identity columns are decoded in every row, the others only where they changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from replay import images
+from replay.catalog import TableVersion
+from replay.changes import Change
+from replay.logs import Images, LogFile
+from replay.plan import Plan
+from replay.selection import REASON
+from replay.where import ValueFilter
+from sqlgen import statements
+from sqlgen.dialects import Profile
+from sqlgen.rows import Op, Rows
+
+Mask = npt.NDArray[np.bool_]
+
+_OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
+#: Findings made in full per batch; all damaged rows are counted.
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One value that cannot be decoded or said: ``row`` within the batch."""
+
+    row: int
+    code: str
+    field: str | None
+    found: str
+    expected: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """``text`` one statement a row ('' for none); ``outcome`` an index of :data:`replay.selection.REASONS`; ``failed`` rows with a problem."""
+
+    text: pa.Array
+    outcome: npt.NDArray[np.uint8]
+    failed: Mask
+    problems: list[Problem]
+
+
+class RowDecoder:
+    """Decodes and renders for one plan."""
+
+    def __init__(self, plan: Plan, log: LogFile, profile: Profile) -> None:
+        self.plan, self.log, self.profile = plan, log, profile
+        self.options = plan.options.render
+        self.filter = ValueFilter(plan.selection.where, log.catalog) if plan.selection.where else None
+
+    def statements(self, version: int, kind: Change, image: Images) -> Rendered:
+        """Statements of the changes whose images are given; all are of one table version and kind."""
+        batch = _Batch(self.log.catalog.versions[version], kind, image)
+        outcome = np.zeros(batch.count, np.uint8)
+        if self.filter is not None:
+            wanted = self.filter.select(batch.version, lambda name, side: batch.decode(side, name), kind)
+            outcome[~wanted] = REASON["does not satisfy --where"]
+        rows = self._rows(batch)
+        if self.plan.mode == "undo":
+            rows = rows.inverse()
+        rendered = statements.render(rows, self.profile, self.options)
+        for problem in rendered.problems:
+            batch.problem(problem.row, problem.code, problem.column, problem.found, problem.expected, problem.hint)
+        made = np.zeros(batch.count, np.uint8)
+        made[rendered.outcome == statements.NO_CHANGE] = REASON["update changes nothing"]
+        made[rendered.outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
+        outcome = np.where(outcome == 0, made, outcome)
+        return Rendered(rendered.text, outcome, batch.failed, batch.problems)
+
+    def _rows(self, batch: _Batch) -> Rows:
+        table, op = batch.version.table, _OPS[batch.kind]
+        undo = self.plan.mode == "undo"
+        shown = Rows(table, op, batch.count, {}, {}, {})
+        before, after = statements.columns_needed(table, shown.inverse().op if undo else op, self.options)
+        if undo:
+            before, after = after, before
+        if op is Op.INSERT:
+            return Rows(table, op, batch.count, {}, {name: batch.decode("after", name) for name in after}, {})
+        if op is Op.DELETE:
+            return Rows(table, op, batch.count, {name: batch.decode("before", name) for name in before}, {}, {})
+        changed = {column.name: mask for column in table.columns if (mask := batch.changed(column.name)) is not None}
+        match, become = ("after", "before") if undo else ("before", "after")
+        matched = after if undo else before
+        images_of = {match: {name: batch.decode(match, name) for name in matched}, become: {}}
+        settable = before if undo else after
+        for name, mask in changed.items():
+            if name in settable:
+                images_of[become][name] = batch.decode(become, name, mask)
+        masks = {name: pa.array(mask) for name, mask in changed.items()}
+        return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks)
+
+
+class _Batch:
+    """The images of one batch with what has been decoded of them, and what was wrong."""
+
+    def __init__(self, version: TableVersion, kind: Change, image: Images) -> None:
+        self.version, self.kind = version, kind
+        self.count = len(image.bad)
+        self.failed: Mask = image.bad.copy()
+        self.problems: list[Problem] = []
+        for row in np.flatnonzero(image.bad)[:_SHOWN]:
+            self.problems.append(Problem(int(row), "LR2014", "DATA", *image.reason(int(row))))
+        self.walks: dict[str, images.Walk] = {}
+        for side, bounds in (("before", image.before), ("after", image.after)):
+            if bounds is not None:
+                self.walks[side] = self._walk(side, image, bounds)
+        self._decoded: dict[tuple[str, str], pa.Array] = {}
+
+    def _walk(self, side: str, image: Images, bounds: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> images.Walk:
+        start, end = bounds
+        walk = images.walk(self.version.format, image.buffer, np.where(self.failed, 0, start), np.where(self.failed, 0, end))
+        fresh = walk.bad & ~self.failed
+        for row in np.flatnonzero(fresh)[:_SHOWN]:
+            field, found, expected = walk.reason(int(row))
+            hint = "The row does not fit the table's columns: is this the control file that was written with this data file?"
+            self.problems.append(Problem(int(row), "LR2014", field, f"{side} image: {found}", expected, hint))
+        self.failed |= fresh
+        return walk
+
+    def problem(self, row: int, code: str, field: str | None, found: str, expected: str, hint: str) -> None:
+        """Note a problem of one row; rows that have one already keep their first."""
+        if not self.failed[row]:
+            self.failed[row] = True
+            self.problems.append(Problem(row, code, field, found, expected, hint))
+
+    def changed(self, name: str) -> Mask | None:
+        """Where the two images differ in a column; None where they never do."""
+        index = self.version.index_of(name)
+        mask = ~images.equal(self.walks["before"], self.walks["after"], index)
+        mask &= ~self.failed
+        return mask if mask.any() else None
+
+    def decode(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
+        """A column of one image; with ``mask`` only its True rows are decoded and the others are null."""
+        known = self._decoded.get((side, name))
+        if known is not None:
+            return known
+        index = self.version.index_of(name)
+        rows = None if mask is None or mask.all() else np.flatnonzero(mask)
+        values, bad = images.decode(self.version.format, self.walks[side], index, rows)
+        if bad is not None and bad.any():
+            self._report(side, name, index, rows, bad)
+        if rows is None:
+            self._decoded[(side, name)] = values
+            return values
+        place = np.zeros(self.count, np.int64)
+        place[rows] = np.arange(len(rows))
+        return values.take(pa.array(place, mask=~mask))
+
+    def _report(self, side: str, name: str, index: int, rows: npt.NDArray[np.int64] | None, bad: Mask) -> None:
+        wrong = np.flatnonzero(bad)
+        wrong = wrong if rows is None else rows[wrong]
+        hint = "The record is damaged, or the column's code page is another one (--ccsid)"
+        for row in wrong[~self.failed[wrong]]:
+            found, expected = images.explain(self.version.format, self.walks[side], index, int(row))
+            self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)

@@ -1,0 +1,138 @@
+"""A block of data record headers, field by field, in one form whatever release wrote them.
+
+Headers before v11.1 hold 6-byte LRSNs and RBAs and 26-character timestamps (spec 4.2). Here every position has 10 bytes and every
+timestamp the 17 packed bytes of the current layout, placed as the seed's footnote says: a 6-byte LRSN at byte 1, a 6-byte RBA at byte 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.layout import Layout
+
+Bytes = npt.NDArray[np.uint8]
+
+_RBA_FIELDS = frozenset({"LOGRBA", "UORID", "UORCOMMITPOINT"})
+
+#: Header text is EBCDIC of the originating subsystem; names, ids and codes use its invariant characters, on which all code pages agree.
+TO_ASCII = np.frombuffer(bytes(range(256)).decode("cp037").encode("latin-1", "replace"), np.uint8)
+
+_NAMES = {"authid": "AUTHID", "plan": "PLAN", "correlation": "CORRELATIONID", "connection": "CONNECTID"}
+
+
+class Headers:
+    """``block`` is ``uint8[n, H]``, one header a row; ``layout`` names its fields. Implements :class:`replay.changes.Envelope`."""
+
+    def __init__(self, layout: Layout, block: Bytes) -> None:
+        self.layout = layout
+        self.block = block
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    def raw(self, name: str) -> Bytes:
+        """The bytes of a field, ``uint8[n, width]``."""
+        return self.layout.slice(self.block, name)
+
+    def number(self, name: str) -> npt.NDArray[np.int64]:
+        """An unsigned big-endian field."""
+        return self.layout.integers(self.block, name)
+
+    def code(self, name: str) -> Bytes:
+        """A one-character field as its ASCII code."""
+        return TO_ASCII[self.raw(name)[:, 0]]
+
+    def position(self, name: str) -> Bytes:
+        """An LRSN or RBA as ``uint8[n, 10]``."""
+        raw = self.raw(name)
+        if raw.shape[1] == 10:
+            return raw
+        wide = np.zeros((len(raw), 10), np.uint8)
+        at = 4 if name in _RBA_FIELDS else 1
+        wide[:, at : at + raw.shape[1]] = raw
+        return wide
+
+    def time(self, name: str) -> Bytes:
+        """A timestamp as 34 packed digits, ``uint8[n, 17]``."""
+        raw = self.raw(name)
+        if raw.shape[1] == 17:
+            return raw
+        digits = raw[:, [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 25]] & 0x0F
+        packed = np.zeros((len(raw), 17), np.uint8)
+        packed[:, :10] = (digits[:, 0::2] << 4) | digits[:, 1::2]
+        return packed
+
+    def commit(self) -> Bytes:
+        """UORCOMMITLRSN, or UORCOMMITPOINT where that is zero (spec section 8, without data sharing)."""
+        return self._first_set("UORCOMMITLRSN", "UORCOMMITPOINT")
+
+    def log_position(self) -> Bytes:
+        """LOGRBA, or LOGLRSN where that is zero. A header that names ORDERVALUE is ordered by that (data file page)."""
+        if "ORDERVALUE" in self.layout.names:
+            raw = self.raw("ORDERVALUE")[:, -10:]
+            wide = np.zeros((len(raw), 10), np.uint8)
+            wide[:, 10 - raw.shape[1] :] = raw
+            if wide.any():
+                return wide
+        return self._first_set("LOGRBA", "LOGLRSN")
+
+    def _first_set(self, name: str, otherwise: str) -> Bytes:
+        first = self.position(name)
+        zero = ~first.any(axis=1)
+        return np.where(zero[:, None], self.position(otherwise), first) if zero.any() else first
+
+    def unit(self) -> Bytes:
+        """UORID + MEMBERID."""
+        return np.concatenate([self.position("UORID"), self.raw("MEMBERID")[:, -2:]], axis=1)
+
+    def unit_position(self) -> Bytes:
+        """UORIDLRSN."""
+        return self.position("UORIDLRSN")
+
+    def commit_time(self) -> Bytes:
+        """UORCOMMITTIMESTAMP."""
+        return self.time("UORCOMMITTIMESTAMP")
+
+    def member(self) -> npt.NDArray[np.int64]:
+        """MEMBERID."""
+        return self.number("MEMBERID")
+
+    def change_type(self) -> npt.NDArray[np.uint16]:
+        """CHANGE TYPE as two ASCII codes, first character high."""
+        code = TO_ASCII[self.raw("CHANGE TYPE")].astype(np.uint16)
+        return (code[:, 0] << 8) | code[:, 1]
+
+    def disposition(self) -> Bytes:
+        """LOGRECDISP."""
+        return self.code("LOGRECDISP")
+
+    def unit_disposition(self) -> Bytes:
+        """UORDISP."""
+        return self.code("UORDISP")
+
+    def origin(self) -> Bytes:
+        """SQLSRCTYPE."""
+        return self.code("SQLSRCTYPE")
+
+    def sqltype(self) -> Bytes:
+        """SQLTYPE."""
+        return self.code("SQLTYPE")
+
+    def incomplete_unit(self) -> npt.NDArray[np.bool_]:
+        """INCOMPLETETRANS = Y."""
+        return self.code("INCOMPLETETRANS") == ord("Y")
+
+    def incomplete_dependency(self) -> npt.NDArray[np.bool_]:
+        """INCOMPLETEDEP = Y."""
+        return self.code("INCOMPLETEDEP") == ord("Y")
+
+    def name(self, kind: str) -> npt.NDArray[np.bytes_]:
+        """A name of the unit as ASCII bytes: ``kind`` is authid, plan, correlation or connection."""
+        text = np.ascontiguousarray(TO_ASCII[self.raw(_NAMES[kind])])
+        return text.view(f"S{text.shape[1]}").reshape(-1)
+
+
+def column_of(raw: Bytes) -> npt.NDArray[np.void]:
+    """``uint8[n, w]`` as a column of ``n`` opaque ``w``-byte values, for comparing and grouping."""
+    return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)

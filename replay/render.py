@@ -1,0 +1,434 @@
+"""The second stage: the sorted records of one bucket -> the text of one script file.
+
+Render by shape, emit by order: changes of a chunk are grouped by table version and kind, decoded and rendered column by column, and their
+statements are put back into order. A unit of recovery with a damaged record is left out whole; where it is too long for one chunk, what was
+already written of it is cut off again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay import order
+from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, unit_text
+from replay.decode import RowDecoder
+from replay.errors import Finding, Where
+from replay.logs import LogFile
+from replay.plan import Plan
+from replay.report import Tally
+from replay.selection import REASONS
+from replay.sink import Sink, Written
+from sqlgen.dialects import Profile, profile_named
+from sqlgen.script import script_prologue, unit_comments
+from sqlgen.statements import delete_all_statement, truncate_statement
+
+#: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk of a gigabyte.
+CHUNK = 32_768
+CHUNK_BYTES = 32 << 20
+#: Outcome of a change that is damaged itself; other outcomes are indexes of :data:`replay.selection.REASONS`, 0 = emitted.
+FAILED = 251
+
+Index = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass
+class Changes:
+    """The changes of a chunk in log order. ``head`` is the row of a change's first record in ``records``, ``weight`` its number of segments."""
+
+    records: npt.NDArray[np.void]
+    head: Index
+    weight: Index
+    unit: Index
+    envelope: Envelope
+    change: npt.NDArray[np.uint8]
+    version: npt.NDArray[np.int32]
+    outcome: npt.NDArray[np.uint8]
+    uncommitted: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows ``start:stop`` of a bucket: whole units, or one piece of a unit too long for a chunk (``piece`` k of ``pieces``, in emission order)."""
+
+    start: int
+    stop: int
+    piece: int = 0
+    pieces: int = 1
+
+
+class BucketRenderer:
+    """Renders one bucket into ``sink``; :meth:`run` returns what became of its records."""
+
+    def __init__(self, plan: Plan, log: LogFile, records: npt.NDArray[np.void], sink: Sink) -> None:
+        self.plan, self.log, self.sink = plan, log, sink
+        self.profile: Profile = profile_named(plan.options.dialect)
+        self.records = records[order.commit_order(records)]
+        self.tally = Tally()
+        same = (self.records["commit"][1:] == self.records["commit"][:-1]) & (self.records["unit"][1:] == self.records["unit"][:-1])
+        self.unit_start = np.concatenate([[0], np.flatnonzero(~same) + 1]).astype(np.int64)
+        self.unit_of = np.zeros(len(self.records), np.int64)
+        self.unit_of[self.unit_start[1:]] = 1
+        self.unit_of = np.cumsum(self.unit_of)
+        self.size_before = np.concatenate([[0], np.cumsum(self.records["length"], dtype=np.int64)])
+        self.decoder = RowDecoder(plan, log, self.profile)
+        self.twice = self._duplicates()
+        self.bad_units = np.zeros(len(self.unit_start), bool)
+        self.bad_units |= self._contradictory_units()
+
+    def run(self) -> Tally:
+        """Render everything; the sink holds the text afterwards."""
+        chunks = list(self._chunks())
+        if self.plan.mode == "undo":
+            chunks.reverse()
+        for chunk in chunks:
+            self._render(chunk)
+        self.sink.close()
+        return self.tally
+
+    # -- cutting ----------------------------------------------------------------------------------------------------------------------
+
+    def _limit(self, start: int) -> int:
+        """The first row after ``start`` that no longer fits into a chunk that begins there."""
+        size = int(self.size_before[start]) + CHUNK_BYTES
+        return max(start + 1, min(start + CHUNK, int(np.searchsorted(self.size_before, size, side="right")) - 1))
+
+    def _chunks(self) -> Iterator[Chunk]:
+        ends = np.append(self.unit_start[1:], len(self.records))
+        unit = 0
+        while unit < len(self.unit_start):
+            start = int(self.unit_start[unit])
+            last = int(np.searchsorted(ends, self._limit(start), side="right"))
+            if last > unit:
+                yield Chunk(start, int(ends[last - 1]))
+                unit = last
+            else:
+                yield from self._pieces(start, int(ends[unit]))
+                unit += 1
+
+    def _pieces(self, start: int, stop: int) -> Iterator[Chunk]:
+        """A long unit cut where its undo order allows it (never between a cause and what followed from it, or between segments)."""
+        cuts = [start]
+        while self._limit(cuts[-1]) < stop:
+            cut = self._safe_cut(cuts[-1], stop)
+            if cut is None:
+                break
+            cuts.append(cut)
+        cuts.append(stop)
+        pieces = len(cuts) - 1
+        for number, (low, high) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+            piece = number if self.plan.mode == "redo" else pieces - 1 - number
+            yield Chunk(low, high, piece, pieces)
+
+    def _safe_cut(self, start: int, stop: int) -> int | None:
+        low = start + 1
+        while low < stop:
+            high = min(max(self._limit(low), low + 1), stop)
+            envelope = self._envelope(self.records[low - 1 : high])
+            change, version = self.log.classify(envelope)
+            first = envelope.segment() <= 1
+            safe = np.flatnonzero(order.unit_safe_cuts(envelope.origin() == ord(" "), change, version, first))
+            if len(safe):
+                return low - 1 + int(safe[-1])
+            low = high
+        return None
+
+    def _envelope(self, records: npt.NDArray[np.void]) -> Envelope:
+        return self.log.envelope_of(records["file"], records["offset"], records["length"])
+
+    # -- checks over the whole bucket ---------------------------------------------------------------------------------------------------
+
+    def _duplicates(self) -> Mask:
+        """Records that are the same change (or segment) as their neighbour: same unit, LOGRBA, SEGNUM, and then table, row and change."""
+        records = self.records
+        twice = np.zeros(len(records), bool)
+        if len(records) < 2:
+            return twice
+        same = self.unit_of[1:] == self.unit_of[:-1]
+        for name in ("position", "segment"):
+            same &= records[name][1:] == records[name][:-1]
+        rows = np.flatnonzero(same) + 1
+        if len(rows):
+            here, before = self._envelope(records[rows]), self._envelope(records[rows - 1])
+            twice[rows[self.log.same_change(here, before)]] = True
+        return twice
+
+    def _contradictory_units(self) -> Mask:
+        """Units in the plan's quarantine: their records disagree about the commit position, so the log cannot be trusted about them."""
+        if not self.plan.quarantine:
+            return np.zeros(len(self.unit_start), bool)
+        units = [row.tobytes() for row in self.records["unit"][self.unit_start]]
+        bad = np.array([unit in self.plan.quarantine for unit in units], bool)
+        for row in np.flatnonzero(bad):
+            record = self.records[self.unit_start[row]]
+            expected = "one UORCOMMITLRSN in all records of the unit"
+            self._finding("LR2016", record, "UORCOMMITLRSN", "a unit of recovery with several commit positions", expected, "Make the log again from the Db2 log")
+            self.tally.quarantined_units[units[row]] = "LR2016 records disagree about UORCOMMITLRSN"
+        return bad
+
+    # -- one chunk ----------------------------------------------------------------------------------------------------------------------
+
+    def _render(self, chunk: Chunk) -> None:
+        changes = self._assemble(self.records[chunk.start : chunk.stop], chunk.start)
+        texts = self._statements(changes)
+        self._settle(changes, texts, chunk)
+
+    def _assemble(self, records: npt.NDArray[np.void], base: int) -> Changes:
+        """Join segments, check headers against each other, and note what is damaged."""
+        envelope = self._envelope(records)
+        change, version = self.log.classify(envelope)
+        unit = self.unit_of[base : base + len(records)]
+        segments, number = envelope.segments(), envelope.segment()
+        joined = np.zeros(len(records), bool)
+        joined[1:] = (segments[1:] > 1) & (segments[1:] == segments[:-1]) & (unit[1:] == unit[:-1]) & (change[1:] == change[:-1])
+        joined[1:] &= (version[1:] == version[:-1]) & (records["position"][1:] == records["position"][:-1])
+        head = np.flatnonzero(~joined)
+        weight = np.diff(np.append(head, len(records)))
+        outcome = np.zeros(len(head), np.uint8)
+        changes = Changes(records, head, weight, unit[head], envelope.take(head), change[head], version[head], outcome, np.zeros(len(head), np.uint8))
+        place = np.arange(len(records)) - np.repeat(head, weight)
+        in_order = number.astype(np.int64) - np.repeat(number[head].astype(np.int64), weight) == place
+        complete = np.logical_and.reduceat(in_order, head) if len(head) else in_order
+        complete &= (weight == np.maximum(segments[head], 1)) & (number[head] <= 1)
+        for row in np.flatnonzero(~complete):
+            self._fail_segments(changes, int(row), number, int(segments[head[row]]))
+        self._check_headers(changes, envelope, base)
+        if self.plan.selection.include_aborted:
+            changes.uncommitted = _uncommitted(changes.envelope)
+        return changes
+
+    def _fail_segments(self, changes: Changes, row: int, number: npt.NDArray[np.integer], expected: int) -> None:
+        start = changes.head[row]
+        seen = ", ".join(str(int(n)) for n in number[start : start + min(int(changes.weight[row]), 20)])
+        record = changes.records[start]
+        hint = "All data files of the log must be given (--data F F …); if they are, the transfer lost records: send the files again"
+        self._finding("LR2013", record, "SEGNUM", f"segments {seen} of TOTALSEGS {expected}", f"each of 1 to {max(expected, 1)} once", hint)
+        changes.outcome[row] = FAILED
+
+    def _check_headers(self, changes: Changes, envelope: Envelope, base: int) -> None:
+        records = changes.records
+        change_of_record = np.repeat(np.arange(len(changes.head)), changes.weight)
+        change, version = self.log.classify(envelope)
+        damaged = self.log.check(envelope, records["length"], change, version)
+        for row in np.flatnonzero(damaged):
+            record = records[row]
+            self.tally.find(self.log.header_finding(int(record["file"]), int(record["number"]), int(record["offset"]), int(record["length"])))
+            changes.outcome[change_of_record[row]] = FAILED
+        for row in np.flatnonzero(self.twice[base : base + len(records)]):
+            hint = "Was a data file given twice, or do two files overlap? Give each record once"
+            self._finding("LR2017", records[row], "LOGRBA", "the same change as in another record", "each change once", hint)
+            changes.outcome[change_of_record[row]] = FAILED
+        self._check_units(changes)
+
+    def _check_units(self, changes: Changes) -> None:
+        """What is a fact of the unit must be the same in all its records."""
+        units, inverse = np.unique(changes.unit, return_inverse=True)
+        reference = self._envelope(self.records[self.unit_start[units]])
+        for field, own, first in (
+            ("UORDISP", changes.envelope.unit_disposition(), reference.unit_disposition()),
+            ("UORIDLRSN", changes.envelope.unit_position(), reference.unit_position()),
+            ("UORCOMMITTIMESTAMP", changes.envelope.commit_time(), reference.commit_time()),
+        ):
+            different = own != first[inverse]
+            if different.ndim > 1:
+                different = different.any(axis=1)
+            for row in np.flatnonzero(different):
+                record = changes.records[changes.head[row]]
+                hint = "One of the records is damaged; make the log again or transfer it again"
+                self._finding("LR2016", record, field, "a value other than in the unit's first record", "one value in all records of a unit", hint)
+                changes.outcome[row] = FAILED
+
+    def _where(self, record: np.void, field: str | None = None, table: str | None = None) -> Where:
+        file = self.log.files[int(record["file"])].name
+        return Where(file, int(record["number"]), int(record["offset"]), field, table, unit_text(record["unit"].tobytes()))
+
+    def _finding(self, code: str, record: np.void, field: str | None, found: str, expected: str, hint: str, table: str | None = None) -> None:
+        self.tally.find(Finding(code, self._where(record, field, table), found, expected, hint))
+
+    # -- statements -----------------------------------------------------------------------------------------------------------------------
+
+    def _statements(self, changes: Changes) -> pa.StringArray:
+        """The statement of each change ('' for none), by group of table version and kind of change."""
+        live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
+        group = changes.version.astype(np.int64) * 16 + changes.change
+        pieces: list[pa.Array] = []
+        places: list[Index] = []
+        for value in np.unique(group[live]):
+            rows = np.flatnonzero(live & (group == value))
+            kind = Change(int(value) % 16)
+            if kind in ROW_CHANGES:
+                for part, text in self._row_statements(changes, rows, kind, int(value) // 16):
+                    pieces.append(text)
+                    places.append(part)
+            elif kind in TABLE_EVENTS:
+                pieces.append(self._event_statements(changes, rows, kind, int(value) // 16))
+                places.append(rows)
+        rest = np.setdiff1d(np.arange(len(changes.head)), np.concatenate(places) if places else np.zeros(0, np.int64))
+        pieces.append(pa.array([""] * len(rest), pa.string()))
+        places.append(rest)
+        inverse = np.empty(len(changes.head), np.int64)
+        inverse[np.concatenate(places)] = np.arange(len(changes.head))
+        return pa.concat_arrays(pieces).take(pa.array(inverse))
+
+    def _row_statements(self, changes: Changes, rows: Index, kind: Change, version: int) -> Iterator[tuple[Index, pa.Array]]:
+        for part, images in self.log.images(changes.records, changes.head[rows], changes.weight[rows], changes.envelope.take(rows), kind):
+            chosen = rows[part]
+            result = self.decoder.statements(version, kind, images)
+            for problem in result.problems:
+                record = changes.records[changes.head[chosen[problem.row]]]
+                table = self.log.catalog.versions[version].table
+                self._finding(problem.code, record, problem.field, problem.found, problem.expected, problem.hint, f"{table.schema}.{table.name}")
+            changes.outcome[chosen] = np.where(result.failed, FAILED, result.outcome)
+            yield chosen, result.text
+
+    def _event_statements(self, changes: Changes, rows: Index, kind: Change, version: int) -> pa.Array:
+        table = self.log.catalog.versions[version].table
+        name = f"{table.schema}.{table.name}"
+        whole = self.log.whole_table(changes.envelope.take(rows), changes.records["length"][changes.head[rows]])
+        refused = (changes.uncommitted[rows] == 0) & (~whole | (kind == Change.EXCHANGE))
+        what = "a committed " + kind.name.lower().replace("_", " ") + ("" if kind == Change.EXCHANGE else " of one partition")
+        hint = "Leave the table out (--exclude-table), or begin after it (--from-lrsn), and copy the table as a whole"
+        for row in rows[refused]:
+            where = self._where(changes.records[changes.head[row]], table=name)
+            self.tally.refusals.append(Finding("LR3003", where, what, "changes that a statement can repeat", hint))
+        make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
+        text = "" if kind == Change.EXCHANGE else make(table, self.profile, self.plan.options.names)
+        return pa.array([text] * len(rows), pa.string())
+
+    # -- emission -------------------------------------------------------------------------------------------------------------------------
+
+    def _settle(self, changes: Changes, texts: pa.Array, chunk: Chunk) -> None:
+        """Decide what is emitted, write it, and count every record of the chunk."""
+        failed_units = np.unique(changes.unit[changes.outcome == FAILED])
+        for unit in failed_units[~self.bad_units[failed_units]]:
+            self.bad_units[unit] = True
+            key = self.records["unit"][self.unit_start[unit]].tobytes()
+            self.tally.quarantined_units.setdefault(key, "a record of the unit is damaged")
+        sequence = self._sequence(changes)
+        shown = (changes.outcome == 0) & ~self.bad_units[changes.unit]
+        emitted = shown & (changes.uncommitted == 0)
+        ordered = sequence[shown[sequence]]
+        text = texts.take(pa.array(ordered))
+        silent = changes.uncommitted[ordered] > 0
+        if silent.any():
+            text = pc.if_else(pa.array(silent), pc.binary_join_element_wise("-- rolled back, not applied:", text, " "), text)
+        if self.plan.options.trace:
+            text = pc.binary_join_element_wise(text, self.log.trace(changes.envelope.take(ordered)), " -- ")
+        if chunk.pieces > 1 and chunk.piece == 0:
+            self.sink.mark()
+        self._write(changes, ordered, text)
+        self._count(changes, emitted, chunk)
+        if chunk.pieces > 1 and chunk.piece == chunk.pieces - 1 and self.bad_units[changes.unit[0]]:
+            self.sink.cut_back()
+
+    def _sequence(self, changes: Changes) -> Index:
+        count = len(changes.head)
+        if self.plan.mode == "redo":
+            return np.arange(count, dtype=np.int64)
+        origin = changes.envelope.origin()
+        derived = (origin == ord("R")) | (origin == ord("B"))
+        return order.undo_order(changes.unit, origin == ord(" "), derived, changes.change, changes.version)
+
+    def _write(self, changes: Changes, ordered: Index, text: pa.Array) -> None:
+        if not len(ordered):
+            return
+        unit = changes.unit[ordered]
+        starts = order.run_starts(unit)
+        first = changes.envelope.take(ordered[starts])
+        comments = unit_comments(self.log.unit_fields(first))
+        ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
+        self.sink.write(Written(text, starts, comments, unit, ordinal // self.plan.options.commit_every))
+
+    def _count(self, changes: Changes, emitted: Mask, chunk: Chunk) -> None:
+        bad = self.bad_units[changes.unit]
+        part = Tally()
+        failed = changes.outcome == FAILED
+        part.failed = int(changes.weight[failed].sum())
+        part.quarantined = int(changes.weight[bad & ~failed].sum())
+        reasons = np.where(changes.outcome == 0, changes.uncommitted, changes.outcome)
+        for code in np.unique(reasons[~bad & (reasons > 0)]):
+            part.skipped[REASONS[code]] += int(changes.weight[~bad & (reasons == code)].sum())
+        part.emitted = int(changes.weight[emitted].sum())
+        part.statements = int(emitted.sum())
+        part.units = len(np.unique(changes.unit[emitted]))
+        key = changes.version[emitted].astype(np.int64) * 16 + changes.change[emitted]
+        for value, count in zip(*np.unique(key, return_counts=True), strict=True):
+            part.changes[(int(value) // 16, int(value) % 16)] += int(count)
+        if emitted.any():
+            commits = changes.records["commit"][changes.head[emitted]]
+            part.saw_commits(commits[0].tobytes(), commits[-1].tobytes())
+        if chunk.pieces == 1:
+            self.tally.add(part)
+        else:
+            self._count_piece(part, chunk, bool(bad.any()))
+
+    def _count_piece(self, part: Tally, chunk: Chunk, bad: bool) -> None:
+        """Counts of a long unit wait until its last piece has shown whether the unit is whole."""
+        if chunk.piece == 0:
+            self.pending = Tally()
+        part.units = 0
+        self.pending.add(part)
+        if chunk.piece < chunk.pieces - 1:
+            return
+        if bad:
+            whole = Tally(failed=self.pending.failed)
+            whole.quarantined = self.pending.outcomes - self.pending.failed
+            self.tally.add(whole)
+        else:
+            self.pending.units = int(self.pending.statements > 0)
+            self.tally.add(self.pending)
+
+
+def _uncommitted(envelope: Envelope) -> npt.NDArray[np.uint8]:
+    """For ``--include-aborted``: the reason each change would have been left out for, 0 for committed work."""
+    result = np.zeros(len(envelope), np.uint8)
+    disposition = envelope.disposition()
+    result[disposition != ord("C")] = 4
+    result[disposition == ord("S")] = 3
+    result[disposition == ord("A")] = 2
+    result[envelope.unit_disposition() != ord("C")] = 1
+    return result
+
+
+@dataclass(frozen=True)
+class BucketResult:
+    """What became of one bucket: its script (``name`` None when it has no statement) with size and SHA-256, the tally, and the commit position
+    and key of every unit seen (22 bytes each), for the check that no unit has two commit positions."""
+
+    name: str | None
+    size: int
+    sha256: str
+    tally: Tally
+    units: bytes
+
+
+def render_bucket(plan: Plan, log: LogFile, bucket: int, blocks: list[bytes], folder: Path) -> BucketResult:
+    """Render the blocks of one bucket into ``folder``."""
+    records = np.concatenate([np.frombuffer(block, RECORD) for block in blocks])
+    name = plan.file_name(bucket)
+    profile = profile_named(plan.options.dialect)
+    sink = Sink(folder / name, profile, script_prologue(profile, plan.mode))
+    renderer = BucketRenderer(plan, log, records, sink)
+    tally = renderer.run()
+    starts = renderer.records[renderer.unit_start]
+    units = np.concatenate([_octets(starts["commit"]), _octets(starts["unit"])], axis=1).tobytes()
+    return BucketResult(name if sink.size else None, sink.size, sink.digest.hexdigest(), tally, units)
+
+
+def _octets(column: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
+
+
+def contradictory_units(results: list[BucketResult]) -> frozenset[bytes]:
+    """Units that occur with more than one commit position: at least one of their records is damaged."""
+    rows = np.frombuffer(b"".join(result.units for result in results), np.uint8).reshape(-1, 22)
+    units = np.ascontiguousarray(rows[:, 10:]).view("V12").reshape(-1)
+    values, counts = np.unique(units, return_counts=True)
+    return frozenset(value.tobytes() for value in values[counts > 1])

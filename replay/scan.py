@@ -1,0 +1,129 @@
+"""The first stage: records of one split -> narrow sort records by bucket, and the outcome of every record that goes no further.
+
+A *bucket* is a range of commit positions and becomes one output file. Images are not touched here. Records leave as packed blocks of
+:data:`replay.changes.RECORD`, one block per bucket and batch, because an engine moves one blob of a thousand records for the price of one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, unit_text
+from replay.errors import Finding, Where
+from replay.logs import LogFile, Split
+from replay.plan import Plan
+from replay.report import Tally
+from replay.selection import INCOMPLETE, Facts, Verdicts, balance_of, decide
+
+#: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the cache.
+BATCH = 65_536
+
+
+def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator[tuple[int, bytes]]:
+    """Yield ``(bucket, block)`` for the records of ``split`` that go on; count the others in ``tally``.
+
+    Records whose header is damaged in a way that still names their unit go on, so that the unit is quarantined where it is rendered.
+    """
+    for first_record, offsets, lengths in log.records(split, BATCH):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        damaged = log.check(envelope, lengths, change, version)
+        verdict = decide(plan.selection, envelope, Facts(change, version, plan.version_taken, log.dependent_position))
+        verdict[damaged] = 0
+        tally.read += len(offsets)
+        tally.skipped.update(balance_of(verdict))
+        _count_incomplete(tally, envelope, verdict)
+        _report_untrusted(log, split.file, first_record, offsets, lengths, envelope, damaged, tally)
+        kept = np.flatnonzero(verdict == 0)
+        if len(kept):
+            records = _records(split.file, first_record, offsets, lengths, envelope, kept)
+            if plan.mode == "undo":
+                committed = (envelope.unit_disposition()[kept] == ord("C")) & (envelope.disposition()[kept] == ord("C"))
+                events = np.flatnonzero(committed & np.isin(change[kept], TABLE_EVENTS))
+                _refuse_events(log, records[events], change[kept][events], version[kept][events], tally)
+            yield from _by_bucket(plan, records)
+
+
+def _count_incomplete(tally: Tally, envelope: Envelope, verdict: Verdicts) -> None:
+    held = verdict == INCOMPLETE
+    count = int(held.sum())
+    if not count:
+        return
+    tally.quarantined += count
+    tally.incomplete_records += count
+    units = envelope.unit()[held]
+    own = envelope.incomplete_unit()[held]
+    for unit, incomplete in {(bytes(row), bool(flag)) for row, flag in zip(units, own, strict=True)}:
+        reason = "a record could not be completed (INCOMPLETETRANS)" if incomplete else "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
+        tally.quarantined_units[unit] = f"LR3004 {reason}"
+
+
+def _report_untrusted(
+    log: LogFile,
+    file: int,
+    first_record: int,
+    offsets: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int32],
+    envelope: Envelope,
+    damaged: npt.NDArray[np.bool_],
+    tally: Tally,
+) -> None:
+    """A damaged header that does not even name its unit makes every unit suspect: that is fatal for the run, not a finding of one record."""
+    if not damaged.any():
+        return
+    rows = np.flatnonzero(damaged)
+    for row in rows[~log.names_its_unit(envelope, lengths)[rows]]:
+        tally.fatal.append(log.header_finding(file, first_record + int(row), int(offsets[row]), int(lengths[row])))
+
+
+def _records(
+    file: int,
+    first_record: int,
+    offsets: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int32],
+    envelope: Envelope,
+    kept: npt.NDArray[np.int64],
+) -> npt.NDArray[np.void]:
+    records = np.zeros(len(kept), RECORD)
+    records["commit"] = _opaque(envelope.commit()[kept])
+    records["unit"] = _opaque(envelope.unit()[kept])
+    records["position"] = _opaque(envelope.log_position()[kept])
+    records["segment"] = envelope.segment()[kept]
+    records["file"] = file
+    records["offset"] = offsets[kept]
+    records["length"] = lengths[kept]
+    records["number"] = first_record + kept
+    return records
+
+
+def _opaque(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
+    return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)
+
+
+def _by_bucket(plan: Plan, records: npt.NDArray[np.void]) -> Iterator[tuple[int, bytes]]:
+    bucket = plan.bucket_of(records["commit"])
+    order = np.argsort(bucket, kind="stable")
+    starts = np.searchsorted(bucket[order], np.arange(plan.buckets + 1))
+    ordered = records[order]
+    for index in range(plan.buckets):
+        if starts[index] < starts[index + 1]:
+            yield index, ordered[starts[index] : starts[index + 1]].tobytes()
+
+
+def _refuse_events(
+    log: LogFile, records: npt.NDArray[np.void], change: npt.NDArray[np.uint8], version: npt.NDArray[np.int32], tally: Tally
+) -> None:
+    """Undo of a mass delete, truncate or exchange would need rows that the log does not hold: refuse by name."""
+    for row in range(len(records)):
+        record = records[row]
+        table = log.catalog.versions[version[row]].table if version[row] >= 0 else None
+        name = f"{table.schema}.{table.name}" if table else None
+        where = Where(
+            log.files[int(record["file"])].name, int(record["number"]), int(record["offset"]), table=name, unit=unit_text(record["unit"].tobytes())
+        )
+        kind = Change(int(change[row])).name.lower().replace("_", " ")
+        hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from an image copy"
+        tally.refusals.append(Finding("LR3002", where, f"a committed {kind}", "changes whose row images are in the log", hint))

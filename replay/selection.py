@@ -1,0 +1,216 @@
+"""Selection: which changes of a log a run is about, as data, and the verdict for each record it leads to.
+
+Everything but ``--where`` is decided from header fields, before anything is shuffled. :data:`REASONS` is the balance sheet's list of
+why a record was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.changes import OP_NAMES, Change, Envelope
+
+#: Verdict codes of a record: 0 goes on, the others say why it does not. The index is the code.
+REASONS: tuple[str, ...] = (
+    "",
+    "unit of recovery aborted",
+    "record aborted (LOGRECDISP A)",
+    "rolled back to savepoint (LOGRECDISP S)",
+    "reversed by Db2 (LOGRECDISP O)",
+    "catalog change, not a row (CO)",
+    "Db2 command (CM)",
+    "status change (SC)",
+    "REDO set only (SQLTYPE R)",
+    "outside --from-lrsn/--until-lrsn",
+    "outside --from-time/--until-time",
+    "table not selected",
+    "operation not selected (--op)",
+    "unit not selected (--ur)",
+    "authid not selected (--authid)",
+    "plan not selected (--plan)",
+    "correlation id not selected (--correlation)",
+    "connection not selected (--connection)",
+    "member not selected (--member)",
+    "caused by RI (--ri skip)",
+    "caused by a trigger (--triggers skip)",
+    "does not satisfy --where",
+    "update changes nothing",
+    "update touches excluded columns only",
+)
+REASON = {name: code for code, name in enumerate(REASONS)}
+#: Verdicts that are not skips: the record's unit is incomplete and set aside.
+INCOMPLETE = 250
+#: Work that was not committed, kept only for ``--include-aborted``.
+UNCOMMITTED = (1, 2, 3, 4)
+
+Verdicts = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the user asked for. Positions are 10 bytes, times 17 packed bytes (as in the header); None and empty mean no limit."""
+
+    from_position: bytes | None = None
+    until_position: bytes | None = None
+    from_time: bytes | None = None
+    until_time: bytes | None = None
+    tables: tuple[str, ...] = ()
+    exclude_tables: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    units: tuple[tuple[bytes, int | None], ...] = ()
+    authids: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    correlations: tuple[str, ...] = ()
+    connections: tuple[str, ...] = ()
+    members: tuple[int, ...] = ()
+    where: str | None = None
+    columns: tuple[str, ...] = ()
+    exclude_columns: tuple[str, ...] = ()
+    include_aborted: bool = False
+    ri: str = "apply"
+    triggers: str = "apply"
+    incomplete: str = "quarantine"
+    from_recovery_point: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """The selection as JSON-able data for the manifest: only what limits something, plus the three policies."""
+        shown: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if value in (None, (), False):
+                continue
+            if name == "units":
+                value = [urid.hex().upper() + ("" if member is None else f"/{member}") for urid, member in value]
+            shown[name] = value.hex().upper() if isinstance(value, bytes) else list(value) if isinstance(value, tuple) else value
+        return shown
+
+    def takes_table(self, qualified: str) -> bool:
+        """Whether ``OWNER.NAME`` is selected by ``--table`` and ``--exclude-table`` (globs, upper and lower case alike)."""
+        name = qualified.upper()
+        wanted = not self.tables or any(fnmatchcase(name, glob.upper()) for glob in self.tables)
+        return wanted and not any(fnmatchcase(name, glob.upper()) for glob in self.exclude_tables)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What :func:`decide` needs to know about each record besides its header: ``change`` (:class:`Change`, 0 unknown) and the index of its
+    table version (-1 unknown), plus per table version whether the selection takes it, and DLGE.DEPENDENTRBA when the log has one."""
+
+    change: npt.NDArray[np.uint8]
+    version: npt.NDArray[np.int32]
+    version_taken: npt.NDArray[np.bool_]
+    dependent: bytes | None
+
+
+def decide(selection: Selection, envelope: Envelope, facts: Facts) -> Verdicts:
+    """The verdict of each record: 0, an index of :data:`REASONS`, or :data:`INCOMPLETE`. The first reason that applies is the one given."""
+    verdict = np.zeros(len(envelope), np.uint8)
+
+    def leave(mask: npt.NDArray[np.bool_], reason: str | int) -> None:
+        code = REASON[reason] if isinstance(reason, str) else reason
+        verdict[mask & (verdict == 0)] = code
+
+    for change, reason in ((Change.CATALOG, 5), (Change.COMMAND, 6), (Change.STATUS, 7)):
+        leave(facts.change == change, reason)
+    if not selection.include_aborted:
+        _leave_uncommitted(envelope, leave)
+    _leave_by_range(selection, envelope, leave)
+    known = facts.version >= 0
+    leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], "table not selected")
+    if selection.ops:
+        wanted = [change for name in selection.ops for change in OP_NAMES[name]]
+        leave(~np.isin(facts.change, wanted), "operation not selected (--op)")
+    _leave_by_name(selection, envelope, leave)
+    origin = envelope.origin()
+    if selection.ri == "skip":
+        leave(np.isin(origin, (ord("R"), ord("B"))), "caused by RI (--ri skip)")
+    if selection.triggers == "skip":
+        leave(origin == ord("T"), "caused by a trigger (--triggers skip)")
+    if not selection.from_recovery_point:
+        leave(envelope.sqltype() == ord("R"), "REDO set only (SQLTYPE R)")
+    leave(_incomplete(selection, envelope, facts.dependent), INCOMPLETE)
+    return verdict
+
+
+Leave = Callable[[npt.NDArray[np.bool_], "str | int"], None]
+
+
+def _leave_uncommitted(envelope: Envelope, leave: Leave) -> None:
+    disposition = envelope.disposition()
+    leave(envelope.unit_disposition() != ord("C"), 1)
+    leave(disposition == ord("A"), 2)
+    leave(disposition == ord("S"), 3)
+    leave(disposition != ord("C"), 4)
+
+
+def _leave_by_range(selection: Selection, envelope: Envelope, leave: Leave) -> None:
+    if selection.from_position or selection.until_position:
+        commit = envelope.commit()
+        outside = _less(commit, selection.from_position) | _greater(commit, selection.until_position)
+        leave(outside, "outside --from-lrsn/--until-lrsn")
+    if selection.from_time or selection.until_time:
+        time = envelope.commit_time()
+        leave(_less(time, selection.from_time) | _greater(time, selection.until_time), "outside --from-time/--until-time")
+
+
+def _less(values: npt.NDArray[np.uint8], bound: bytes | None) -> npt.NDArray[np.bool_]:
+    return np.zeros(len(values), bool) if bound is None else compare(values, bound) < 0
+
+
+def _greater(values: npt.NDArray[np.uint8], bound: bytes | None) -> npt.NDArray[np.bool_]:
+    return np.zeros(len(values), bool) if bound is None else compare(values, bound) > 0
+
+
+def compare(values: npt.NDArray[np.uint8], bound: bytes) -> npt.NDArray[np.int8]:
+    """-1, 0 or 1 for each row of ``uint8[n, w]`` against ``bound`` (``w`` bytes), bytewise unsigned."""
+    other = np.frombuffer(bound, np.uint8)
+    different = values != other
+    first = different.argmax(axis=1)
+    at = np.arange(len(values))
+    result = np.where(values[at, first] < other[first], -1, 1)
+    return np.where(different.any(axis=1), result, 0).astype(np.int8)
+
+
+def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> None:
+    if selection.units:
+        urid, member = envelope.unit()[:, :10], envelope.member()
+        wanted = np.zeros(len(envelope), bool)
+        for unit, unit_member in selection.units:
+            wanted |= (compare(urid, unit) == 0) & (True if unit_member is None else member == unit_member)
+        leave(~wanted, "unit not selected (--ur)")
+    names = {
+        "authid": (selection.authids, "authid not selected (--authid)"),
+        "plan": (selection.plans, "plan not selected (--plan)"),
+        "correlation": (selection.correlations, "correlation id not selected (--correlation)"),
+        "connection": (selection.connections, "connection not selected (--connection)"),
+    }
+    for kind, (globs, reason) in names.items():
+        if globs:
+            leave(~_matches(envelope.name(kind), globs), reason)
+    if selection.members:
+        leave(~np.isin(envelope.member(), selection.members), "member not selected (--member)")
+
+
+def _matches(names: npt.NDArray[np.bytes_], globs: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    values, inverse = np.unique(names, return_inverse=True)
+    texts = [bytes(value).decode("ascii", "replace").rstrip().upper() for value in values]
+    taken = np.array([any(fnmatchcase(text, glob.upper()) for glob in globs) for text in texts], bool)
+    return taken[inverse]
+
+
+def _incomplete(selection: Selection, envelope: Envelope, dependent: bytes | None) -> npt.NDArray[np.bool_]:
+    if selection.incomplete == "dependentrba":
+        return np.zeros(len(envelope), bool) if dependent is None else ~_less(envelope.unit_position(), dependent)
+    return envelope.incomplete_unit() | envelope.incomplete_dependency()
+
+
+def balance_of(verdicts: Verdicts) -> Mapping[str, int]:
+    """How many records each reason holds back (verdict 0 and :data:`INCOMPLETE` left out)."""
+    codes, counts = np.unique(verdicts, return_counts=True)
+    return {REASONS[code]: int(count) for code, count in zip(codes, counts, strict=True) if 0 < code < INCOMPLETE}

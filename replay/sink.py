@@ -1,0 +1,116 @@
+"""Where the text of one script goes: a file that begins a target transaction where a unit (or a group of units) begins.
+
+The commit of a transaction is written when the next one begins or the file ends, so a unit that turns out to be damaged can be cut off
+again as if it had never been there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlgen.dialects import Profile
+
+
+@dataclass(frozen=True)
+class Written:
+    """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit begins and ``comments`` the comment line of
+    each, ``unit`` and ``group`` the number of the unit and of its target transaction per row."""
+
+    text: pa.Array
+    starts: npt.NDArray[np.int64]
+    comments: pa.Array
+    unit: npt.NDArray[np.int64]
+    group: npt.NDArray[np.int64]
+
+
+@dataclass
+class _State:
+    unit: int = -1
+    group: int = -1
+    open: bool = False
+
+
+class Sink:
+    """Writes one script file, made when the first statement arrives. ``prologue`` is the text at its head."""
+
+    def __init__(self, path: Path, profile: Profile, prologue: str) -> None:
+        self.path, self.profile, self.prologue = path, profile, prologue
+        self.file: IO[bytes] | None = None
+        self.digest = hashlib.sha256()
+        self.size = 0
+        self._state = _State()
+        self._marked: tuple[int, Any, _State] = (0, self.digest.copy(), _State())
+
+    def write(self, part: Written) -> None:
+        """Append statements."""
+        begin, commit = self.profile.begin + "\n", self.profile.commit + "\n"
+        state = self._state
+        unit, group = part.unit[part.starts], part.group[part.starts]
+        new_unit = np.ones(len(unit), bool)
+        new_unit[0] = int(unit[0]) != state.unit
+        new_group = np.ones(len(unit), bool)
+        new_group[1:] = group[1:] != group[:-1]
+        new_group[0] = int(group[0]) != state.group
+        closes = new_group.copy()
+        closes[0] &= state.open
+        heads = pc.binary_join_element_wise(
+            pa.array(np.where(closes, commit, "")),
+            pc.if_else(pa.array(new_unit), pc.binary_join_element_wise(part.comments, "\n", ""), ""),
+            pa.array(np.where(new_group, begin, "")),
+            "",
+        )
+        place = np.full(len(part.text), len(heads), np.int64)
+        place[part.starts] = np.arange(len(heads))
+        prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
+        self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
+        self._state = _State(int(part.unit[-1]), int(part.group[-1]), True)
+
+    def mark(self) -> None:
+        """Remember this place: :meth:`cut_back` returns to it."""
+        self._marked = (self.size, self.digest.copy(), _State(self._state.unit, self._state.group, self._state.open))
+
+    def cut_back(self) -> None:
+        """Forget everything written since :meth:`mark`."""
+        size, digest, self._state = self._marked
+        self.digest = digest
+        if self.file is not None:
+            if size == 0:
+                self.file.close()
+                self.file = None
+                self.path.unlink()
+            else:
+                self.file.seek(size)
+                self.file.truncate()
+        self.size = size
+
+    def close(self) -> None:
+        """Commit what is open and close the file."""
+        if self._state.open:
+            self._put((self.profile.commit + "\n").encode())
+        if self.file is not None:
+            self.file.close()
+
+    def _put(self, data: Any) -> None:
+        if self.file is None:
+            self.file = self.path.open("wb")
+            self._put(self.prologue.encode())
+        self.file.write(data)
+        self.digest.update(data)
+        self.size += len(data)
+
+
+def _bytes_of(text: pa.Array) -> memoryview:
+    """The characters of a string array without copying: the data buffer of the array *is* the text."""
+    _, offsets, data = text.buffers()
+    if data is None:
+        return memoryview(b"")
+    bounds = np.frombuffer(offsets, np.int32)
+    return memoryview(data)[int(bounds[text.offset]) : int(bounds[text.offset + len(text)])]

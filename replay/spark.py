@@ -1,0 +1,210 @@
+"""The stages on Spark, the engine; the only module that imports pyspark. It holds no rule about logs, SQL or databases.
+
+``spark.read.format("logmaster")`` shows a log to a user, one row per record (:data:`replay.changes.ENVELOPE`). The engine reads the same source
+with a plan: then it yields *blocks* of sort records by bucket, Spark brings the blocks of a bucket together, and each bucket is sorted by
+commit LRSN and rendered by one task. Images never travel: tasks gather them from the file by position.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from replay.changes import ENVELOPE
+from replay.errors import InputError, LogReplayError
+from replay.java import prepare_environment
+from replay.local import Progress
+from replay.logs import LogFile, Split, source_named
+from replay.plan import Plan
+from replay.render import BucketResult, render_bucket
+from replay.report import Tally
+from replay.scan import scan_split
+
+BLOCKS = "bucket int, block binary"
+RESULTS = "bucket int, result binary"
+
+_DDL = {pa.int32(): "int", pa.int64(): "bigint", pa.string(): "string", pa.binary(): "binary", pa.bool_(): "boolean"}
+
+#: What the engine asks of Spark unless ``--conf`` says otherwise. Blocks are large rows, so few go into an Arrow batch.
+DEFAULTS: dict[str, str] = {
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
+    "spark.python.worker.reuse": "true",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+def start_session(master: str, conf: Mapping[str, str]) -> SparkSession:
+    """A Spark session with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors only."""
+    prepare_environment()
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    builder = SparkSession.builder.master(master).appName("logreplay")
+    for name, value in {**DEFAULTS, **conf}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    register(session)
+    return session
+
+
+def register(session: SparkSession) -> None:
+    """Make ``format("logmaster")`` known to a session. Options: ``control`` (path), ``data`` (paths, one a line) or the path given to ``load``."""
+    session.dataSource.register(LogmasterDataSource)
+
+
+class _Part(InputPartition):
+    def __init__(self, split: Split) -> None:
+        super().__init__(split)
+        self.split = split
+
+
+class LogmasterDataSource(DataSource):
+    """Log Master logical logs as a Spark data source; partitions are exact byte ranges from a verified index."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "logmaster"
+
+    def schema(self) -> str:
+        if "plan" in self.options:
+            return BLOCKS
+        return ", ".join(f"{field.name} {_DDL[field.type]}" for field in ENVELOPE)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        if "plan" in self.options:
+            with Path(self.options["plan"]).open("rb") as file:
+                plan, log = pickle.load(file)
+            return _BlockReader(plan, log)
+        data = self.options.get("data") or self.options.get("path") or ""
+        control = self.options.get("control")
+        if not control or not data:
+            raise InputError("LR2001", 'format("logmaster") needs option("control", path) and option("data", path) or load(path)')
+        return _EnvelopeReader(source_named("logmaster")(control, data.splitlines()))
+
+
+class _EnvelopeReader(DataSourceReader):
+    def __init__(self, log: LogFile) -> None:
+        self.log = log
+
+    def partitions(self) -> list[InputPartition]:
+        return [_Part(split) for split, _, _ in self.log.splits(64 << 20)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _Part)
+        for first, offsets, lengths in self.log.records(partition.split, 16_384):
+            yield self.log.envelope_batch(partition.split.file, first, offsets, lengths)
+
+
+class _BlockReader(DataSourceReader):
+    """Yields the blocks of a split, and at its end one row for the bucket after the last: the split's tally (or the error that ended it)."""
+
+    def __init__(self, plan: Plan, log: LogFile) -> None:
+        self.plan, self.log = plan, log
+
+    def partitions(self) -> list[InputPartition]:
+        return [_Part(split) for split in self.plan.splits]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _Part)
+        tally = Tally()
+        outcome: Tally | LogReplayError = tally
+        try:
+            for bucket, block in scan_split(self.plan, self.log, partition.split, tally):
+                yield _row("block", bucket, block)
+        except LogReplayError as error:
+            outcome = error
+        yield _row("block", self.plan.buckets, pickle.dumps(outcome))
+
+
+def _row(name: str, bucket: int, value: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([bucket], pa.int32()), pa.array([value], pa.binary())], ["bucket", name])
+
+
+def run(session: SparkSession, plan: Plan, log: LogFile, folder: Path, progress: Progress) -> tuple[Tally, list[BucketResult]]:
+    """As :func:`replay.local.run`, on Spark. ``folder`` and the data files must be reachable by every executor."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".plan-", suffix=".pickle") as handoff:
+        pickle.dump((plan, log), handoff)
+        handoff.flush()
+        blocks = session.read.format("logmaster").option("plan", handoff.name).load()
+        rendered = blocks.repartitionById(plan.buckets + 1, blocks["bucket"]).mapInArrow(_renderer(plan, log, folder), RESULTS)
+        with _Watch(session, len(plan.splits), plan.buckets + 1, progress):
+            table = rendered.toArrow()
+    tally = Tally()
+    results: dict[int, BucketResult] = {}
+    for bucket, blob in zip(table["bucket"].to_pylist(), table["result"].to_pylist(), strict=True):
+        value = pickle.loads(blob)
+        if isinstance(value, LogReplayError):
+            raise value
+        if isinstance(value, Tally):
+            tally.add(value)
+        else:
+            results[bucket] = value
+    _check_reachable(results, folder)
+    return tally, [results[bucket] for bucket in sorted(results)]
+
+
+def _renderer(plan: Plan, log: LogFile, folder: Path) -> Any:
+    def render(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        blocks: dict[int, list[bytes]] = {}
+        for batch in batches:
+            for bucket, block in zip(batch["bucket"].to_pylist(), batch["block"].to_pylist(), strict=True):
+                blocks.setdefault(bucket, []).append(block)
+        for bucket in sorted(blocks):
+            if bucket == plan.buckets:
+                for blob in blocks[bucket]:
+                    yield _row("result", bucket, blob)
+                continue
+            outcome: BucketResult | LogReplayError
+            try:
+                outcome = render_bucket(plan, log, bucket, blocks.pop(bucket), folder)
+            except LogReplayError as error:
+                outcome = error
+            yield _row("result", bucket, pickle.dumps(outcome))
+
+    return render
+
+
+def _check_reachable(results: Mapping[int, BucketResult], folder: Path) -> None:
+    for result in results.values():
+        if result.name is not None and not (folder / result.name).is_file():
+            hint = "The output folder must be on storage that all executors and the driver share"
+            raise InputError("LR2001", f"a task wrote {result.name} to {folder}, but it is not there", hint=hint)
+
+
+class _Watch:
+    """Reports the progress of the running job from Spark's status tracker, in a thread of its own."""
+
+    def __init__(self, session: SparkSession, splits: int, buckets: int, progress: Progress) -> None:
+        self.tracker, self.splits, self.buckets, self.progress = session.sparkContext.statusTracker(), splits, buckets, progress
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.done.wait(0.5):
+            for stage in self.tracker.getActiveStageIds():
+                info = self.tracker.getStageInfo(stage)
+                if info is not None:
+                    reading = info.numTasks == self.splits and stage % 2 == 0
+                    self.progress("reading" if reading else "writing", info.numCompletedTasks, info.numTasks)
