@@ -1,0 +1,315 @@
+"""The rules of the house, checked on the source text: who may import whom, what is said only once and where, how large things get."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from replay.errors import CODES
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST_FUNCTION = 70
+LONGEST_MODULE = 800
+
+#: Top-level package -> the only modules that may import it.
+ONLY_IN: dict[str, tuple[str, ...]] = {
+    "pyspark": ("replay.spark",),
+    "py4j": ("replay.spark",),
+    "networkx": ("replay.graph",),
+    "sqlglot": ("sqlgen",),
+    "duckdb": ("replay.where",),
+    "tqdm": ("replay.cli",),
+    "struct": ("replay.layout", "replay.codecs", "replay.logs"),
+    "random": (),
+    "secrets": ("replay.targets.embedded",),
+    "time": ("replay.cli", "replay.apply", "replay.demo"),
+}
+
+#: Database drivers belong to one target each, and are imported when they are needed.
+DRIVERS = ("psycopg", "ibm_db", "jaydebeapi", "pymysql", "oracledb", "pyodbc", "sqlite3")
+
+#: What the language may use beside itself and the standard library.
+SQLGEN_MAY_IMPORT = {"numpy", "pyarrow", "sqlglot", "sqlgen"}
+
+#: Module (with all below it) -> the only modules of ours that it may import.
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "replay.errors": (),
+    "replay.java": ("replay.errors",),
+    "replay.ccsid": ("replay.errors",),
+    "replay.layout": ("replay.errors", "replay.ccsid", "replay.codecs"),
+    "replay.codecs": ("replay.errors", "replay.ccsid"),
+    "replay.targets": ("replay.errors", "replay.targets"),
+}
+
+#: Module -> what it must not import: decisions know nothing of engines, text or databases, and nothing knows the command line.
+MUST_NOT_IMPORT: dict[str, tuple[str, ...]] = {
+    "replay": ("replay.cli", "replay.demo"),
+    "replay.logs": ("replay.plan", "replay.selection", "replay.order", "replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.images": ("replay.logs", "replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.catalog": ("replay.logs", "replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.changes": ("replay.logs", "replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.order": ("replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.selection": ("replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.plan": ("replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.render": ("replay.spark", "replay.local", "replay.targets"),
+    "replay.bundle": ("replay.spark", "replay.local", "replay.targets"),
+    "replay.local": ("replay.spark", "replay.targets"),
+    "replay.spark": ("replay.targets",),
+}
+
+#: (module, imported) pairs that the table above would forbid, each with its reason.
+EXCEPTIONS = {
+    ("replay.cli", "replay.demo"): "the command line is what starts the demo",
+}
+
+#: Where files are written: bundles (atomically), and temporary files that nobody else sees.
+WRITERS = ("replay.bundle", "replay.sink", "replay.java", "replay.targets.embedded", "replay.logs.logmaster.reader", "replay.spark")
+READS_ENVIRONMENT = ("replay.cli", "replay.java", "replay.spark", "replay.targets.embedded")
+READS_CLOCK = ("replay.cli", "replay.apply", "replay.demo")
+DECODES_BYTES = ("replay.layout", "replay.codecs", "replay.ccsid", "replay.logs")
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for package in ("replay", "sqlgen") for path in sorted((ROOT / package).rglob("*.py"))}
+every_module = pytest.mark.parametrize("module", MODULES)
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def is_in(module: str, places: tuple[str, ...]) -> bool:
+    return any(module == place or module.startswith(place + ".") for place in places)
+
+
+@cache
+def imports(module: str, late: bool = True) -> tuple[tuple[str, int], ...]:
+    """(imported module, line). ``late`` False leaves out what is imported inside functions or only for type checkers."""
+    found: list[tuple[str, int]] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            found.extend((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            names = [f"{source}.{alias.name}" for alias in node.names]
+            found.extend((name if name in MODULES else source, node.lineno) for name in names)
+        elif not late and (isinstance(node, ast.FunctionDef) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))):
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(tree(MODULES[module]))
+    return tuple(dict.fromkeys(found))
+
+
+def calls(module: str) -> Iterator[tuple[ast.Call, str]]:
+    """Every call with its dotted name, as far as it is written as one (``?.decode`` on an expression)."""
+    for node in ast.walk(tree(MODULES[module])):
+        if isinstance(node, ast.Call):
+            yield node, dotted(node.func)
+
+
+def dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return "?"
+
+
+@every_module
+def test_packages_stay_where_they_belong(module: str) -> None:
+    bad = [
+        f"line {line}: {name}"
+        for name, line in imports(module)
+        if (top := name.partition(".")[0]) in ONLY_IN and not is_in(module, ONLY_IN[top])
+    ]
+    assert not bad, f"{module} imports what belongs elsewhere (see ONLY_IN): {bad}"
+
+
+@every_module
+def test_drivers_are_imported_late_and_by_targets_only(module: str) -> None:
+    allowed = is_in(module, ("replay.targets",))
+    bad = [name for name, _ in imports(module, late=not allowed) if name.partition(".")[0] in DRIVERS]
+    assert not bad, f"{module} imports a database driver: {bad}"
+
+
+@every_module
+def test_our_own_imports_go_one_way(module: str) -> None:
+    bad = []
+    for name, line in imports(module):
+        ours = is_in(name, ("replay", "sqlgen"))
+        for place, allowed in MAY_IMPORT.items():
+            if ours and is_in(module, (place,)) and not is_in(name, allowed):
+                bad.append(f"line {line}: {name}")
+        for place, forbidden in MUST_NOT_IMPORT.items():
+            if is_in(module, (place,)) and is_in(name, forbidden) and (module, name) not in EXCEPTIONS:
+                bad.append(f"line {line}: {name}")
+    assert not bad, f"{module} imports against the direction of the house: {bad}"
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if is_in(module, ("sqlgen",))])
+def test_the_language_stands_alone(module: str) -> None:
+    bad = [
+        name for name, _ in imports(module) if (top := name.partition(".")[0]) not in SQLGEN_MAY_IMPORT | sys.stdlib_module_names and top
+    ]
+    assert not bad, f"{module} imports {bad}; sqlgen knows only itself, the standard library, numpy, pyarrow and sqlglot"
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module.count(".") >= 3])
+def test_one_log_family_does_not_know_another(module: str) -> None:
+    family = ".".join(module.split(".")[:3])
+    bad = [name for name, _ in imports(module) if is_in(name, ("replay.logs",)) and name != "replay.logs" and not is_in(name, (family,))]
+    assert not bad, f"{module} imports {bad} of another family"
+
+
+def test_imports_form_no_circle() -> None:
+    graph = {module: {name for name, _ in imports(module, late=False) if name in MODULES and name != module} for module in MODULES}
+    list(graphlib.TopologicalSorter(graph).static_order())
+
+
+@every_module
+def test_bytes_are_taken_apart_in_the_layers_made_for_it(module: str) -> None:
+    if is_in(module, DECODES_BYTES):
+        return
+    bad = []
+    for call, name in calls(module):
+        first = call.args[0] if call.args else None
+        codec = first.value if isinstance(first, ast.Constant) else None
+        if name.endswith("int.from_bytes") or (name.endswith(".decode") and isinstance(codec, str) and codec.startswith(("cp", "ibm"))):
+            bad.append(f"line {call.lineno}: {name}")
+    assert not bad, f"{module} decodes bytes by hand: {bad}"
+
+
+@every_module
+def test_files_are_written_in_few_places(module: str) -> None:
+    bad = []
+    for call, name in calls(module):
+        mode = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
+        writes = isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax+"))
+        if (name == "open" and writes) or name.endswith((".write_text", ".write_bytes")):
+            bad.append(f"line {call.lineno}: {name}")
+    assert not bad or is_in(module, WRITERS), f"{module} writes files: {bad}"
+
+
+@every_module
+def test_only_the_command_line_prints(module: str) -> None:
+    bad = [
+        f"line {call.lineno}"
+        for call, name in calls(module)
+        if name in ("print", "sys.stdout.write", "input", "breakpoint", "eval", "exec")
+    ]
+    assert not bad or module == "replay.cli", f"{module} prints (or worse): {bad}"
+
+
+@every_module
+def test_the_clock_and_the_environment_are_read_at_the_edge(module: str) -> None:
+    nodes = [node for node in ast.walk(tree(MODULES[module])) if isinstance(node, ast.Attribute)]
+    names = {(dotted(node), node.lineno) for node in nodes}
+    clock = [f"line {line}: {name}" for name, line in names if name.endswith(("datetime.now", "datetime.utcnow", "date.today"))]
+    environment = [f"line {line}: {name}" for name, line in names if name.startswith(("os.environ", "os.getenv"))]
+    assert not clock or is_in(module, READS_CLOCK), f"{module} reads the clock: {clock}"
+    assert not environment or is_in(module, READS_ENVIRONMENT), f"{module} reads the environment: {environment}"
+
+
+@every_module
+def test_no_error_is_swallowed(module: str) -> None:
+    handlers: list[tuple[int, str]] = []
+
+    def visit(node: ast.AST, function: str) -> None:
+        if isinstance(node, ast.FunctionDef):
+            function = node.name
+        if isinstance(node, ast.ExceptHandler):
+            caught = "bare except" if node.type is None else ast.unparse(node.type)
+            passes_on = isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
+            if (
+                re.search(r"\bBaseException\b|\bException\b|bare except", caught)
+                and not passes_on
+                and (module, function) != ("replay.cli", "main")
+            ):
+                handlers.append((node.lineno, caught))
+        for child in ast.iter_child_nodes(node):
+            visit(child, function)
+
+    visit(tree(MODULES[module]), "")
+    assert not handlers, f"{module} catches everything: {handlers}; only cli.main may"
+
+
+@every_module
+def test_rooms_stay_small(module: str) -> None:
+    lines = MODULES[module].read_text(encoding="utf-8").count("\n")
+    functions = [node for node in ast.walk(tree(MODULES[module])) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    long = [f"{node.name}: {size}" for node in functions if (size := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION]
+    assert lines <= LONGEST_MODULE, f"{module} has {lines} lines"
+    assert not long, f"{module} has functions of more than {LONGEST_FUNCTION} lines: {long}"
+
+
+@every_module
+def test_everything_public_says_what_it_is(module: str) -> None:
+    body = tree(MODULES[module])
+    bare = [] if ast.get_docstring(body) or not body.body else ["the module"]
+    for node in body.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and not ast.get_docstring(node):
+            bare.append(node.name)
+    assert not bare, f"{module}: no docstring on {bare}"
+
+
+def codes_in(paths: list[Path]) -> set[str]:
+    """Error codes that stand in the files as whole strings (a docstring that mentions one does not count)."""
+    nodes = [node for path in paths for node in ast.walk(tree(path))]
+    return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str) and re.fullmatch(r"LR\d{4}", n.value)}
+
+
+SOURCES = [path for module, path in MODULES.items() if module != "replay.errors"]
+TESTS = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_error_code_is_raised_and_tested(code: str) -> None:
+    assert code in codes_in(SOURCES), f"{code} is raised nowhere"
+    assert any(code in path.read_text(encoding="utf-8") for path in TESTS), f"{code} is tested nowhere"
+
+
+def test_no_code_is_raised_that_the_table_lacks() -> None:
+    assert codes_in(SOURCES) - set(CODES) == set()
+
+
+def project() -> dict[str, dict[str, dict[str, str]]]:
+    settings: dict[str, dict[str, dict[str, str]]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return settings
+
+
+@pytest.mark.parametrize("group", project()["entry-points"])
+def test_entry_points_load(group: str) -> None:
+    declared = project()["entry-points"][group]
+    installed = {point.name: point.value for point in entry_points(group=group)}
+    assert declared.items() <= installed.items(), "the installed package is not this one; run the set-up again"
+    for point in entry_points(group=group):
+        assert point.load() is not None
+
+
+def test_the_command_exists() -> None:
+    module, _, function = str(project()["scripts"]["logreplay"]).partition(":")
+    assert callable(getattr(import_module(module), function))
+
+
+def test_versions_are_pinned_without_addresses() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split("\n")
+    bad = [line for line in lines if line and not re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|#.*", line)]
+    assert not bad
