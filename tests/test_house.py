@@ -313,3 +313,43 @@ def test_versions_are_pinned_without_addresses() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split("\n")
     bad = [line for line in lines if line and not re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|#.*", line)]
     assert not bad
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = sorted(set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", README, re.MULTILINE)) - {"test", "check", "python"})
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    main = import_module("replay.cli").main
+    with pytest.raises(SystemExit) as raised:
+        main([command, "--help"])
+    assert raised.value.code == 0, f"there is no command {command}"
+    return capsys.readouterr().out
+
+
+def test_the_readme_starts_with_the_two_commands() -> None:
+    first = [line.strip().split("#")[0].strip() for line in README.split("```")[1].split("\n")]
+    assert [line for line in first if line.startswith("scripts/")] == ["scripts/run demo", "scripts/run test"]
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+def test_the_readmes_commands_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert help_of(command, capsys)
+
+
+def test_the_readmes_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    table = {option for line in README.split("\n") if line.startswith("| `--") for option in OPTION.findall(line.split("|")[1])}
+    program = {option for command in ("inspect", "redo", "undo") for option in OPTION.findall(help_of(command, capsys))}
+    assert table - program == set(), "README has options that the program lacks"
+    assert program - table - {"--help"} == set(), "the program has options that README lacks"
+
+
+def test_files_that_documents_name_exist() -> None:
+    for document in ROOT.glob("*.md"):
+        text = document.read_text(encoding="utf-8")
+        named = re.findall(r"`((?:scripts|replay|sqlgen|tests|fixtures|\.ci)/[\w./-]*)`", text) + re.findall(
+            r"\]\((?!http|#)([^)#]+)\)", text
+        )
+        gone = [name for name in named if not (ROOT / name).exists()]
+        assert not gone, f"{document.name} names {gone}"
