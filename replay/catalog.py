@@ -1,0 +1,118 @@
+"""Tables of a log by identity and generation, with the layout of their row images."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlgen.schema import Column, Table
+
+
+@dataclass(frozen=True)
+class ColumnFormat:
+    """How one column lies in a row image. ``code`` is LLCOLUMNTYPE, ``length`` LLCOLUMNLEN (bytes; of a varying column the maximum),
+    ``encoding`` A, E or U, ``ccsid`` None for bit data and for what is not text, ``expanded`` with EXPANDVAR = Y, ``position`` LLCOLUMNPOS (-1 unknown),
+    ``raw``: a type that is not known, kept as bytes; ``lob``: the value is not in the log."""
+
+    column: Column
+    code: str
+    length: int
+    scale: int = 0
+    nullable: bool = False
+    variable: bool = False
+    encoding: str = "E"
+    subtype: str = ""
+    ccsid: int | None = None
+    expanded: bool = False
+    position: int = -1
+    key_sequence: int = 0
+    raw: bool = False
+    lob: bool = False
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """The columns of a row image in order, and ``date_format`` (``ISO`` or ``SAS``) of its date and time text."""
+
+    columns: tuple[ColumnFormat, ...]
+    date_format: str = "ISO"
+
+
+@dataclass(frozen=True)
+class TableVersion:
+    """One generation of a table: valid from ``created`` up to ``dropped`` (10 bytes each; zero or all X'FF' = still there)."""
+
+    index: int
+    table: Table
+    dbid: int
+    psid: int
+    obid: int
+    sequence: int
+    version: int
+    created: bytes
+    dropped: bytes
+    short_owner: str
+    short_name: str
+    format: RowFormat
+    row_type: str = "V"
+    edit_proc: str = ""
+    indexes: tuple[str, ...] = ()
+    _place: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_place", {entry.column.name: number for number, entry in enumerate(self.format.columns)})
+
+    @property
+    def name(self) -> str:
+        """OWNER.NAME."""
+        return f"{self.table.schema}.{self.table.name}"
+
+    def index_of(self, column: str) -> int:
+        """The place of a column in the row format."""
+        return self._place[column]
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All table versions of a log; ``versions[i].index == i``."""
+
+    versions: tuple[TableVersion, ...]
+
+    def lookup(
+        self,
+        dbid: npt.NDArray[np.int64],
+        psid: npt.NDArray[np.int64],
+        obid: npt.NDArray[np.int64],
+        positions: npt.NDArray[np.uint8],
+    ) -> npt.NDArray[np.int32]:
+        """The index of the table version of each record, -1 where no version fits.
+
+        ``positions`` (``uint8[n, 10]``) is the LRSN in data sharing and the RBA otherwise. The only generation of a table is taken whatever the
+        position; of several, the one with CREATERBA <= position < DROPRBA (format notes, section 3).
+        """
+        found = np.full(len(dbid), -1, np.int32)
+        wanted = (dbid << 32) | (psid << 16) | obid
+        keys, inverse = np.unique(wanted, return_inverse=True)
+        generations: dict[int, list[TableVersion]] = {}
+        for version in self.versions:
+            generations.setdefault((version.dbid << 32) | (version.psid << 16) | version.obid, []).append(version)
+        for place, key in enumerate(keys):
+            versions = generations.get(int(key), [])
+            if len(versions) == 1:
+                found[inverse == place] = versions[0].index
+            elif versions:
+                rows = np.flatnonzero(inverse == place)
+                for version in versions:
+                    found[rows[_within(positions[rows], version)]] = version.index
+        return found
+
+
+def _within(positions: npt.NDArray[np.uint8], version: TableVersion) -> npt.NDArray[np.bool_]:
+    texts = np.ascontiguousarray(positions).view("V10").reshape(-1)
+    values = np.array([text.tobytes() for text in texts], object)
+    inside = np.array([version.created <= value for value in values], bool)
+    if version.dropped not in (bytes(10), b"\xff" * 10):
+        inside &= np.array([value < version.dropped for value in values], bool)
+    return inside

@@ -1,0 +1,347 @@
+"""The control file: what it says about the log, its tables and the layout of its data record headers (format notes, sections 3 to 5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from replay.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.errors import InputError, Where
+from replay.layout import Field, Kind, Layout
+from replay.logs.logmaster import framing
+from replay.logs.logmaster.framing import Framing, Shape
+from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, FIXED_LENGTH, LLDF, NAMED_ONLY
+from sqlgen.schema import Column, SqlType, Table
+
+#: Header fields without which nothing can be ordered or decoded.
+NEEDED = (
+    "LENGTH SYSTEMID DBID PSID TBOBID LOGLRSN LOGRBA MEMBERID CHANGETYPE SQLTYPE LOGRECDISP SQLSRCTYPE UORCOMMITTIMESTAMP UORDISP "
+    "UORIDLRSN UORID TOTALSEGS SEGNUM UORCOMMITLRSN UORCOMMITPOINT"
+).split()
+_NO_POSITION = {bytes(10), b"\xff" * 10, b"\0" + b"\xff" * 6 + bytes(3), bytes(4) + b"\xff" * 6}
+_REMAKE = "Make the control file again with the log, or give the right one"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One control record: its bytes, its tag, and where it stands."""
+
+    tag: str
+    raw: bytes
+    number: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class ControlFile:
+    """A control file. ``common`` is the XTYP record's fields, ``data_set`` those of DLDS and ``end`` those of DLGE (empty when there is none)."""
+
+    name: str
+    framing: Framing
+    common: Mapping[str, Any]
+    data_set: Mapping[str, Any]
+    end: Mapping[str, Any]
+    header: Layout
+    header_described: bool
+    catalog: Catalog
+    counts: Mapping[str, int]
+    unknown: Mapping[str, int] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+
+    @property
+    def system_id(self) -> bytes:
+        """CNTLFILESYSID as it stands in the data records: four EBCDIC bytes."""
+        return str(self.common["CNTLFILESYSID"]).ljust(4).encode("cp037")
+
+    @property
+    def dependent_position(self) -> bytes | None:
+        """DLGE.DEPENDENTRBA, None where there is no record or it says "none" (section 7.4)."""
+        value = self.end.get("DEPENDENTRBA")
+        return None if value is None or value in _NO_POSITION else value
+
+
+def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[str, int]) -> ControlFile:
+    """Parse a control file. ``ccsids`` overrides the single-byte CCSID per encoding scheme (keys A, E, U).
+
+    Raises InputError with the record's number and offset for a missing record, an unusable field or columns that contradict each other.
+    """
+    kind = framed or framing.detect_control(raw[:16], name)
+    records = list(_records(raw, kind, name))
+    by_tag: dict[str, list[Record]] = {}
+    for record in records:
+        by_tag.setdefault(record.tag, []).append(record)
+    if "XTYP" not in by_tag:
+        raise InputError("LR2008", "found no XTYP record; expected it first", Where(name), _REMAKE)
+    common = CONTROL["XTYP"].read(by_tag["XTYP"][0].raw)
+    if common["CNTLFILETYPE"] != "DB2":
+        first = by_tag["XTYP"][0]
+        raise InputError("LR2009", f"found {common['CNTLFILETYPE']!r}; expected 'DB2'", Where(name, first.number, first.offset, "CNTLFILETYPE"), _REMAKE)
+    data_set = CONTROL["DLDS"].read(by_tag["DLDS"][0].raw) if "DLDS" in by_tag else {}
+    end = CONTROL["DLGE"].read(by_tag["DLGE"][0].raw) if "DLGE" in by_tag else {}
+    header = _header_layout(by_tag.get("XHDF", []), name)
+    counts = Counter(record.tag for record in records)
+    return ControlFile(
+        name,
+        kind,
+        common,
+        data_set,
+        end,
+        header,
+        "XHDF" in by_tag,
+        _Tables(name, common, data_set, ccsids).catalog(by_tag),
+        counts,
+        {tag: count for tag, count in counts.items() if tag not in CONTROL},
+        tuple(CONTROL["DFDS"].read(record.raw)["DESCRIPTION"] or "" for record in by_tag.get("DFDS", [])),
+    )
+
+
+def _records(raw: bytes, kind: Framing, name: str) -> Iterator[Record]:
+    if kind is Framing.NONE:
+        yield from _bare_records(raw, name)
+        return
+    buffer = np.frombuffer(raw, np.uint8)
+    number = 1
+    for block in framing.blocks(buffer, kind, Shape(0, b""), name):
+        for offset, length in zip(block.offsets.tolist(), block.lengths.tolist(), strict=True):
+            record = raw[offset : offset + length]
+            yield Record(record[:4].decode("cp037"), record, number, offset)
+            number += 1
+
+
+def _bare_records(raw: bytes, name: str) -> Iterator[Record]:
+    """Records without descriptor words: known lengths where they are certain, else up to the next known tag (section 2.3)."""
+    tags = [tag.encode("cp037") for tag in (*CONTROL, *NAMED_ONLY)]
+    place, number = 0, 1
+    while place < len(raw):
+        tag = raw[place : place + 4].decode("cp037")
+        size = CONTROL[tag].size if tag in FIXED_LENGTH else 0
+        if tag == "DICL" and place + DICL.size <= len(raw):
+            size = DICL.size + DICL_ENTRY.size * (DICL.read(raw[place : place + DICL.size])["IXCOLRECKEYCOUNT"] or 0)
+        end = place + size
+        if not size or (end < len(raw) and raw[end : end + 4] not in tags):
+            found = [at for at in (raw.find(known, place + 4) for known in tags) if at >= 0]
+            end = min(found, default=len(raw))
+        if end > len(raw):
+            hint = "The file is truncated: transfer it again"
+            raise InputError("LR2006", f"found the end of the file at {len(raw)}; expected record {tag} to go on to {end}", Where(name, number, place), hint)
+        yield Record(tag, raw[place:end], number, place)
+        place, number = end, number + 1
+
+
+def _header_layout(records: list[Record], name: str) -> Layout:
+    """The header layout that XHDF records describe, or that of v11.1 when there are none."""
+    if not records:
+        return LLDF
+    standard = {entry.replace(" ", ""): known for entry, known in LLDF.names.items()}
+    described: list[tuple[int, int, str, str, Record]] = []
+    for record in records:
+        values = CONTROL["XHDF"].read(record.raw)
+        spelled = str(values["HEADFIELDNAME"] or "").replace(" ", "")
+        if values["HEADFIELDPOS"] is None or not values["HEADFIELDLEN"]:
+            raise InputError("LR2009", f"found no length or position for {spelled}; expected numbers", Where(name, record.number, record.offset, "HEADFIELDPOS"), _REMAKE)
+        described.append((values["HEADFIELDPOS"], values["HEADFIELDLEN"], spelled, str(values["HEADFIELDTYPE"]), record))
+    described.sort(key=lambda entry: entry[0])
+    present = {entry[2] for entry in described}
+    missing = [wanted for wanted in NEEDED if wanted not in present]
+    if missing:
+        raise InputError("LR2008", f"found no XHDF record for {', '.join(missing)}; expected all fields that order and decode need", Where(name), _REMAKE)
+    base = next(entry[0] for entry in described if entry[2] == "LENGTH")
+    fields: list[Field] = []
+    place = 0
+    for position, length, spelled, kind, record in described:
+        start = position - base
+        if start < place:
+            found = f"found {spelled} at {position}, inside the field before it; expected {place + base} or more"
+            raise InputError("LR2009", found, Where(name, record.number, record.offset, "HEADFIELDPOS"), _REMAKE)
+        if start > place:
+            fields.append(Field("", place, start - place, Kind.RESERVED))
+        fields.append(_header_field(standard.get(spelled), spelled, start, length, kind))
+        place = start + length
+    return Layout("LLDF", "Data change record header, as the XHDF records describe it", place, tuple(fields))
+
+
+def _header_field(standard: Field | None, spelled: str, start: int, length: int, kind: str) -> Field:
+    if standard is not None:
+        return Field(standard.name, start, length, standard.kind)
+    return Field(spelled, start, length, Kind.TEXT if kind == "CHAR" else Kind.UNSIGNED if length <= 8 else Kind.BYTES)
+
+
+#: LLCOLUMNTYPE -> (type, varying, text). Codes that are not here are kept as raw bytes.
+COLUMN_TYPES: dict[str, tuple[SqlType, bool, bool]] = {
+    "CHAR": (SqlType.CHAR, False, True),
+    "VCHR": (SqlType.VARCHAR, True, True),
+    "LVCH": (SqlType.VARCHAR, True, True),
+    "GRPH": (SqlType.CHAR, False, True),
+    "VGRF": (SqlType.VARCHAR, True, True),
+    "LVGR": (SqlType.VARCHAR, True, True),
+    "INT": (SqlType.INTEGER, False, False),
+    "DEC": (SqlType.DECIMAL, False, False),
+    "FLOT": (SqlType.DOUBLE, False, False),
+    "DATE": (SqlType.DATE, False, False),
+    "TIME": (SqlType.TIME, False, False),
+    "DTTM": (SqlType.TIMESTAMP, False, False),
+    "DTTZ": (SqlType.TIMESTAMP_TZ, False, False),
+}
+LARGE_OBJECTS = frozenset({"BLOB", "CLOB", "DBCL"})
+_GRAPHIC = frozenset({"GRPH", "VGRF", "LVGR"})
+_INTEGERS = {2: SqlType.SMALLINT, 4: SqlType.INTEGER, 8: SqlType.BIGINT}
+_FLOATS = {4: SqlType.REAL, 8: SqlType.DOUBLE}
+_SCHEMES = {"E": "EBCDIC", "A": "ASCII", "U": "UNICODE"}
+
+
+class _Tables:
+    """Builds the catalog from DTBI, DLCI, DIXI and DICL records."""
+
+    def __init__(self, name: str, common: Mapping[str, Any], data_set: Mapping[str, Any], ccsids: Mapping[str, int]) -> None:
+        self.name, self.common, self.ccsids = name, common, ccsids
+        self.expanded = data_set.get("EXPANDVAR") == "Y"
+        self.date_format = "SAS" if str(data_set.get("DATEFORMAT") or "").startswith("SAS") else "ISO"
+
+    def catalog(self, by_tag: Mapping[str, list[Record]]) -> Catalog:
+        columns: dict[tuple[Any, ...], list[tuple[Record, dict[str, Any]]]] = {}
+        for record in by_tag.get("DLCI", []):
+            values = self._read(record)
+            columns.setdefault((values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []).append((record, values))
+        indexes: dict[tuple[Any, ...], list[str]] = {}
+        for record in by_tag.get("DIXI", []) + by_tag.get("DCXI", []):
+            values = self._read(record)
+            indexes.setdefault((values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []).append(f"{values['IXCREATOR']}.{values['IXNAME']}")
+        versions: list[TableVersion] = []
+        tables = by_tag.get("DTBI", [])
+        if not tables:
+            raise InputError("LR2008", "found no DTBI record; expected one for each table of the log", Where(self.name), _REMAKE)
+        for record in tables:
+            values = self._read(record)
+            key = (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1)
+            versions.append(self._version(len(versions), record, values, columns.get(key, []), tuple(indexes.get(key, []))))
+        orphans = set(columns) - {(v.dbid, v.obid, v.sequence) for v in versions}
+        if orphans:
+            record = columns[min(orphans)][0][0]
+            found = f"found DLCI records of {len(orphans)} table generation(s) without a DTBI record; expected one DTBI for each"
+            raise InputError("LR2008", found, Where(self.name, record.number, record.offset), _REMAKE)
+        return Catalog(tuple(versions))
+
+    def _read(self, record: Record) -> dict[str, Any]:
+        values = CONTROL[record.tag].read(record.raw)
+        for wanted in ("DBID", "TBOBID"):
+            if values.get(wanted) is None:
+                entry = CONTROL[record.tag].names[wanted]
+                raw = record.raw[entry.offset : entry.end].hex().upper()
+                raise InputError("LR2009", f"found X'{raw}'; expected a hexadecimal number in EBCDIC", Where(self.name, record.number, record.offset + entry.offset, wanted), _REMAKE)
+        return values
+
+    def _version(
+        self, index: int, record: Record, values: dict[str, Any], columns: list[tuple[Record, dict[str, Any]]], indexes: tuple[str, ...]
+    ) -> TableVersion:
+        owner = _long_name(values, "TABLEOWNER", "UNTRANOWNERFLAG", "UNITABLEOWNER")
+        table = _long_name(values, "TABLENAME", "UNTRANNAMEFLAG", "UNITABLENAME")
+        where = Where(self.name, record.number, record.offset, table=f"{owner}.{table}")
+        if values["LLNUMCOL"] != len(columns):
+            found = f"found {len(columns)} DLCI records; expected {values['LLNUMCOL']} (LLNUMCOL)"
+            raise InputError("LR2008", found, where, _REMAKE)
+        if values["ENCODINGSCHEME"] not in _SCHEMES:
+            raise InputError("LR2009", f"found ENCODINGSCHEME {values['ENCODINGSCHEME']!r}; expected A, E or U", where, _REMAKE)
+        ordered = sorted(columns, key=lambda entry: entry[1]["LLCOLUMNNUM"] or 0)
+        formats = tuple(self._column(entry, fields, values["ENCODINGSCHEME"], where) for entry, fields in ordered)
+        names = [entry.column.name for entry in formats]
+        if len(set(names)) != len(names) or len({fields["LLCOLUMNNUM"] for _, fields in columns}) != len(columns):
+            raise InputError("LR2009", "found two columns of the same name or number; expected each once", where, _REMAKE)
+        _check_positions(formats, where)
+        key = tuple(entry.column.name for entry in sorted(formats, key=lambda entry: entry.key_sequence) if entry.key_sequence)
+        return TableVersion(
+            index,
+            Table(owner, table, tuple(entry.column for entry in formats), key),
+            values["DBID"],
+            values["PSID"] or 0,
+            values["TBOBID"],
+            values["SEQUENCENUMBER"] or 1,
+            values["VERSION"] or 0,
+            values["CREATERBA"] or bytes(10),
+            values["DROPRBA"] or bytes(10),
+            values["SHORTOWNER"] or "",
+            values["SHORTNAME"] or "",
+            RowFormat(formats, self.date_format),
+            values["ROWTYPE"] or "",
+            values["EDITPROCNAME"] or "",
+            indexes,
+        )
+
+    def _column(self, record: Record, values: dict[str, Any], scheme: str, where: Where) -> ColumnFormat:
+        code, length, subtype = str(values["LLCOLUMNTYPE"]), values["LLCOLUMNLEN"], str(values["LLCOLUMNSUBTYPE"] or "")
+        place = Where(self.name, record.number, record.offset, table=where.table)
+        for wanted in ("LLCOLUMNNUM", "LLCOLUMNLEN"):
+            if values[wanted] is None:
+                raise InputError("LR2009", "found no number; expected one", Where(place.file, place.record, place.offset, wanted, place.table), _REMAKE)
+        name = str(values["COLUMNNAME"] or "")[: values["COLUMNNAMELEN"] or 128]
+        kind, varying, text = COLUMN_TYPES.get(code, (SqlType.VARBINARY, False, False))
+        raw, lob = code not in COLUMN_TYPES and code not in LARGE_OBJECTS, code in LARGE_OBJECTS
+        if code == "INT":
+            kind = _size(_INTEGERS, length, place, name)
+        elif code == "FLOT":
+            kind = _size(_FLOATS, length, place, name)
+        if subtype == "B" and text:
+            kind, text = (SqlType.VARBINARY if varying else SqlType.BINARY), False
+        ccsid = self._ccsid(scheme, code, subtype) if text else None
+        column = Column(name, kind, values["LLNULLS"] in ("Y", "L"), _sql_length(kind, length), values["LLSCALE"] or 0)
+        nullable = values["LLNULLS"] in ("Y", "L")
+        position = -1 if values["LLCOLUMNPOS"] is None else values["LLCOLUMNPOS"]
+        return ColumnFormat(
+            column, code, length, values["LLSCALE"] or 0, nullable, varying, scheme, subtype, ccsid,
+            self.expanded and varying, position, values["KEYSEQ"] or 0, raw, lob,
+        )  # fmt: skip
+
+    def _ccsid(self, scheme: str, code: str, subtype: str) -> int | None:
+        """XTYP's CCSID for an encoding scheme and kind of data (section 6.5); dummies (0, 65534) of a single-byte system fall back to single-byte."""
+        kind = "DOUBLE" if code in _GRAPHIC else "MIXED" if subtype == "M" or scheme == "U" else "SINGLE"
+        if scheme in self.ccsids and kind == "SINGLE":
+            return self.ccsids[scheme]
+        value = self.common.get(f"{_SCHEMES[scheme]}{kind}CCSID")
+        if value in (None, 0, 65534):
+            default = {"DOUBLE": 1200, "MIXED": 1208}.get(kind) if scheme == "U" else None
+            value = default or (self.common.get(f"{_SCHEMES[scheme]}SINGLECCSID") if kind == "MIXED" else None)
+        return None if value in (None, 0, 65534) else int(value)
+
+
+def _size(kinds: Mapping[int, SqlType], length: int, where: Where, name: str) -> SqlType:
+    if length not in kinds:
+        expected = " or ".join(map(str, sorted(kinds)))
+        raise InputError("LR2009", f"found length {length} for column {name}; expected {expected}", Where(where.file, where.record, where.offset, "LLCOLUMNLEN", where.table), _REMAKE)
+    return kinds[length]
+
+
+def _sql_length(kind: SqlType, length: int) -> int:
+    """Column.length of the value contract: precision of a decimal, fraction digits of a timestamp, else the length in the log."""
+    if kind is SqlType.DECIMAL:
+        return 2 * length - 1
+    if kind is SqlType.TIMESTAMP:
+        return max(0, length - 20)
+    if kind is SqlType.TIMESTAMP_TZ:
+        return max(0, length - 26)
+    return length
+
+
+def _long_name(values: Mapping[str, Any], name: str, flag: str, unicode_name: str) -> str:
+    """The full name; the Unicode original where the EBCDIC one could not hold it (section 4.6)."""
+    if values.get(flag) == "Y" and values.get(unicode_name):
+        size = values.get(f"{unicode_name}LEN") or 128
+        return bytes(values[unicode_name][:size]).decode("utf-8", "replace").rstrip(" \0")
+    return str(values[name] or "")
+
+
+def _check_positions(formats: tuple[ColumnFormat, ...], where: Where) -> None:
+    """LLCOLUMNPOS of the columns up to the first varying one must rise by what each column takes (section 4.7)."""
+    place: int | None = None
+    for entry in formats:
+        if entry.position < 0:
+            break
+        if place is not None and entry.position not in (place, place + int(entry.nullable)):
+            found = f"found LLCOLUMNPOS {entry.position} for column {entry.column.name}; expected {place} after the columns before it"
+            raise InputError("LR2009", found, Where(where.file, where.record, where.offset, "LLCOLUMNPOS", where.table), _REMAKE)
+        if entry.variable or entry.raw or entry.lob or entry.code in _GRAPHIC:
+            break
+        begins_after_null = place is not None and entry.nullable and entry.position == place + 1
+        place = entry.position + entry.length + (int(entry.nullable) if not begins_after_null else 0)

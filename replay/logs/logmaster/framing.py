@@ -1,0 +1,308 @@
+"""Physical records: how a VB data set looks after its transfer, recognised and walked (format notes, section 2).
+
+The walk is exact and verified. It is cut at many points, a record start is guessed after each, all chains are advanced one record per NumPy
+step, and every chain must land on the next chain's start; where one does not, the block is walked one record at a time, so that an error
+names the very record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.errors import InputError, Where
+
+Bytes = npt.NDArray[np.uint8]
+Index = npt.NDArray[np.int64]
+Lengths = npt.NDArray[np.int32]
+
+XTYP_EBCDIC = "XTYP".encode("cp037")
+XTYP_ASCII = b"XTYP"
+#: Bytes between two chains of the parallel walk, and the block that is walked at once.
+CHAIN_BYTES = 32 << 10
+BLOCK_BYTES = 64 << 20
+#: A record of a VB data set cannot be longer.
+MAX_RECORD = 32_760 * 2
+
+_AGAIN = "Transfer both files again in binary mode with record descriptor words (for FTP: TYPE I and SITE RDW)"
+
+
+class Framing(Enum):
+    """What precedes each record. The value is how many bytes from the start of the file to the first record's first byte."""
+
+    NONE = "none"
+    RDW = "rdw"
+    BDW = "bdw"
+    FTP = "ftp"
+
+
+_LEAD = {Framing.NONE: 0, Framing.RDW: 4, Framing.BDW: 8, Framing.FTP: 3}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a data record looks like, for guessing record starts and for files without descriptor words: LENGTH and SYSTEMID."""
+
+    header: int
+    system_id: bytes
+
+    @property
+    def pattern(self) -> bytes:
+        """The first six bytes of every data record."""
+        return self.header.to_bytes(2, "big") + self.system_id
+
+
+@dataclass(frozen=True)
+class Block:
+    """Records of the byte range ``start:stop``: where each begins (after its framing bytes) and how long it is."""
+
+    start: int
+    stop: int
+    first_record: int
+    offsets: Index
+    lengths: Lengths
+
+
+def detect_control(head: bytes, name: str) -> Framing:
+    """The framing of a control file from its first bytes. InputError for an empty, text-mode, swapped or unknown file."""
+    if not head:
+        raise InputError("LR2002", "found an empty file; expected a Log Master control file", Where(name))
+    for framing, lead in _LEAD.items():
+        if head[lead : lead + 4] == XTYP_EBCDIC:
+            return framing
+    if XTYP_ASCII in head[:16]:
+        found = "found the ASCII text XTYP; expected EBCDIC (X'E7E3E8D7'): the transfer translated the file and destroyed its binary fields"
+        raise InputError("LR2003", found, Where(name, offset=head.index(XTYP_ASCII)), "Transfer both files again in binary mode")
+    if _data_framing(head) is not None:
+        raise InputError("LR2007", "found a data record; expected the XTYP record of a control file", Where(name, 1, 0), "Are --control and --data swapped?")
+    found = f"found X'{head[:12].hex().upper()}'; expected an XTYP record (X'E7E3E8D7') at byte 0, 3, 4 or 8"
+    raise InputError("LR2004", found, Where(name, 1, 0), "Is this the control file? " + _AGAIN)
+
+
+def _data_framing(head: bytes, system_id: bytes | None = None) -> Framing | None:
+    """The framing under which the first bytes look like a data record: LENGTH of a header, then four letters or digits (or ``system_id``)."""
+    for framing in (Framing.RDW, Framing.BDW, Framing.FTP, Framing.NONE):
+        lead = _LEAD[framing]
+        ident = head[lead + 2 : lead + 6]
+        if len(ident) < 4:
+            continue
+        if system_id is not None:
+            if ident == system_id and _plausible_lead(head, framing):
+                return framing
+        elif 100 <= int.from_bytes(head[lead : lead + 2], "big") <= 1000 and all(byte >= 0xC1 for byte in ident[:2]):
+            return framing
+    return None
+
+
+def _plausible_lead(head: bytes, framing: Framing) -> bool:
+    if framing is Framing.RDW:
+        return head[2:4] == b"\0\0"
+    if framing is Framing.BDW:
+        return head[6:8] == b"\0\0"
+    return framing is Framing.NONE or head[0] in (0x00, 0x40, 0x80, 0xC0)
+
+
+def detect_data(head: bytes, system_id: bytes, name: str) -> Framing:
+    """The framing of a data file: SYSTEMID of the control file's subsystem must stand where a header has it."""
+    if not head:
+        raise InputError("LR2002", "found an empty file; expected Log Master data records", Where(name))
+    if any(head[lead : lead + 4] == XTYP_EBCDIC for lead in _LEAD.values()):
+        raise InputError("LR2007", "found the XTYP record of a control file; expected a data record", Where(name, 1, 0), "Are --control and --data swapped?")
+    framing = _data_framing(head, system_id)
+    if framing is not None:
+        return framing
+    ascii_id = system_id.decode("cp037").encode("ascii", "replace")
+    if any(head[lead + 2 : lead + 6] == ascii_id for lead in _LEAD.values()):
+        found = f"found SYSTEMID {ascii_id.decode()} in ASCII; expected EBCDIC: the transfer translated the file and destroyed its binary fields"
+        raise InputError("LR2003", found, Where(name, 1), "Transfer both files again in binary mode")
+    other = _data_framing(head)
+    if other is not None:
+        lead = _LEAD[other]
+        ident = head[lead + 2 : lead + 6].decode("cp037")
+        found = f"found SYSTEMID {ident!r}; expected {system_id.decode('cp037')!r}, the subsystem of the control file"
+        raise InputError("LR2007", found, Where(name, 1, lead + 2, "SYSTEMID"), "Give the control file that was written with this data file")
+    found = f"found X'{head[:12].hex().upper()}'; expected a data record of subsystem {system_id.decode('cp037')!r}"
+    raise InputError("LR2004", found, Where(name, 1, 0), "Name the framing (--framing rdw|bdw|ftp|none) if you know it. " + _AGAIN)
+
+
+def blocks(buffer: Bytes, framing: Framing, shape: Shape, name: str, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+    """All records of a file, in blocks of about ``block_bytes``; every block but the last ends where the next begins.
+
+    InputError names the file, record and offset of the first record whose length is impossible or that is cut off.
+    """
+    start, first = 0, 1
+    while start < len(buffer):
+        block = walk(buffer, framing, shape, name, start, min(start + block_bytes, len(buffer)), first)
+        yield block
+        start, first = block.stop, first + len(block.offsets)
+
+
+def walk(buffer: Bytes, framing: Framing, shape: Shape, name: str, start: int, stop: int, first_record: int) -> Block:
+    """The records that begin in ``start:stop``; ``start`` must be a record's (for BDW a block's) start."""
+    if framing in (Framing.RDW, Framing.NONE) and stop - start > 4 * CHAIN_BYTES:
+        block = _walk_parallel(buffer, framing, shape, start, stop, first_record)
+        if block is not None:
+            return block
+    return _walk_scalar(buffer, framing, shape, name, start, stop, first_record)
+
+
+def _walk_parallel(buffer: Bytes, framing: Framing, shape: Shape, start: int, stop: int, first_record: int) -> Block | None:
+    """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
+    lead = _LEAD[framing]
+    window = memoryview(buffer)[start:stop].tobytes()
+    begins = [0]
+    for cut in range(CHAIN_BYTES, stop - start, CHAIN_BYTES):
+        place = window.find(shape.pattern, cut + lead)
+        if place < 0:
+            break
+        if place - lead > begins[-1]:
+            begins.append(place - lead)
+    chains = np.array(begins, np.int64) + start
+    goal = np.append(chains[1:], stop)
+    position, active = chains.copy(), np.arange(len(chains))
+    steps: list[tuple[Index, Index, Index]] = []
+    while len(active):
+        here = position[active]
+        following, size = _next(buffer, framing, shape, here)
+        if following is None:
+            return None
+        steps.append((active, here + lead, size))
+        position[active] = following
+        if (following > goal[active])[active < len(chains) - 1].any() or (following > len(buffer)).any():
+            return None
+        active = active[following < goal[active]]
+    if (position[:-1] != goal[:-1]).any():
+        return None
+    chain = np.concatenate([step[0] for step in steps])
+    order = np.argsort(chain, kind="stable")
+    offsets = np.concatenate([step[1] for step in steps])[order]
+    lengths = np.concatenate([step[2] for step in steps])[order].astype(np.int32)
+    return Block(start, int(position[-1]), first_record, offsets, lengths)
+
+
+def _halfword(buffer: Bytes, place: Index) -> Index:
+    return (buffer[place].astype(np.int64) << 8) | buffer[place + 1]
+
+
+def _next(buffer: Bytes, framing: Framing, shape: Shape, here: Index) -> tuple[Index | None, Index]:
+    """(start of the following record or None where something is wrong, length of the record) for records that begin at ``here``."""
+    if framing is Framing.RDW:
+        if int(here.max()) + 4 > len(buffer):
+            return None, here
+        size = _halfword(buffer, here)
+        if (size <= 4).any() or buffer[here + 2].any() or buffer[here + 3].any():
+            return None, here
+        return here + size, size - 4
+    if int(here.max()) + shape.header + 2 > len(buffer):
+        return None, here
+    header = _halfword(buffer, here)
+    if (header != shape.header).any():
+        return None, here
+    size = header + _halfword(buffer, here + header)
+    if not _starts_record(buffer, shape, here + size).all():
+        return None, here
+    return here + size, size
+
+
+def _starts_record(buffer: Bytes, shape: Shape, places: Index) -> npt.NDArray[np.bool_]:
+    """Whether a data record (or the end of the file) is at each place."""
+    good = places == len(buffer)
+    inside = places + 6 <= len(buffer)
+    pattern = np.frombuffer(shape.pattern, np.uint8)
+    rows = np.flatnonzero(inside)
+    good[rows] = (buffer[places[rows][:, None] + np.arange(6)] == pattern).all(axis=1)
+    return good
+
+
+def _walk_scalar(buffer: Bytes, framing: Framing, shape: Shape, name: str, start: int, stop: int, first_record: int) -> Block:
+    view = memoryview(buffer)
+    step = {Framing.RDW: _rdw, Framing.NONE: _bare, Framing.FTP: _ftp}
+    offsets: list[int] = []
+    lengths: list[int] = []
+    place, number = start, first_record
+    while place < stop:
+        if framing is Framing.BDW:
+            end = _bdw_end(view, place, name, number)
+            place += 4
+            while place < end:
+                offset, size, place = _rdw(view, place, shape, name, number)
+                if place > end:
+                    raise InputError("LR2005", f"found a record that ends at {place}; expected within its block, which ends at {end}", Where(name, number, offset - 4, "RDW"), _AGAIN)
+                offsets.append(offset)
+                lengths.append(size)
+                number += 1
+            continue
+        offset, size, place = step[framing](view, place, shape, name, number)
+        offsets.append(offset)
+        lengths.append(size)
+        number += 1
+    return Block(start, place, first_record, np.array(offsets, np.int64), np.array(lengths, np.int32))
+
+
+def _cut_off(name: str, number: int, place: int, needed: int, size: int) -> InputError:
+    found = f"found the end of the file at {size}; expected the record that begins here to go on to {place + needed}"
+    return InputError("LR2006", found, Where(name, number, place), "The file is truncated: transfer it again, and check that the job that wrote it ended")
+
+
+def _rdw(view: memoryview, place: int, shape: Shape, name: str, number: int) -> tuple[int, int, int]:
+    if place + 4 > len(view):
+        raise _cut_off(name, number, place, 4, len(view))
+    size = int.from_bytes(view[place : place + 2], "big")
+    where = Where(name, number, place, "RDW")
+    if size <= 4:
+        raise InputError("LR2005", f"found length {size}; expected more than the 4 bytes of the descriptor itself", where, _AGAIN)
+    if view[place + 2 : place + 4] != b"\0\0":
+        raise InputError("LR2005", f"found X'{view[place : place + 4].hex().upper()}'; expected a length and two zero bytes", where, _AGAIN)
+    if place + size > len(view):
+        raise _cut_off(name, number, place, size, len(view))
+    return place + 4, size - 4, place + size
+
+
+def _bdw_end(view: memoryview, place: int, name: str, number: int) -> int:
+    if place + 4 > len(view):
+        raise _cut_off(name, number, place, 4, len(view))
+    word = int.from_bytes(view[place : place + 4], "big")
+    size = word & 0x7FFFFFFF if word & 0x80000000 else word >> 16
+    if size <= 8 or (not word & 0x80000000 and word & 0xFFFF):
+        raise InputError("LR2005", f"found X'{word:08X}'; expected a block length and two zero bytes", Where(name, number, place, "BDW"), _AGAIN)
+    if place + size > len(view):
+        raise _cut_off(name, number, place, size, len(view))
+    return place + size
+
+
+def _ftp(view: memoryview, place: int, shape: Shape, name: str, number: int) -> tuple[int, int, int]:
+    if place + 3 > len(view):
+        raise _cut_off(name, number, place, 3, len(view))
+    descriptor, size = view[place], int.from_bytes(view[place + 1 : place + 3], "big")
+    if not descriptor & 0x80 and not (descriptor & 0x40 and place + 3 + size == len(view)):
+        found = f"found descriptor X'{descriptor:02X}'; expected X'80' (end of record): records that span FTP blocks are not read"
+        raise InputError("LR2005", found, Where(name, number, place, "FTP block header"), _AGAIN)
+    if size == 0 or place + 3 + size > len(view):
+        if size == 0:
+            raise InputError("LR2005", "found length 0; expected a record", Where(name, number, place, "FTP block header"), _AGAIN)
+        raise _cut_off(name, number, place, 3 + size, len(view))
+    return place + 3, size, place + 3 + size
+
+
+def _bare(view: memoryview, place: int, shape: Shape, name: str, number: int) -> tuple[int, int, int]:
+    """A record without descriptor: LENGTH, then DATA, whose first halfword is its length; a record may also end with its header."""
+    where = Where(name, number, place, "LENGTH")
+    if place + shape.header > len(view):
+        raise _cut_off(name, number, place, shape.header, len(view))
+    header = int.from_bytes(view[place : place + 2], "big")
+    if header != shape.header:
+        hint = "Without record descriptor words a damaged length leaves no way to find the next record. " + _AGAIN
+        raise InputError("LR2010", f"found {header}; expected {shape.header}", where, hint)
+    size = int.from_bytes(view[place + header : place + header + 2], "big") if place + header + 2 <= len(view) else 0
+    for length in (header + size, header):
+        end = place + length
+        if end == len(view) or bytes(view[end : end + 6]) == shape.pattern:
+            return place, length, end
+    if place + header + size > len(view):
+        raise _cut_off(name, number, place, header + size, len(view))
+    found = f"found DATA length {size}, after which no record of {shape.system_id.decode('cp037')!r} begins; expected one"
+    raise InputError("LR2005", found, Where(name, number, place + header, "DATA"), _AGAIN)
