@@ -316,7 +316,8 @@ def test_versions_are_pinned_without_addresses() -> None:
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PROGRAMS = sorted(set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", README, re.MULTILINE)) - {"test", "check", "python"})
+CODE = "".join(README.split("```")[1::2])
+PROGRAMS = sorted(set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE)) - {"test", "check", "python"})
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
@@ -329,7 +330,7 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_the_readme_starts_with_the_two_commands() -> None:
-    first = [line.strip().split("#")[0].strip() for line in README.split("```")[1].split("\n")]
+    first = [line.strip().split("#")[0].strip() for line in CODE.split("\n")[:4]]
     assert [line for line in first if line.startswith("scripts/")] == ["scripts/run demo", "scripts/run test"]
 
 
