@@ -121,18 +121,28 @@ class Headers:
 
     def incomplete_unit(self) -> npt.NDArray[np.bool_]:
         """INCOMPLETETRANS = Y."""
-        return self.code("INCOMPLETETRANS") == ord("Y")
+        return self._flag("INCOMPLETETRANS")
 
     def incomplete_dependency(self) -> npt.NDArray[np.bool_]:
         """INCOMPLETEDEP = Y."""
-        return self.code("INCOMPLETEDEP") == ord("Y")
+        return self._flag("INCOMPLETEDEP")
+
+    def _flag(self, name: str) -> npt.NDArray[np.bool_]:
+        return self.code(name) == ord("Y") if name in self.layout.names else np.zeros(len(self), bool)
+
+    def segment(self) -> npt.NDArray[np.int64]:
+        """SEGNUM."""
+        return self.number("SEGNUM")
+
+    def segments(self) -> npt.NDArray[np.int64]:
+        """TOTALSEGS."""
+        return self.number("TOTALSEGS")
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Headers:
+        """The headers of some rows."""
+        return Headers(self.layout, self.block[rows])
 
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """A name of the unit as ASCII bytes: ``kind`` is authid, plan, correlation or connection."""
         text = np.ascontiguousarray(TO_ASCII[self.raw(_NAMES[kind])])
         return text.view(f"S{text.shape[1]}").reshape(-1)
-
-
-def column_of(raw: Bytes) -> npt.NDArray[np.void]:
-    """``uint8[n, w]`` as a column of ``n`` opaque ``w``-byte values, for comparing and grouping."""
-    return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)

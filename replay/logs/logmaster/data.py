@@ -1,0 +1,120 @@
+"""DATA: where row images lie in a data record, and how segments join (format notes, sections 6.2 and 9).
+
+The page allows three readings of the lengths around row images. Which one a log uses is settled once, from its own records, and never guessed
+per record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from replay import codecs
+from replay.changes import Change
+from replay.errors import InputError, Where
+
+Bytes = npt.NDArray[np.uint8]
+Index = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+class Reading(Enum):
+    """Lengths around row images: A: outer halfword (inclusive) and a length before each image (exclusive); B: a length before each image,
+    inclusive; B': the same, exclusive."""
+
+    A = "A"
+    B = "B"
+    B_EXCLUSIVE = "B'"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """(start, end) of the images in a buffer; ``second`` only of updates. ``bad`` rows do not close; ``reason`` says why."""
+
+    first: tuple[Index, Index]
+    second: tuple[Index, Index] | None
+    bad: Mask
+    reason: Callable[[int], tuple[str, str]]
+
+
+def halfwords(buffer: Bytes, place: Index) -> Index:
+    """The big-endian halfword at each place; 0 where the buffer ends before it."""
+    safe = np.clip(place, 0, max(len(buffer) - 2, 0))
+    value = (buffer[safe].astype(np.int64) << 8) | buffer[safe + 1]
+    return np.where(safe == place, value, 0)
+
+
+def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool) -> Bounds:
+    """Bounds of the images in DATA from ``start`` to ``end``. ``outer``: the halfword of the data segment is still there (reading A only)."""
+    inclusive = 2 if reading is Reading.B else 0
+    place = start + (2 if reading is Reading.A and outer else 0)
+    total = halfwords(buffer, start)
+    length = halfwords(buffer, place) - inclusive
+    first = (place + 2, place + 2 + length)
+    last = first[1]
+    second = None
+    if kind is Change.UPDATE:
+        following = halfwords(buffer, last) - inclusive
+        second = (last + 2, last + 2 + following)
+        last = second[1]
+    bad = (last != end) | (length < 0)
+    if second is not None:
+        bad |= second[0] > second[1]
+    if reading is Reading.A and outer:
+        bad |= total != end - start
+
+    def reason(row: int) -> tuple[str, str]:
+        size = int(end[row] - start[row])
+        lengths = f"segment length {int(total[row])}, " if reading is Reading.A and outer else ""
+        lengths += f"image lengths {int(length[row])}" + ("" if second is None else f" and {int(second[1][row] - second[0][row])}")
+        return f"{lengths} in {size} bytes of DATA", "lengths that fill DATA exactly"
+
+    return Bounds(first, second, bad, reason)
+
+
+def settle_reading(buffer: Bytes, start: Index, end: Index, update: Mask, name: str) -> Reading:
+    """The reading under which the images of these records close. InputError (LR2018) when none or several do equally well.
+
+    One damaged record among many must not decide: the reading that closes for most records wins, if it is most of them.
+    """
+    if not len(start):
+        return Reading.A
+    scores: dict[Reading, int] = {}
+    for reading in Reading:
+        good = ~find_images(buffer, start[update], end[update], Change.UPDATE, reading, True).bad
+        single = ~find_images(buffer, start[~update], end[~update], Change.INSERT, reading, True).bad
+        scores[reading] = int(good.sum()) + int(single.sum())
+    ranked = sorted(scores, key=lambda reading: -scores[reading])
+    best, second = scores[ranked[0]], scores[ranked[1]]
+    if best * 2 <= len(start) or best == second:
+        found = ", ".join(f"{scores[reading]} of {len(start)} under reading {reading.value}" for reading in Reading)
+        hint = "Is the transfer binary, and is this the control file that was written with the data?"
+        raise InputError("LR2018", f"found row images that close in {found}; expected nearly all under one", Where(name, field="DATA"), hint)
+    return ranked[0]
+
+
+def payload(buffer: Bytes, start: Index, end: Index, reading: Reading, later_have_length: bool, number: Index) -> tuple[Index, Index, Mask]:
+    """(start, length) of what each segment contributes, and which segments' own length (if they have one) is wrong."""
+    has_length = np.full(len(start), reading is Reading.A)
+    if not later_have_length:
+        has_length &= number <= number.min(initial=1)
+    bad = has_length & (halfwords(buffer, start) != end - start)
+    begin = start + np.where(has_length, 2, 0)
+    return begin, np.maximum(end - begin, 0), bad
+
+
+def join_segments(buffers: list[tuple[Index, Bytes]], start: Index, length: Index) -> tuple[Bytes, Index]:
+    """The payloads of all segments one after the other, with ``offsets[n+1]``. ``buffers`` pairs rows with the file they lie in."""
+    offsets = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    if len(buffers) == 1:
+        return codecs.gather_varying(buffers[0][1], start, length)[0], offsets
+    joined = np.zeros(int(offsets[-1]), np.uint8)
+    for rows, buffer in buffers:
+        data, places = codecs.gather_varying(buffer, start[rows], length[rows])
+        into = np.repeat(offsets[rows] - places[:-1], length[rows]) + np.arange(len(data))
+        joined[into] = data
+    return joined, offsets

@@ -1,0 +1,426 @@
+"""An open logical log: control file and data files together. Implements :class:`replay.logs.LogFile`."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay import codecs
+from replay.catalog import Catalog
+from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change
+from replay.errors import Finding, InputError, Where
+from replay.logs import Images, Split
+from replay.logs.logmaster import framing
+from replay.logs.logmaster.control import ControlFile, read_control
+from replay.logs.logmaster.data import Reading, find_images, halfwords, join_segments, payload, settle_reading
+from replay.logs.logmaster.framing import Framing, Shape
+from replay.logs.logmaster.headers import TO_ASCII, Headers
+
+Bytes = npt.NDArray[np.uint8]
+Index = npt.NDArray[np.int64]
+Lengths = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+_CHANGES = np.zeros(65_536, np.uint8)
+for _text, _change in CHANGE_OF_TYPE.items():
+    _CHANGES[(ord(_text[0]) << 8) | ord(_text[1])] = _change
+
+#: Which packed bytes hold two decimal digits.
+_TWO_DIGITS = np.array([(byte >> 4) < 10 and (byte & 15) < 10 for byte in range(256)])
+#: Data records looked at to learn LENGTH, the reading of DATA and the segment model.
+_SAMPLE = 2000
+_FITS = "The record is damaged, or the control file belongs to another log"
+
+
+@dataclass(frozen=True)
+class LogmasterDataFile:
+    """A data file: ``path`` is where its (unpacked) bytes are, ``given`` what the user named."""
+
+    path: str
+    given: str
+    framing: Framing
+
+    @property
+    def name(self) -> str:
+        """The name the user gave."""
+        return self.given
+
+
+@dataclass
+class LogmasterLog:
+    """A logical log. Cheap to pickle: files are opened (mapped) where they are read. ``shape`` is LENGTH and SYSTEMID of its records."""
+
+    control: ControlFile
+    files: Sequence[LogmasterDataFile]
+    shape: Shape
+    reading: Reading = Reading.A
+    later_segments_have_length: bool = True
+    control_path: str = ""
+    catalog: Catalog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.catalog = self.control.catalog
+
+    @property
+    def dependent_position(self) -> bytes | None:
+        """DLGE.DEPENDENTRBA when the log has incomplete units."""
+        return self.control.dependent_position
+
+    def inputs(self) -> list[str]:
+        """The files the user named."""
+        return [self.control_path, *(file.given for file in self.files)]
+
+    def buffer(self, file: int) -> Bytes:
+        """The bytes of a data file, mapped."""
+        return _mapped(self.files[file].path)
+
+    # -- records ------------------------------------------------------------------------------------------------------------------------
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        """Byte ranges of about ``split_bytes`` that begin and end at records, each with the place of its records."""
+        for number, file in enumerate(self.files):
+            for block in framing.blocks(self.buffer(number), file.framing, self.shape, file.name, split_bytes):
+                yield Split(number, block.start, block.stop, block.first_record), block.offsets, block.lengths
+
+    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
+        """(number of the first record, offsets, lengths) of a split, ``batch`` records at a time."""
+        file = self.files[split.file]
+        block = framing.walk(self.buffer(split.file), file.framing, self.shape, file.name, split.start, split.stop, split.first_record)
+        for start in range(0, len(block.offsets), batch):
+            yield split.first_record + start, block.offsets[start : start + batch], block.lengths[start : start + batch]
+
+    def envelope(self, file: int, offsets: Index, lengths: Lengths) -> Headers:
+        """The headers of records of one file. Bytes a record is too short to have are zero."""
+        size = self.control.header.size
+        buffer = self.buffer(file)
+        if len(lengths) and int(lengths.min()) < size:
+            return Headers(self.control.header, codecs.gather_padded(buffer, offsets, lengths.astype(np.int64), size))
+        return Headers(self.control.header, codecs.gather(buffer, offsets, size))
+
+    def envelope_of(self, files: npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Headers:
+        """The headers of records of any files, in the order given."""
+        files, offsets, lengths = (np.ascontiguousarray(column) for column in (files, offsets, lengths))
+        numbers = np.unique(files)
+        if len(numbers) == 1:
+            return self.envelope(int(numbers[0]), offsets, lengths)
+        block = np.zeros((len(files), self.control.header.size), np.uint8)
+        for number in numbers:
+            rows = np.flatnonzero(files == number)
+            block[rows] = self.envelope(int(number), offsets[rows], lengths[rows]).block
+        return Headers(self.control.header, block)
+
+    def classify(self, envelope: Headers) -> tuple[Bytes, npt.NDArray[np.int32]]:
+        """(change, index of the table version) of each record; 0 for an unknown change type, -1 for an unknown table."""
+        change = _CHANGES[envelope.change_type()]
+        sharing = envelope.position("LOGLRSN")
+        positions = np.where(sharing.any(axis=1)[:, None], sharing, envelope.position("LOGRBA"))
+        version = self.catalog.lookup(envelope.number("DBID"), envelope.number("PSID"), envelope.number("TBOBID"), positions)
+        return change, version
+
+    # -- checks -------------------------------------------------------------------------------------------------------------------------
+
+    def check(self, envelope: Headers, lengths: npt.NDArray[Any], change: Bytes, version: npt.NDArray[np.int32]) -> Mask:
+        """Which records have a header that cannot be right."""
+        damaged = np.zeros(len(envelope), bool)
+        for _, _, mask in self._checks(envelope, lengths, change, version):
+            damaged |= mask
+        return damaged
+
+    def _checks(
+        self, envelope: Headers, lengths: npt.NDArray[Any], change: Bytes, version: npt.NDArray[np.int32]
+    ) -> Iterator[tuple[str, str, Mask]]:
+        """(field, what is expected of it, records that break it)."""
+        yield "LENGTH", f"a record of at least {self.shape.header} bytes", lengths < self.shape.header
+        yield "LENGTH", f"{self.shape.header}, as in the other records", envelope.number("LENGTH") != self.shape.header
+        ident = np.frombuffer(self.shape.system_id, np.uint8)
+        yield "SYSTEMID", f"{self.shape.system_id.decode('cp037')!r}", (envelope.raw("SYSTEMID") != ident).any(axis=1)
+        yield "CHANGE TYPE", "a known change type: UB, I, IL, D, DM, DT, DR, E, CO, CM or SC", change == 0
+        for name, codes, meaning in (
+            ("LOGRECDISP", "CASO", "C, A, S or O"),
+            ("UORDISP", "CA", "C or A"),
+            ("SQLTYPE", "UR ", "U, R or blank"),
+            ("SQLSRCTYPE", " RBTH", "blank, R, B, T or H"),
+        ):
+            yield name, meaning, ~np.isin(envelope.code(name), [ord(code) for code in codes])
+        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", ~_TWO_DIGITS[envelope.commit_time()].all(axis=1)
+        segment, total = envelope.segment(), envelope.segments()
+        yield "SEGNUM", "no more than TOTALSEGS", segment > np.maximum(total, 1)
+        contradiction = (envelope.unit_disposition() == ord("C")) & (envelope.disposition() == ord("A"))
+        yield "LOGRECDISP", "C, S or O in a committed unit of recovery", contradiction
+        needs_table = (change > 0) & (change <= Change.EXCHANGE)
+        yield "TBOBID", "a table that a DTBI record of the control file describes", needs_table & (version < 0)
+
+    def names_its_unit(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
+        """Whether what identifies the unit of recovery can be believed although something else in the header is wrong."""
+        ident = np.frombuffer(self.shape.system_id, np.uint8)
+        good = (lengths >= self.control.header.size) & (envelope.raw("SYSTEMID") == ident).all(axis=1)
+        good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _TWO_DIGITS[envelope.commit_time()].all(axis=1)
+        return good & envelope.commit().any(axis=1) & envelope.unit()[:, :10].any(axis=1)
+
+    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
+        """What is wrong with one record's header: the first check it breaks."""
+        envelope = self.envelope(file, np.array([offset]), np.array([length], np.int32))
+        change, version = self.classify(envelope)
+        codes = {"CHANGE TYPE": "LR2012", "TBOBID": "LR2011", "SYSTEMID": "LR2007"}
+        unit = bytes(envelope.unit()[0])
+        unit_name = f"{unit[:10].hex().upper()}/{int(envelope.member()[0])}"
+        for name, expected, mask in self._checks(envelope, np.array([length]), change, version):
+            if mask[0]:
+                raw = bytes(envelope.raw(name)[0])
+                found = f"X'{raw.hex().upper()}'" + (f" ({_printable(raw)})" if name not in ("LENGTH", "TBOBID", "SEGNUM", "UORCOMMITTIMESTAMP") else "")
+                if name == "TBOBID":
+                    found = f"DBID/PSID/TBOBID {'/'.join(bytes(envelope.raw(part)[0]).hex().upper() for part in ('DBID', 'PSID', 'TBOBID'))}"
+                elif name == "LENGTH":
+                    found = f"{int(envelope.number('LENGTH')[0])} in a record of {length} bytes"
+                place = offset + self.control.header.names[name].offset
+                where = Where(self.files[file].name, number, place, name, None, unit_name)
+                return Finding(codes.get(name, "LR2010"), where, found, expected, _FITS)
+        raise ValueError(f"record {number} at {offset} has a sound header")
+
+    def same_change(self, one: Headers, other: Headers) -> Mask:
+        """Whether two records with the same unit, LOGRBA and SEGNUM are also of the same row and kind."""
+        same = np.ones(len(one), bool)
+        for name in ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE", "TOTALSEGS"):
+            if name in self.control.header.names:
+                same &= (one.raw(name) == other.raw(name)).all(axis=1)
+        return same
+
+    def whole_table(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
+        """Whether a mass delete or truncate is of the whole table: no partition number, and no limit keys in DATA (seed 002, last note)."""
+        partition = envelope.number("PARTNUM") if "PARTNUM" in self.control.header.names else np.zeros(len(envelope), np.int64)
+        return (partition == 0) & (lengths.astype(np.int64) - self.shape.header <= 2)
+
+    # -- images -------------------------------------------------------------------------------------------------------------------------
+
+    def images(
+        self, records: npt.NDArray[np.void], heads: Index, weights: Index, envelope: Headers, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        """Row images of the changes whose first records are ``records[heads]``: (rows, images) per file, and once for what had to be joined."""
+        single = weights == 1
+        files = np.ascontiguousarray(records["file"][heads])
+        for number in np.unique(files[single]):
+            rows = np.flatnonzero(single & (files == number))
+            start = np.ascontiguousarray(records["offset"][heads[rows]])
+            end = start + records["length"][heads[rows]]
+            yield rows, self._bounds(self.buffer(int(number)), start + self.shape.header, end, kind, True)
+        rows = np.flatnonzero(~single)
+        if len(rows):
+            yield rows, self._joined(records, heads[rows], weights[rows], kind)
+
+    def _joined(self, records: npt.NDArray[np.void], heads: Index, weights: Index, kind: Change) -> Images:
+        change = np.repeat(np.arange(len(heads)), weights)
+        first = np.concatenate([[0], np.cumsum(weights)[:-1]])
+        rows = np.repeat(heads - first, weights) + np.arange(int(weights.sum()))
+        start = np.ascontiguousarray(records["offset"][rows]) + self.shape.header
+        end = np.ascontiguousarray(records["offset"][rows]) + records["length"][rows]
+        number = np.ascontiguousarray(records["segment"][rows]).astype(np.int64)
+        files = np.ascontiguousarray(records["file"][rows])
+        begin, length, bad = np.zeros_like(start), np.zeros_like(start), np.zeros(len(start), bool)
+        parts = []
+        for file in np.unique(files):
+            here = np.flatnonzero(files == file)
+            buffer = self.buffer(int(file))
+            begin[here], length[here], bad[here] = payload(buffer, start[here], end[here], self.reading, self.later_segments_have_length, number[here])
+            parts.append((here, buffer))
+        joined, offsets = join_segments(parts, begin, length)
+        change_start = offsets[:-1][first]
+        change_end = np.append(change_start[1:], offsets[-1])
+        images = self._bounds(joined, change_start, change_end, kind, False)
+        wrong = np.zeros(len(heads), bool)
+        wrong[change[bad]] = True
+        return Images(images.buffer, images.before, images.after, images.bad | wrong, images.reason)
+
+    def _bounds(self, buffer: Bytes, start: Index, end: Index, kind: Change, outer: bool) -> Images:
+        bounds = find_images(buffer, start, end, kind, self.reading, outer)
+
+        def reason(row: int) -> tuple[str, str, str]:
+            return (*bounds.reason(row), _FITS)
+
+        if kind is Change.UPDATE:
+            return Images(buffer, bounds.first, bounds.second, bounds.bad, reason)
+        if kind is Change.INSERT:
+            return Images(buffer, None, bounds.first, bounds.bad, reason)
+        return Images(buffer, bounds.first, None, bounds.bad, reason)
+
+    # -- what comments and tables say ------------------------------------------------------------------------------------------------------
+
+    def unit_fields(self, envelope: Headers) -> Mapping[str, pa.Array]:
+        """What the comment before a unit says, from the unit's first record."""
+        time, _ = codecs.decode_log_timestamp(envelope.commit_time())
+        return {
+            "URID": codecs.hex_text(envelope.unit()[:, :10]),
+            "member": pa.array(envelope.member()).cast(pa.string()),
+            "commit-lrsn": codecs.hex_text(envelope.commit()),
+            "committed": pc.fill_null(time, "unknown"),
+            "authid": self._text(envelope, "AUTHID"),
+            "plan": self._text(envelope, "PLAN"),
+            "correlation": self._text(envelope, "CORRELATIONID"),
+        }
+
+    def _text(self, envelope: Headers, name: str) -> pa.Array:
+        if name not in self.control.header.names:
+            return pa.array([""] * len(envelope), pa.string())
+        return codecs.ebcdic_text(envelope.raw(name))
+
+    def trace(self, envelope: Headers) -> pa.Array:
+        """``lrsn=… rba=…`` of each record, for ``--trace``."""
+        lrsn, rba = codecs.hex_text(envelope.position("LOGLRSN")), codecs.hex_text(envelope.position("LOGRBA"))
+        return pc.binary_join_element_wise("lrsn=", lrsn, " rba=", rba, "")
+
+    def envelope_batch(self, file: int, first_record: int, offsets: Index, lengths: Lengths) -> pa.RecordBatch:
+        """Records of one file as :data:`replay.changes.ENVELOPE`."""
+        envelope = self.envelope(file, offsets, lengths)
+        _, version = self.classify(envelope)
+        owners = pa.array([None, *(entry.table.schema for entry in self.catalog.versions)], pa.string())
+        names = pa.array([None, *(entry.table.name for entry in self.catalog.versions)], pa.string())
+        place = pa.array(version.astype(np.int64) + 1)
+        time, _ = codecs.decode_log_timestamp(envelope.commit_time())
+        columns = [
+            pa.array(np.full(len(offsets), file, np.int32)),
+            pa.array(np.arange(first_record, first_record + len(offsets), dtype=np.int64)),
+            pa.array(offsets),
+            pa.array(lengths),
+            owners.take(place),
+            names.take(place),
+            *(self._text(envelope, name) for name in ("CHANGE TYPE", "SQLTYPE", "LOGRECDISP", "UORDISP", "SQLSRCTYPE")),
+            _binary(envelope.commit()),
+            _binary(envelope.position("UORID")),
+            pa.array(envelope.member().astype(np.int32)),
+            *(_binary(column) for column in (envelope.unit_position(), envelope.position("LOGRBA"), envelope.position("LOGLRSN"))),
+            pa.array(envelope.segment().astype(np.int32)),
+            pa.array(envelope.segments().astype(np.int32)),
+            time,
+            *(self._text(envelope, name) for name in ("AUTHID", "PLAN", "CORRELATIONID", "CONNECTID")),
+            pa.array(envelope.incomplete_unit()),
+            pa.array(envelope.incomplete_dependency()),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=ENVELOPE)
+
+
+def _binary(block: Bytes) -> pa.Array:
+    offsets = np.arange(0, block.size + 1, block.shape[1], dtype=np.int64)
+    return codecs.binary_values(np.ascontiguousarray(block).reshape(-1), offsets, None)
+
+
+def _printable(raw: bytes) -> str:
+    return repr(bytes(TO_ASCII[np.frombuffer(raw, np.uint8)]).decode("latin-1"))
+
+
+@lru_cache(maxsize=256)
+def _mapped(path: str) -> Bytes:
+    return np.memmap(path, np.uint8, "r") if Path(path).stat().st_size else np.zeros(0, np.uint8)
+
+
+def open_log(
+    control: str | Path,
+    data: Sequence[str | Path],
+    *,
+    framed: Framing | None = None,
+    ccsids: Mapping[str, int] | None = None,
+    scratch: str | Path | None = None,
+) -> LogmasterLog:
+    """Open a logical log. ``scratch`` is where ``.gz`` files are unpacked to (beside the file when None is given: then ``.gz`` is refused).
+
+    Raises InputError for files that cannot be read, do not belong together, or whose layout cannot be settled.
+    """
+    raw = _read(str(control))
+    parsed = read_control(raw, str(control), framed, ccsids or {})
+    files = []
+    for number, given in enumerate(data):
+        path = _unpacked(str(given), scratch, number)
+        head = _head(path)
+        kind = framed if framed is not None and head else framing.detect_data(head, parsed.system_id, str(given))
+        files.append(LogmasterDataFile(path, str(given), kind))
+    log = LogmasterLog(parsed, tuple(files), Shape(parsed.header.size, parsed.system_id), control_path=str(control))
+    log.shape = Shape(_header_length(log), parsed.system_id)
+    _settle(log)
+    return log
+
+
+def _read(path: str) -> bytes:
+    try:
+        raw = Path(path).read_bytes()
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except (OSError, EOFError) as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+
+
+def _head(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(64)
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+
+
+def _unpacked(path: str, scratch: str | Path | None, number: int) -> str:
+    """The path of the uncompressed bytes: a ``.gz`` file is unpacked once, because images are gathered by position."""
+    if _head(path)[:2] != b"\x1f\x8b":
+        return path
+    if scratch is None:
+        raise InputError("LR2001", "found a gzip file and no folder to unpack it to; expected one", Where(path), "Unpack it first")
+    target = Path(scratch) / f"{number:03d}-{Path(path).name.removesuffix('.gz')}"
+    try:
+        with gzip.open(path, "rb") as packed, target.open("wb") as plain:
+            shutil.copyfileobj(packed, plain, 1 << 20)
+    except (OSError, EOFError) as error:
+        raise InputError("LR2006", f"the gzip file cannot be unpacked: {error}", Where(path), "The file is damaged or cut off: transfer it again") from None
+    return str(target)
+
+
+def _header_length(log: LogmasterLog) -> int:
+    """LENGTH as most of the first records have it; it may exceed the layout, because newer releases append fields (seed 002)."""
+    layout = log.control.header
+    values: list[int] = []
+    for number, file in enumerate(log.files):
+        buffer = log.buffer(number)
+        window = bytes(buffer[: 8 << 20])
+        place = window.find(log.shape.system_id)
+        while place >= 2 and len(values) < _SAMPLE * (number + 1):
+            length = int.from_bytes(window[place - 2 : place], "big")
+            if 100 <= length <= 1000:
+                values.append(length)
+            place = window.find(log.shape.system_id, place + 64)
+        if file.framing is Framing.NONE and not values:
+            break
+    if not values:
+        return layout.size
+    found, counts = np.unique(values, return_counts=True)
+    common = int(found[counts.argmax()])
+    if common < layout.size:
+        message = f"found header length {common}; expected {layout.size} or more, as the {'XHDF records describe' if log.control.header_described else 'v11.1 layout has'}"
+        hint = "A header of an older release needs the XHDF records of its control file"
+        raise InputError("LR2010", message, Where(log.files[0].name, field="LENGTH"), hint)
+    return common
+
+
+def _settle(log: LogmasterLog) -> None:
+    """Learn the reading of DATA and the segment model from the first records of the first file that has row images."""
+    for number, file in enumerate(log.files):
+        block = next(framing.blocks(log.buffer(number), file.framing, log.shape, file.name, 4 << 20), None)
+        if block is None:
+            continue
+        offsets, lengths = block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]
+        envelope = log.envelope(number, offsets, lengths)
+        change = _CHANGES[envelope.change_type()]
+        sound = (envelope.number("LENGTH") == log.shape.header) & (change > 0) & (change <= Change.DELETE) & (lengths > log.shape.header)
+        whole = sound & (envelope.segments() <= 1)
+        start, end = offsets + log.shape.header, offsets + lengths
+        if whole.any():
+            log.reading = settle_reading(log.buffer(number), start[whole], end[whole], change[whole] == Change.UPDATE, file.name)
+        later = sound & (envelope.segments() > 1) & (envelope.segment() > 1)
+        if later.any() and log.reading is Reading.A:
+            own = halfwords(log.buffer(number), start[later]) == (end - start)[later]
+            log.later_segments_have_length = bool(own.sum() * 2 >= len(own))
+        if whole.any():
+            return
