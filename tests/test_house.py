@@ -317,7 +317,7 @@ def test_versions_are_pinned_without_addresses() -> None:
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CODE = "".join(README.split("```")[1::2])
-PROGRAMS = sorted(set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE)) - {"test", "check", "python"})
+PROGRAMS = sorted(set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE)) - {"test", "check", "python", "containers"})
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
