@@ -1,0 +1,315 @@
+"""Rows -> statements, one for each row and in their order.
+
+sqlglot writes the skeleton of each shape once, with a NUL in every slot; the text between the NULs is the template. A batch is rendered by
+joining template pieces and literal columns in Arrow; no tree and no Python string per row. UPDATE sets only what changed: each column is a
+piece that is empty where it did not change, so rows need not be grouped by what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import ErrorLevel, exp
+
+from sqlgen.dialects import Profile
+from sqlgen.errors import SqlgenError
+from sqlgen.literals import Policy, Problem, float_text, literals
+from sqlgen.names import identifier, table_expression
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import FLOATS, Column, SqlType, Table
+
+#: Outcomes of a row.
+EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
+#: How far apart two floats may be and still count as the same in a WHERE, in units in the last place.
+FLOAT_ULPS = 4
+
+_SLOT = "\0"
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """``names``: lower or exact; ``where_columns``: key, guard (key and the changed columns' values) or all; ``columns`` and
+    ``exclude_columns``: globs on column names or OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold."""
+
+    names: str = "lower"
+    where_columns: str = "key"
+    columns: tuple[str, ...] = ()
+    exclude_columns: tuple[str, ...] = ()
+    policy: Policy = field(default_factory=Policy)
+
+    def describe(self) -> dict[str, Any]:
+        """The options as JSON-able data."""
+        return {
+            "where_columns": self.where_columns,
+            "nul": self.policy.nul,
+            "timestamps": self.policy.timestamps,
+            "char_padding": self.policy.char_padding,
+        }
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """``text`` one statement a row ('' where there is none), ``outcome`` one code a row, ``problems`` the values that could not be said."""
+
+    text: pa.StringArray
+    outcome: npt.NDArray[np.uint8]
+    problems: list[Problem]
+
+
+@lru_cache(maxsize=4096)
+def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
+    """The columns that SQL may name: ``--columns`` without ``--exclude-columns``."""
+
+    def matches(column: Column, globs: tuple[str, ...]) -> bool:
+        full = f"{table.schema}.{table.name}.{column.name}".upper()
+        return any(fnmatchcase(column.name.upper(), glob.upper()) or fnmatchcase(full, glob.upper()) for glob in globs)
+
+    return tuple(c for c in table.columns if (not options.columns or matches(c, options.columns)) and not matches(c, options.exclude_columns))
+
+
+@lru_cache(maxsize=4096)
+def identity(table: Table, options: RenderOptions) -> tuple[Column, ...]:
+    """The columns that find a row: the key, or all shown columns where there is no key or ``where_columns`` says all.
+
+    SqlgenError (LR3006) when a key column is excluded, or nothing is left to find a row by.
+    """
+    shown = shown_columns(table, options)
+    missing = [name for name in table.key if name not in {column.name for column in shown}]
+    if missing or not shown:
+        what = f"key column {missing[0]}" if missing else "every column"
+        raise SqlgenError("LR3006", f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to stay", "Change --columns or --exclude-columns")
+    if not table.key or options.where_columns == "all":
+        return shown
+    return tuple(table.column(name) for name in table.key)
+
+
+def columns_needed(table: Table, op: Op, options: RenderOptions) -> tuple[list[str], list[str]]:
+    """(columns of the before image, columns of the after image) that :func:`render` looks at."""
+    shown = [column.name for column in shown_columns(table, options)]
+    if op is Op.INSERT:
+        return [], shown
+    found_by = [column.name for column in identity(table, options)]
+    if op is Op.DELETE:
+        return (shown if options.where_columns != "key" else found_by), []
+    return (shown if options.where_columns == "guard" else found_by), shown
+
+
+def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    """The statements of ``rows``. WHERE is always made from ``rows.before``, SET and VALUES from ``rows.after``."""
+    if rows.op is Op.INSERT:
+        return _inserts(rows, profile, options)
+    if rows.op is Op.DELETE:
+        return _deletes(rows, profile, options)
+    return _updates(rows, profile, options)
+
+
+def truncate_statement(table: Table, profile: Profile, names: str) -> str:
+    """Empties a table at once."""
+    return _sql(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile) + ";"
+
+
+def delete_all_statement(table: Table, profile: Profile, names: str) -> str:
+    """Deletes every row of a table."""
+    return _sql(exp.Delete(this=table_expression(table, profile, names)), profile) + ";"
+
+
+def _sql(tree: exp.Expression, profile: Profile) -> str:
+    return tree.sql(dialect=profile.sqlglot, unsupported_level=ErrorLevel.RAISE)
+
+
+def _slot() -> exp.Var:
+    return exp.Var(this=_SLOT)
+
+
+@lru_cache(maxsize=4096)
+def _insert_pieces(table: Table, columns: tuple[Column, ...], profile: Profile, names: str) -> tuple[str, ...]:
+    into = exp.Schema(this=table_expression(table, profile, names), expressions=[identifier(c.name, profile, names) for c in columns])
+    tree = exp.Insert(this=into, expression=exp.Values(expressions=[exp.Tuple(expressions=[_slot() for _ in columns])]))
+    return tuple((_sql(tree, profile) + ";").split(_SLOT))
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What goes around the SET list and the conditions of a statement."""
+
+    begin: str
+    end: str
+
+
+@lru_cache(maxsize=4096)
+def _heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> _Head:
+    """``begin`` up to the SET list of an update (or the conditions of a delete) and ``end`` after the conditions.
+
+    ``one_row``: the conditions stand in a subquery that picks one row physically, for tables whose rows may be there twice.
+    """
+    target = table_expression(table, profile, names)
+    condition: exp.Expression = _slot()
+    if one_row:
+        chosen = exp.select(exp.column(profile.row_locator)).from_(target.copy()).where(_slot()).limit(1)
+        condition = exp.EQ(this=exp.column(profile.row_locator), expression=exp.Subquery(this=chosen))
+    where = exp.Where(this=condition)
+    if op is Op.DELETE:
+        before, after = _sql(exp.Delete(this=target, where=where), profile).split(_SLOT)
+        return _Head(before, after + ";")
+    begin, between, after = _sql(exp.Update(this=target, expressions=[_slot()], where=where), profile).split(_SLOT)
+    return _Head(begin + _SLOT + between, after + ";")
+
+
+@lru_cache(maxsize=16384)
+def _column_pieces(column: Column, profile: Profile, names: str) -> tuple[str, str, str, str]:
+    """``col = ``, ``col IS NULL``, ``col BETWEEN ``, `` AND `` of a column."""
+    name = exp.Column(this=identifier(column.name, profile, names))
+    equals = _sql(exp.EQ(this=name, expression=_slot()), profile).split(_SLOT)[0]
+    null = _sql(exp.Is(this=name.copy(), expression=exp.Null()), profile)
+    between = _sql(exp.Between(this=name.copy(), low=_slot(), high=_slot()), profile).split(_SLOT)
+    return equals, null, between[0], between[1]
+
+
+def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
+    pieces = _insert_pieces(rows.table, columns, profile, options.names)
+    problems: list[Problem] = []
+    parts: list[Any] = [pieces[0]]
+    for column, piece in zip(columns, pieces[1:], strict=True):
+        text, bad = literals(rows.after[column.name], column, profile, options.policy)
+        problems += bad
+        parts += [text, piece]
+    return _finish(_join(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
+
+
+def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    found_by = identity(rows.table, options)
+    one_row = not rows.table.key
+    head = _heads(rows.table, Op.DELETE, one_row, profile, options.names)
+    if options.where_columns == "guard" and rows.table.key:
+        found_by = shown_columns(rows.table, options)
+    problems: list[Problem] = []
+    condition = _conditions(rows, found_by, profile, options, problems)
+    return _finish(_join([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
+
+
+def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    found_by = identity(rows.table, options)
+    one_row = not rows.table.key
+    head = _heads(rows.table, Op.UPDATE, one_row, profile, options.names)
+    begin, between = head.begin.split(_SLOT)
+    problems: list[Problem] = []
+    sets, outcome = _assignments(rows, profile, options, problems)
+    condition = list(_conditions(rows, found_by, profile, options, problems))
+    if options.where_columns == "guard" and rows.table.key:
+        condition += _guards(rows, found_by, profile, options, problems)
+    return _finish(_join([begin, sets, between, *condition, head.end], rows.count), outcome, problems)
+
+
+def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems: list[Problem]) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+    """The SET list of each row, and what becomes of the row: nothing changed, only excluded columns did, or a statement."""
+    shown = shown_columns(rows.table, options)
+    parts: list[Any] = []
+    named = np.zeros(rows.count, bool)
+    for column in shown:
+        mask = rows.changed.get(column.name)
+        if mask is None:
+            continue
+        named |= mask.to_numpy(zero_copy_only=False)
+        text, bad = literals(rows.after[column.name], column, profile, options.policy)
+        problems += _only_rows(bad, mask)
+        piece = pc.binary_join_element_wise(", " + _column_pieces(column, profile, options.names)[0], text, "")
+        parts.append(piece if pc.all(mask).as_py() else pc.if_else(mask, piece, ""))
+    outcome = np.full(rows.count, EMITTED, np.uint8)
+    if not named.all():
+        excluded = np.zeros(rows.count, bool)
+        for name, mask in rows.changed.items():
+            if name not in {column.name for column in shown}:
+                excluded |= mask.to_numpy(zero_copy_only=False)
+        outcome[~named] = NO_CHANGE
+        outcome[~named & excluded] = EXCLUDED_COLUMNS
+    if not parts:
+        return pa.array([""] * rows.count, pa.string()), outcome
+    joined = parts[0] if len(parts) == 1 else _join(parts, rows.count)
+    return pc.binary_replace_slice(joined, 0, 2, ""), outcome
+
+
+def _only_rows(problems: list[Problem], mask: pa.Array) -> list[Problem]:
+    wanted = mask.to_numpy(zero_copy_only=False)
+    return [problem for problem in problems if wanted[problem.row]]
+
+
+def _conditions(rows: Rows, columns: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]) -> Iterator[Any]:
+    keyed = bool(rows.table.key)
+    for number, column in enumerate(columns):
+        lead = " AND " if number else ""
+        yield from _condition(rows.before[column.name], column, lead, keyed and column.name in rows.table.key, profile, options, problems)
+
+
+def _condition(
+    values: pa.Array, column: Column, lead: str, in_key: bool, profile: Profile, options: RenderOptions, problems: list[Problem]
+) -> list[Any]:
+    """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches within a few units in the last place, because
+    a value that came another way may differ in its last bit."""
+    equals, null, between, conjunction = _column_pieces(column, profile, options.names)
+    text, bad = literals(values, column, profile, options.policy)
+    problems += bad
+    if column.type in FLOATS and not in_key:
+        low, high = _float_bounds(values)
+        made = pc.binary_join_element_wise(lead + between, "'", low, "'", conjunction, "'", high, "'", "")
+    elif not values.null_count:
+        if column.type is SqlType.REAL:
+            return [lead + equals, text, "::real"]
+        return [lead + equals, text]
+    else:
+        made = pc.binary_join_element_wise(lead + equals, text, "::real" if column.type is SqlType.REAL else "", "")
+    return [pc.if_else(values.is_null(), lead + null, made) if values.null_count else made]
+
+
+def _float_bounds(values: pa.Array) -> tuple[pa.Array, pa.Array]:
+    numbers = np.array(pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
+    low, high = numbers.copy(), numbers.copy()
+    for _ in range(FLOAT_ULPS):
+        low = np.nextafter(low, np.array(-np.inf, numbers.dtype))
+        high = np.nextafter(high, np.array(np.inf, numbers.dtype))
+    tiny = np.abs(numbers) < np.finfo(numbers.dtype).tiny
+    low[tiny], high[tiny] = -np.finfo(numbers.dtype).tiny, np.finfo(numbers.dtype).tiny
+    return float_text(pa.array(low)), float_text(pa.array(high))
+
+
+def _guards(rows: Rows, found_by: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]) -> list[Any]:
+    """`` AND col = old`` for the columns a row changes, beside its key."""
+    parts: list[Any] = []
+    for column in shown_columns(rows.table, options):
+        mask = rows.changed.get(column.name)
+        if mask is None or column in found_by:
+            continue
+        found: list[Problem] = []
+        pieces = _condition(rows.before[column.name], column, " AND ", False, profile, options, found)
+        problems += _only_rows(found, mask)
+        parts.append(pc.if_else(mask, _join(pieces, rows.count), ""))
+    return parts
+
+
+def _join(parts: list[Any], count: int) -> pa.Array:
+    """Pieces (texts and string arrays) one after the other; neighbouring texts are put together first."""
+    merged: list[Any] = []
+    for part in parts:
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        else:
+            merged.append(part)
+    if all(isinstance(part, str) for part in merged):
+        return pa.array(["".join(merged)] * count, pa.string())
+    return pc.binary_join_element_wise(*merged, "")
+
+
+def _finish(text: pa.Array, outcome: npt.NDArray[np.uint8], problems: list[Problem]) -> Rendered:
+    if problems:
+        outcome[[problem.row for problem in problems]] = PROBLEM
+    if outcome.any():
+        text = pc.if_else(pa.array(outcome == EMITTED), text, "")
+    return Rendered(text, outcome, problems)
