@@ -64,7 +64,7 @@ class RowDecoder:
         batch = _Batch(self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
-            wanted = self.filter.select(batch.version, lambda name, side: batch.decode(side, name), kind)
+            wanted = self.filter.select(batch.version, lambda name, side: batch.decode(side, name), kind, batch.count)
             outcome[~wanted] = REASON["does not satisfy --where"]
         rows = self._rows(batch)
         if self.plan.mode == "undo":

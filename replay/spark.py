@@ -12,7 +12,8 @@ import os
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,14 @@ def start_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     session.sparkContext.setLogLevel("ERROR")
     register(session)
     return session
+
+
+def start_in_background(master: str, conf: Mapping[str, str]) -> Callable[[], SparkSession]:
+    """Begin to start a session (most of which is waiting for Java); the function returned waits for it and gives it, or raises what went wrong."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
+    future = pool.submit(start_session, master, conf)
+    pool.shutdown(wait=False)
+    return future.result
 
 
 def register(session: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""``--where``: a SQL predicate over before and after values, evaluated by DuckDB on the decoded columns it names."""
+"""``--where`` at work: the predicate evaluated by DuckDB on the decoded columns it names."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SIDES = {Change.INSERT: ("after",), Change.DELETE: ("before",), Change.UPDATE: 
 
 
 class ValueFilter:
-    """One predicate for all tables of a log. Tables that lack one of its columns have no row that satisfies it.
+    """One predicate for all tables of a log. A table that lacks one of its columns has no row that satisfies it.
 
-    Raises UsageError when the text is no predicate, or no table has all its columns.
+    Raises UsageError when the text is no predicate, or no table has its columns.
     """
 
     def __init__(self, text: str, catalog: Catalog) -> None:
@@ -29,7 +29,27 @@ class ValueFilter:
             self.predicate = parse_predicate(text, [version.table for version in catalog.versions])
         except SqlgenError as error:
             raise UsageError(error.code, error.message, hint=error.hint) from None
+        self._connection = duckdb.connect(":memory:", config={"threads": 1})
 
-    def select(self, version: TableVersion, decode: Callable[[str, str], pa.Array], kind: Change) -> npt.NDArray[np.bool_]:
-        """Which rows satisfy the predicate. ``decode(column, side)`` gives a column of one image."""
-        raise NotImplementedError
+    def select(self, version: TableVersion, decode: Callable[[str, str], pa.Array], kind: Change, count: int) -> npt.NDArray[np.bool_]:
+        """Which of ``count`` rows satisfy the predicate. ``decode(column, side)`` gives a column of an image the change has; an image it does
+        not have is NULL. UsageError when the predicate cannot be evaluated on the values (comparing text with a number, for example)."""
+        if not self.predicate.applies_to(version.table):
+            return np.zeros(count, bool)
+        names = {column.name.upper(): column.name for column in version.table.columns}
+        wanted = {name for _, name in self.predicate.columns}
+        columns: dict[str, pa.Array] = {}
+        for name in sorted(wanted):
+            for side in ("before", "after"):
+                known = side in _SIDES[kind]
+                like = decode(names[name], _SIDES[kind][0])
+                columns[f"{side}.{names[name]}"] = decode(names[name], side) if known else pa.nulls(count, like.type)
+        conditions = " OR ".join(f"coalesce({self.predicate.duckdb_sql(version.table, side)}, false)" for side in _SIDES[kind])
+        rows = pa.table(columns)
+        try:
+            self._connection.register("rows", rows)
+            found = self._connection.sql(f"SELECT {conditions} AS chosen FROM rows").fetchnumpy()["chosen"]
+        except duckdb.Error as error:
+            message = str(error).splitlines()[0]
+            raise UsageError("LR1003", f"--where cannot be evaluated on {version.name}: {message}", hint="Compare each column with values of its own type") from None
+        return np.asarray(found, bool)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay import codecs
-from replay.catalog import Catalog
+from replay.catalog import Catalog, TableVersion
 from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change
 from replay.errors import Finding, InputError, Where
 from replay.logs import Images, Split
@@ -83,6 +83,29 @@ class LogmasterLog:
     def buffer(self, file: int) -> Bytes:
         """The bytes of a data file, mapped."""
         return _mapped(self.files[file].path)
+
+    def uses_lrsn(self) -> bool:
+        """Whether commit positions are LRSNs (data sharing), not RBAs: an LRSN has its first byte at 1, a 6-byte RBA at 4 (seed 002)."""
+        for split, offsets, lengths in self.splits(1 << 20):
+            commit = self.envelope(split.file, offsets[:1], lengths[:1]).commit()
+            return bool(commit[:, 1:4].any())
+        return True
+
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        """What a user should know before trusting scripts for these table versions."""
+        found = []
+        names = [version.name for version in taken]
+        several = sorted({name for name in names if names.count(name) > 1})
+        if several:
+            found.append(f"{', '.join(several)}: the log has several generations; the scripts hold no DDL, so change the target's table between them")
+        for version in taken:
+            large = [entry.column.name for entry in version.format.columns if entry.lob]
+            unknown = [f"{entry.column.name} ({entry.code})" for entry in version.format.columns if entry.raw]
+            if large:
+                found.append(f"{version.name}: the values of large object columns are not in the log: {', '.join(large)}")
+            if unknown:
+                found.append(f"{version.name}: columns of an unknown type are written as hexadecimal bytes: {', '.join(unknown)}")
+        return found
 
     # -- records ------------------------------------------------------------------------------------------------------------------------
 
