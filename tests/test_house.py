@@ -28,7 +28,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "networkx": ("replay.graph",),
     "sqlglot": ("sqlgen",),
     "duckdb": ("replay.where",),
-    "tqdm": ("replay.cli",),
+    "tqdm": ("replay.progress",),
     "struct": ("replay.layout", "replay.codecs", "replay.logs"),
     "random": (),
     "secrets": ("replay.targets.embedded",),
@@ -317,7 +317,9 @@ def test_versions_are_pinned_without_addresses() -> None:
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CODE = "".join(README.split("```")[1::2])
-PROGRAMS = sorted(set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE)) - {"test", "check", "python", "containers"})
+PROGRAMS = sorted(
+    set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE)) - {"test", "check", "python", "containers"}
+)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
@@ -341,7 +343,7 @@ def test_the_readmes_commands_exist(command: str, capsys: pytest.CaptureFixture[
 
 def test_the_readmes_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
     table = {option for line in README.split("\n") if line.startswith("| `--") for option in OPTION.findall(line.split("|")[1])}
-    program = {option for command in ("inspect", "redo", "undo") for option in OPTION.findall(help_of(command, capsys))}
+    program = {option for command in ("demo", "inspect", "redo", "undo") for option in OPTION.findall(help_of(command, capsys))}
     assert table - program == set(), "README has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that README lacks"
 
