@@ -14,7 +14,11 @@ from replay.scan import scan_split
 Progress = Callable[[str, int, int], None]
 
 
-def run(plan: Plan, log: LogFile, folder: Path, progress: Progress) -> tuple[Tally, list[BucketResult]]:
+def silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody wants to see."""
+
+
+def run(plan: Plan, log: LogFile, folder: Path, progress: Progress = silent) -> tuple[Tally, list[BucketResult]]:
     """Scan every split, then render every bucket into ``folder``. ``progress`` is told (stage, done, total)."""
     tally = Tally()
     blocks: dict[int, list[bytes]] = {}

@@ -1,0 +1,114 @@
+"""The bundled logs against a live PostgreSQL: every state that the workload's own database had must come out of the scripts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import replay
+from replay.plan import ScriptOptions
+from replay.selection import Selection
+from replay.targets import target_named
+from sqlgen.statements import RenderOptions
+
+POSTGRES = target_named("postgres")
+
+
+def played(url: str, log: Path, schema: str, initial: str, scripts: list[Path]) -> None:
+    """Load a state and run the scripts of bundles."""
+    POSTGRES.run_scripts(url, [log / schema])
+    POSTGRES.load_state(url, "sakila", log / initial)
+    for folder in scripts:
+        POSTGRES.run_scripts(url, sorted(folder.glob("*.sql")))
+
+
+def sakila_script(sakila: Path, out: Path, mode: str, selection: Selection | None = None, options: ScriptOptions | None = None) -> Path:
+    bundle = replay.write_script(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], out, mode=mode, selection=selection, options=options)
+    assert bundle.exit_code == 0
+    assert bundle.manifest["balance"]["closes"]
+    assert bundle.manifest["balance"]["read"] == json.loads((sakila / "manifest.json").read_text())["physical_records"]
+    return bundle.folder
+
+
+@pytest.mark.parametrize("where", ["key", "guard", "all"])
+def test_redo_then_undo(fresh_database: str, sakila: Path, tmp_path: Path, where: str) -> None:
+    options = ScriptOptions(render=RenderOptions(where_columns=where), records_per_file=7000, commit_every=50 if where == "all" else 1)
+    redo = sakila_script(sakila, tmp_path / "redo", "redo", options=options)
+    undo = sakila_script(sakila, tmp_path / "undo", "undo", options=options)
+    assert len(list(redo.glob("*.sql"))) > 1
+    played(fresh_database, sakila, "schema.sql", "initial", [redo])
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
+    POSTGRES.run_scripts(fresh_database, sorted(undo.glob("*.sql")))
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+
+
+@pytest.mark.parametrize("point", [0, 1, 2])
+def test_point_in_time_both_ways(fresh_database: str, sakila: Path, tmp_path: Path, point: int) -> None:
+    stop = json.loads((sakila / "manifest.json").read_text())["points_in_time"][point]
+    position = bytes.fromhex(stop["commit_lrsn"])
+    there = sakila_script(sakila, tmp_path / "redo", "redo", Selection(until_position=position))
+    back = sakila_script(sakila, tmp_path / "undo", "undo", Selection(until_position=position))
+    rest = sakila_script(sakila, tmp_path / "rest", "redo", Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big")))
+    played(fresh_database, sakila, "schema.sql", "initial", [there])
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / stop["dir"]) == []
+    POSTGRES.run_scripts(fresh_database, sorted(rest.glob("*.sql")))
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
+    again = sakila_script(sakila, tmp_path / "again", "undo")
+    POSTGRES.run_scripts(fresh_database, sorted(again.glob("*.sql")))
+    POSTGRES.run_scripts(fresh_database, sorted(there.glob("*.sql")))
+    POSTGRES.run_scripts(fresh_database, sorted(back.glob("*.sql")))
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+
+
+def test_ri_is_left_to_the_target(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    redo = sakila_script(sakila, tmp_path / "redo", "redo", Selection(ri="skip"))
+    played(fresh_database, sakila, "schema-ri.sql", "initial", [redo])
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final", sakila / "final_without_ri") == []
+
+
+def test_undo_respects_foreign_keys(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    undo = sakila_script(sakila, tmp_path / "undo", "undo")
+    played(fresh_database, sakila, "schema-ri.sql", "final", [undo])
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+
+
+@pytest.mark.parametrize("name", ["small", "small-nordw"])
+def test_small_log_with_and_without_record_descriptors(fresh_database: str, sakila: Path, sakila_small: Path, tmp_path: Path, name: str) -> None:
+    bundle = replay.write_script(sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"], tmp_path / "redo")
+    played(fresh_database, sakila, "schema.sql", "initial", [bundle.folder])
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila_small / "final") == []
+
+
+@pytest.mark.parametrize(("rule", "state"), [("quarantine", "unflagged"), ("dependentrba", "before_dependentrba")])
+def test_incomplete_units_are_set_aside(fresh_database: str, incomplete: Path, tmp_path: Path, rule: str, state: str) -> None:
+    bundle = replay.write_script(
+        incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"], tmp_path / "redo", selection=Selection(incomplete=rule)
+    )
+    assert bundle.exit_code == 4
+    assert bundle.manifest["balance"]["closes"]
+    assert bundle.manifest["quarantined_units"]
+    played(fresh_database, incomplete, "schema.sql", "initial", [bundle.folder])
+    assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / state) == []
+
+
+def test_exact_names(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    redo = sakila_script(sakila, tmp_path / "redo", "redo", options=ScriptOptions(names="exact", render=RenderOptions(names="exact")))
+    upper = tmp_path / "upper.sql"
+    tables = [path.name.split(".")[0] for path in (sakila / "initial").iterdir()]
+    renames = [f'ALTER TABLE sakila.{table} RENAME TO "{table.upper()}";' for table in tables]
+    columns = (
+        "DO $$ DECLARE r record; BEGIN FOR r IN SELECT table_name t, column_name c FROM information_schema.columns WHERE table_schema = 'sakila' "
+        "LOOP EXECUTE format('ALTER TABLE sakila.%I RENAME COLUMN %I TO %I', r.t, r.c, upper(r.c)); END LOOP; END $$;"
+    )
+    upper.write_text("\n".join([columns, *renames, 'ALTER SCHEMA sakila RENAME TO "SAKILA";']))
+    lower = tmp_path / "lower.sql"
+    lower.write_text(
+        'ALTER SCHEMA "SAKILA" RENAME TO sakila;\n' + "\n".join(f'ALTER TABLE sakila."{t.upper()}" RENAME TO {t};' for t in tables)
+        + columns.replace("upper(r.c)", "lower(r.c)")
+    )  # fmt: skip
+    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
+    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
+    POSTGRES.run_scripts(fresh_database, [upper, *sorted(redo.glob("*.sql")), lower])
+    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
