@@ -45,10 +45,16 @@ def check_output(folder: Path, overwrite: bool) -> None:
         if not overwrite:
             raise UsageError("LR1002", f"{folder} is not empty", hint="Name another folder, or use --overwrite to replace a bundle")
         if not (folder / "manifest.json").is_file():
-            raise UsageError("LR1002", f"{folder} is not empty and holds no manifest.json, so it is not a bundle", hint="--overwrite replaces bundles only")
+            raise UsageError(
+                "LR1002",
+                f"{folder} is not empty and holds no manifest.json, so it is not a bundle",
+                hint="--overwrite replaces bundles only",
+            )
 
 
-def write_bundle(plan: Plan, log: LogFile, out: Path, engine: Engine, *, overwrite: bool = False, warnings: list[str] | None = None) -> Bundle:
+def write_bundle(
+    plan: Plan, log: LogFile, out: Path, engine: Engine, *, overwrite: bool = False, warnings: list[str] | None = None
+) -> Bundle:
     """Run ``plan`` and publish its scripts and manifest as the folder ``out``.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed, InputError when damage leaves no unit

@@ -115,7 +115,13 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
 
 
 def _write(
-    log: LogmasterLog, mode: str, selection: Selection, options: ScriptOptions, out: Path, arguments: argparse.Namespace, warnings: list[str]
+    log: LogmasterLog,
+    mode: str,
+    selection: Selection,
+    options: ScriptOptions,
+    out: Path,
+    arguments: argparse.Namespace,
+    warnings: list[str],
 ) -> Bundle:
     with Bar(sys.stderr) as progress:
         session = _start(arguments)
@@ -230,7 +236,10 @@ def _check(log: LogmasterLog, selection: Selection, options: ScriptOptions, mode
         ValueFilter(selection.where, log.catalog)
     warnings = log.warnings(taken)
     if mode == "redo" and selection.ri == "apply":
-        print("note: RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade by themselves, use --ri skip", file=sys.stderr)
+        print(
+            "note: RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade by themselves, use --ri skip",
+            file=sys.stderr,
+        )
     return warnings
 
 
@@ -294,7 +303,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"logreplay {replay.__version__}")
     parser.add_argument("--debug", action="store_true", help="show where an error arose")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": EPILOG}
+    layout: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": EPILOG}
 
     shown = commands.add_parser("demo", help="redo and undo a bundled log on a throw-away PostgreSQL and compare", **layout)
     shown.add_argument("--keep", type=Path, metavar="DIR", help="keep the scripts in this folder")
@@ -309,7 +318,10 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("--hex", action="store_true", help="with --record: the bytes of each field in hexadecimal too")
     look.set_defaults(run=_inspect)
 
-    for mode, what in (("redo", "write SQL that repeats the logged changes, in commit order"), ("undo", "write SQL that takes them back, in reverse")):
+    for mode, what in (
+        ("redo", "write SQL that repeats the logged changes, in commit order"),
+        ("undo", "write SQL that takes them back, in reverse"),
+    ):
         command = commands.add_parser(mode, help=what, description=what, **layout)
         _add_log(command)
         _add_output(command)
@@ -323,23 +335,65 @@ def _add_log(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("log")
     group.add_argument("--control", required=True, metavar="F", help="control file")
     group.add_argument("--data", required=True, nargs="+", metavar="F", help="data file(s), .gz too")
-    group.add_argument("--framing", choices=[entry.value for entry in Framing], help="how records are framed in all files (default: found out)")
-    group.add_argument("--ccsid", type=_ccsid, action="append", default=[], metavar="E=N", help="single-byte CCSID of EBCDIC (E), ASCII (A) or Unicode (U) tables, instead of the control file's")
+    group.add_argument(
+        "--framing", choices=[entry.value for entry in Framing], help="how records are framed in all files (default: found out)"
+    )
+    group.add_argument(
+        "--ccsid",
+        type=_ccsid,
+        action="append",
+        default=[],
+        metavar="E=N",
+        help="single-byte CCSID of EBCDIC (E), ASCII (A) or Unicode (U) tables, instead of the control file's",
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the scripts and manifest.json; appears whole or not at all")
+    group.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="folder for the scripts and manifest.json; appears whole or not at all"
+    )
     group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
     group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
-    group.add_argument("--names", choices=("lower", "exact"), default="lower", help="lower: fold to lower case, quote where needed; exact: as they are, quoted")
-    group.add_argument("--commit-every", type=_positive, default=1, metavar="N", help="units of recovery in one target transaction (default 1)")
-    group.add_argument("--records-per-file", type=_positive, default=250_000, metavar="N", help="about how many log records go into one script (default 250000)")
-    group.add_argument("--where-columns", choices=("key", "guard", "all"), default="key", help="what finds a row: its key; key and the old values of what changes; all columns")
+    group.add_argument(
+        "--names",
+        choices=("lower", "exact"),
+        default="lower",
+        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
+    )
+    group.add_argument(
+        "--commit-every", type=_positive, default=1, metavar="N", help="units of recovery in one target transaction (default 1)"
+    )
+    group.add_argument(
+        "--records-per-file",
+        type=_positive,
+        default=250_000,
+        metavar="N",
+        help="about how many log records go into one script (default 250000)",
+    )
+    group.add_argument(
+        "--where-columns",
+        choices=("key", "guard", "all"),
+        default="key",
+        help="what finds a row: its key; key and the old values of what changes; all columns",
+    )
     group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
-    group.add_argument("--exclude-columns", action="append", default=[], metavar="GLOB", help="not these columns; an update of nothing else yields no statement, and is counted")
-    group.add_argument("--nul", choices=("refuse", "strip", "space"), default="refuse", help="X'00' in text (default: refuse, the unit is set aside)")
-    group.add_argument("--timestamps", choices=("refuse", "truncate", "round"), default="refuse", help="more fraction digits than the target holds (default: refuse on loss)")
+    group.add_argument(
+        "--exclude-columns",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="not these columns; an update of nothing else yields no statement, and is counted",
+    )
+    group.add_argument(
+        "--nul", choices=("refuse", "strip", "space"), default="refuse", help="X'00' in text (default: refuse, the unit is set aside)"
+    )
+    group.add_argument(
+        "--timestamps",
+        choices=("refuse", "truncate", "round"),
+        default="refuse",
+        help="more fraction digits than the target holds (default: refuse on loss)",
+    )
     group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
     group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
     group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
@@ -350,27 +404,57 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
     group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
     group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
-    group.add_argument("--until-time", type=partial(_time, True), metavar="T", help="latest commit time, inclusive; 10:15 means up to the end of that minute")
+    group.add_argument(
+        "--until-time",
+        type=partial(_time, True),
+        metavar="T",
+        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
+    )
     group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
     group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
     group.add_argument("--op", action="append", default=[], choices=sorted(OP_NAMES), help="only these operations (repeatable)")
-    group.add_argument("--ur", action="append", default=[], type=_unit, metavar="URID[/MEMBER]", help="only these units of recovery (repeatable)")
-    for name, what in (("authid", "authorization ids"), ("plan", "plans"), ("correlation", "correlation ids"), ("connection", "connection ids")):
+    group.add_argument(
+        "--ur", action="append", default=[], type=_unit, metavar="URID[/MEMBER]", help="only these units of recovery (repeatable)"
+    )
+    for name, what in (
+        ("authid", "authorization ids"),
+        ("plan", "plans"),
+        ("correlation", "correlation ids"),
+        ("connection", "connection ids"),
+    ):
         group.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {what} (repeatable)")
     group.add_argument("--member", action="append", default=[], type=int, metavar="N", help="only this data sharing member (repeatable)")
-    group.add_argument("--where", metavar="SQL", help="only changes whose values satisfy a condition: before.col, after.col, or col (either image)")
-    group.add_argument("--ri", choices=("apply", "skip"), default="apply", help="changes caused by RI: skip where the target's foreign keys do the same")
-    group.add_argument("--triggers", choices=("apply", "skip"), default="apply", help="changes caused by triggers: skip where the target's triggers do the same")
-    group.add_argument("--incomplete", choices=("quarantine", "dependentrba"), default="quarantine", help="incomplete units: set aside every flagged unit, or all from DEPENDENTRBA on (Log Master's rule)")
+    group.add_argument(
+        "--where", metavar="SQL", help="only changes whose values satisfy a condition: before.col, after.col, or col (either image)"
+    )
+    group.add_argument(
+        "--ri", choices=("apply", "skip"), default="apply", help="changes caused by RI: skip where the target's foreign keys do the same"
+    )
+    group.add_argument(
+        "--triggers",
+        choices=("apply", "skip"),
+        default="apply",
+        help="changes caused by triggers: skip where the target's triggers do the same",
+    )
+    group.add_argument(
+        "--incomplete",
+        choices=("quarantine", "dependentrba"),
+        default="quarantine",
+        help="incomplete units: set aside every flagged unit, or all from DEPENDENTRBA on (Log Master's rule)",
+    )
     group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
     group.add_argument("--from-recovery-point", action="store_true", help="also records of SQLTYPE R (after a REDO recovery point)")
 
 
 def _add_engine(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("engine")
-    group.add_argument("--engine", choices=("spark", "local"), default="spark", help="spark (default), or this process alone; the output is the same")
+    group.add_argument(
+        "--engine", choices=("spark", "local"), default="spark", help="spark (default), or this process alone; the output is the same"
+    )
     group.add_argument("--master", default="local[*]", help="Spark master (default local[*])")
-    group.add_argument("--conf", action="append", default=[], type=partial(_pair, "KEY=VALUE"), metavar="K=V", help="Spark configuration (repeatable)")
+    group.add_argument(
+        "--conf", action="append", default=[], type=partial(_pair, "KEY=VALUE"), metavar="K=V", help="Spark configuration (repeatable)"
+    )
     group.add_argument("--split-mb", type=_positive, default=32, metavar="N", help="MB of log read by one task (default 32)")
 
 

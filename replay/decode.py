@@ -151,12 +151,12 @@ class _Batch:
         values, bad = images.decode(self.version.format, self.walks[side], index, rows)
         if bad is not None and bad.any():
             self._report(side, name, index, rows, bad)
-        if rows is None:
+        if rows is None or mask is None:
             self._decoded[(side, name)] = values
             return values
         place = np.zeros(self.count, np.int64)
         place[rows] = np.arange(len(rows))
-        return values.take(pa.array(place, mask=~mask))
+        return values.take(pa.array(place, mask=np.logical_not(mask)))
 
     def _report(self, side: str, name: str, index: int, rows: npt.NDArray[np.int64] | None, bad: Mask) -> None:
         wrong = np.flatnonzero(bad)

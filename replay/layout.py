@@ -114,7 +114,9 @@ class Layout:
     def read(self, record: Buffer) -> dict[str, Any]:
         """The values of one record's fields; None where the record is too short to have the field."""
         raw = bytes(record)
-        return {name: entry.value(raw[entry.offset : entry.end]) if entry.end <= len(raw) else None for name, entry in self._by_name.items()}
+        return {
+            name: entry.value(raw[entry.offset : entry.end]) if entry.end <= len(raw) else None for name, entry in self._by_name.items()
+        }
 
     def slice(self, block: Bytes, name: str) -> Bytes:
         """The bytes of a field in ``block`` (``uint8[n, H]``): ``uint8[n, length]``, without copying."""
@@ -157,7 +159,12 @@ class Layout:
 
     def page(self) -> str:
         """The layout as a Markdown table."""
-        lines = [f"### {self.tag}: {self.title} ({self.size} bytes)", "", "| field | offset | hex | length | content |", "|---|---|---|---|---|"]
+        lines = [
+            f"### {self.tag}: {self.title} ({self.size} bytes)",
+            "",
+            "| field | offset | hex | length | content |",
+            "|---|---|---|---|---|",
+        ]
         lines += [f"| {f.name or '(reserved)'} | {f.offset} | {f.offset:02X} | {f.length} | {f.kind.value} |" for f in self.fields]
         return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +124,7 @@ class BucketRenderer:
             cuts.append(cut)
         cuts.append(stop)
         pieces = len(cuts) - 1
-        for number, (low, high) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+        for number, (low, high) in enumerate(pairwise(cuts)):
             piece = number if self.plan.mode == "redo" else pieces - 1 - number
             yield Chunk(low, high, piece, pieces)
 
@@ -169,7 +170,14 @@ class BucketRenderer:
         for row in np.flatnonzero(bad):
             record = self.records[self.unit_start[row]]
             expected = "one UORCOMMITLRSN in all records of the unit"
-            self._finding("LR2016", record, "UORCOMMITLRSN", "a unit of recovery with several commit positions", expected, "Make the log again from the Db2 log")
+            self._finding(
+                "LR2016",
+                record,
+                "UORCOMMITLRSN",
+                "a unit of recovery with several commit positions",
+                expected,
+                "Make the log again from the Db2 log",
+            )
             self.tally.quarantined_units[units[row]] = "LR2016 records disagree about UORCOMMITLRSN"
         return bad
 
@@ -192,7 +200,9 @@ class BucketRenderer:
         head = np.flatnonzero(~joined)
         weight = np.diff(np.append(head, len(records)))
         outcome = np.zeros(len(head), np.uint8)
-        changes = Changes(records, head, weight, unit[head], envelope.take(head), change[head], version[head], outcome, np.zeros(len(head), np.uint8))
+        changes = Changes(
+            records, head, weight, unit[head], envelope.take(head), change[head], version[head], outcome, np.zeros(len(head), np.uint8)
+        )
         place = np.arange(len(records)) - np.repeat(head, weight)
         in_order = number.astype(np.int64) - np.repeat(number[head].astype(np.int64), weight) == place
         complete = np.logical_and.reduceat(in_order, head) if len(head) else in_order
@@ -219,7 +229,9 @@ class BucketRenderer:
         damaged = self.log.check(envelope, records["length"], change, version)
         for row in np.flatnonzero(damaged):
             record = records[row]
-            self.tally.find(self.log.header_finding(int(record["file"]), int(record["number"]), int(record["offset"]), int(record["length"])))
+            self.tally.find(
+                self.log.header_finding(int(record["file"]), int(record["number"]), int(record["offset"]), int(record["length"]))
+            )
             changes.outcome[change_of_record[row]] = FAILED
         for row in np.flatnonzero(self.twice[base : base + len(records)]):
             hint = "Was a data file given twice, or do two files overlap? Give each record once"
@@ -242,14 +254,18 @@ class BucketRenderer:
             for row in np.flatnonzero(different):
                 record = changes.records[changes.head[row]]
                 hint = "One of the records is damaged; make the log again or transfer it again"
-                self._finding("LR2016", record, field, "a value other than in the unit's first record", "one value in all records of a unit", hint)
+                self._finding(
+                    "LR2016", record, field, "a value other than in the unit's first record", "one value in all records of a unit", hint
+                )
                 changes.outcome[row] = FAILED
 
     def _where(self, record: np.void, field: str | None = None, table: str | None = None) -> Where:
         file = self.log.files[int(record["file"])].name
         return Where(file, int(record["number"]), int(record["offset"]), field, table, unit_text(record["unit"].tobytes()))
 
-    def _finding(self, code: str, record: np.void, field: str | None, found: str, expected: str, hint: str, table: str | None = None) -> None:
+    def _finding(
+        self, code: str, record: np.void, field: str | None, found: str, expected: str, hint: str, table: str | None = None
+    ) -> None:
         self.tally.find(Finding(code, self._where(record, field, table), found, expected, hint))
 
     # -- statements -----------------------------------------------------------------------------------------------------------------------
@@ -284,7 +300,9 @@ class BucketRenderer:
             for problem in result.problems:
                 record = changes.records[changes.head[chosen[problem.row]]]
                 table = self.log.catalog.versions[version].table
-                self._finding(problem.code, record, problem.field, problem.found, problem.expected, problem.hint, f"{table.schema}.{table.name}")
+                self._finding(
+                    problem.code, record, problem.field, problem.found, problem.expected, problem.hint, f"{table.schema}.{table.name}"
+                )
             changes.outcome[chosen] = np.where(result.failed, FAILED, result.outcome)
             yield chosen, result.text
 

@@ -57,7 +57,11 @@ def _count_incomplete(tally: Tally, envelope: Envelope, verdict: Verdicts) -> No
     units = envelope.unit()[held]
     own = envelope.incomplete_unit()[held]
     for unit, incomplete in {(bytes(row), bool(flag)) for row, flag in zip(units, own, strict=True)}:
-        reason = "a record could not be completed (INCOMPLETETRANS)" if incomplete else "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
+        reason = (
+            "a record could not be completed (INCOMPLETETRANS)"
+            if incomplete
+            else "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
+        )
         tally.quarantined_units[unit] = f"LR3004 {reason}"
 
 
@@ -122,7 +126,11 @@ def _refuse_events(
         table = log.catalog.versions[version[row]].table if version[row] >= 0 else None
         name = f"{table.schema}.{table.name}" if table else None
         where = Where(
-            log.files[int(record["file"])].name, int(record["number"]), int(record["offset"]), table=name, unit=unit_text(record["unit"].tobytes())
+            log.files[int(record["file"])].name,
+            int(record["number"]),
+            int(record["offset"]),
+            table=name,
+            unit=unit_text(record["unit"].tobytes()),
         )
         kind = Change(int(change[row])).name.lower().replace("_", " ")
         hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from an image copy"

@@ -51,5 +51,9 @@ class ValueFilter:
             found = self._connection.sql(f"SELECT {conditions} AS chosen FROM rows").fetchnumpy()["chosen"]
         except duckdb.Error as error:
             message = str(error).splitlines()[0]
-            raise UsageError("LR1003", f"--where cannot be evaluated on {version.name}: {message}", hint="Compare each column with values of its own type") from None
+            raise UsageError(
+                "LR1003",
+                f"--where cannot be evaluated on {version.name}: {message}",
+                hint="Compare each column with values of its own type",
+            ) from None
         return np.asarray(found, bool)

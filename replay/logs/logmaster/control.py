@@ -19,9 +19,9 @@ from sqlgen.schema import Column, SqlType, Table
 
 #: Header fields without which nothing can be ordered or decoded.
 NEEDED = (
-    "LENGTH SYSTEMID DBID PSID TBOBID LOGLRSN LOGRBA MEMBERID CHANGETYPE SQLTYPE LOGRECDISP SQLSRCTYPE UORCOMMITTIMESTAMP UORDISP "
-    "UORIDLRSN UORID TOTALSEGS SEGNUM UORCOMMITLRSN UORCOMMITPOINT"
-).split()
+    *("LENGTH", "SYSTEMID", "DBID", "PSID", "TBOBID", "LOGLRSN", "LOGRBA", "MEMBERID", "CHANGETYPE", "SQLTYPE", "LOGRECDISP", "SQLSRCTYPE"),
+    *("UORCOMMITTIMESTAMP", "UORDISP", "UORIDLRSN", "UORID", "TOTALSEGS", "SEGNUM", "UORCOMMITLRSN", "UORCOMMITPOINT"),
+)
 _NO_POSITION = {bytes(10), b"\xff" * 10, b"\0" + b"\xff" * 6 + bytes(3), bytes(4) + b"\xff" * 6}
 _REMAKE = "Make the control file again with the log, or give the right one"
 
@@ -79,7 +79,9 @@ def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[
     common = CONTROL["XTYP"].read(by_tag["XTYP"][0].raw)
     if common["CNTLFILETYPE"] != "DB2":
         first = by_tag["XTYP"][0]
-        raise InputError("LR2009", f"found {common['CNTLFILETYPE']!r}; expected 'DB2'", Where(name, first.number, first.offset, "CNTLFILETYPE"), _REMAKE)
+        raise InputError(
+            "LR2009", f"found {common['CNTLFILETYPE']!r}; expected 'DB2'", Where(name, first.number, first.offset, "CNTLFILETYPE"), _REMAKE
+        )
     data_set = CONTROL["DLDS"].read(by_tag["DLDS"][0].raw) if "DLDS" in by_tag else {}
     end = CONTROL["DLGE"].read(by_tag["DLGE"][0].raw) if "DLGE" in by_tag else {}
     header = _header_layout(by_tag.get("XHDF", []), name)
@@ -127,7 +129,12 @@ def _bare_records(raw: bytes, name: str) -> Iterator[Record]:
             end = min(found, default=len(raw))
         if end > len(raw):
             hint = "The file is truncated: transfer it again"
-            raise InputError("LR2006", f"found the end of the file at {len(raw)}; expected record {tag} to go on to {end}", Where(name, number, place), hint)
+            raise InputError(
+                "LR2006",
+                f"found the end of the file at {len(raw)}; expected record {tag} to go on to {end}",
+                Where(name, number, place),
+                hint,
+            )
         yield Record(tag, raw[place:end], number, place)
         place, number = end, number + 1
 
@@ -142,13 +149,20 @@ def _header_layout(records: list[Record], name: str) -> Layout:
         values = CONTROL["XHDF"].read(record.raw)
         spelled = str(values["HEADFIELDNAME"] or "").replace(" ", "")
         if values["HEADFIELDPOS"] is None or not values["HEADFIELDLEN"]:
-            raise InputError("LR2009", f"found no length or position for {spelled}; expected numbers", Where(name, record.number, record.offset, "HEADFIELDPOS"), _REMAKE)
+            raise InputError(
+                "LR2009",
+                f"found no length or position for {spelled}; expected numbers",
+                Where(name, record.number, record.offset, "HEADFIELDPOS"),
+                _REMAKE,
+            )
         described.append((values["HEADFIELDPOS"], values["HEADFIELDLEN"], spelled, str(values["HEADFIELDTYPE"]), record))
     described.sort(key=lambda entry: entry[0])
     present = {entry[2] for entry in described}
     missing = [wanted for wanted in NEEDED if wanted not in present]
     if missing:
-        raise InputError("LR2008", f"found no XHDF record for {', '.join(missing)}; expected all fields that order and decode need", Where(name), _REMAKE)
+        raise InputError(
+            "LR2008", f"found no XHDF record for {', '.join(missing)}; expected all fields that order and decode need", Where(name), _REMAKE
+        )
     base = next(entry[0] for entry in described if entry[2] == "LENGTH")
     fields: list[Field] = []
     place = 0
@@ -209,7 +223,9 @@ class _Tables:
         indexes: dict[tuple[Any, ...], list[str]] = {}
         for record in by_tag.get("DIXI", []) + by_tag.get("DCXI", []):
             values = self._read(record)
-            indexes.setdefault((values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []).append(f"{values['IXCREATOR']}.{values['IXNAME']}")
+            indexes.setdefault((values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []).append(
+                f"{values['IXCREATOR']}.{values['IXNAME']}"
+            )
         versions: list[TableVersion] = []
         tables = by_tag.get("DTBI", [])
         if not tables:
@@ -231,7 +247,12 @@ class _Tables:
             if values.get(wanted) is None:
                 entry = CONTROL[record.tag].names[wanted]
                 raw = record.raw[entry.offset : entry.end].hex().upper()
-                raise InputError("LR2009", f"found X'{raw}'; expected a hexadecimal number in EBCDIC", Where(self.name, record.number, record.offset + entry.offset, wanted), _REMAKE)
+                raise InputError(
+                    "LR2009",
+                    f"found X'{raw}'; expected a hexadecimal number in EBCDIC",
+                    Where(self.name, record.number, record.offset + entry.offset, wanted),
+                    _REMAKE,
+                )
         return values
 
     def _version(
@@ -275,7 +296,9 @@ class _Tables:
         place = Where(self.name, record.number, record.offset, table=where.table)
         for wanted in ("LLCOLUMNNUM", "LLCOLUMNLEN"):
             if values[wanted] is None:
-                raise InputError("LR2009", "found no number; expected one", Where(place.file, place.record, place.offset, wanted, place.table), _REMAKE)
+                raise InputError(
+                    "LR2009", "found no number; expected one", Where(place.file, place.record, place.offset, wanted, place.table), _REMAKE
+                )
         name = str(values["COLUMNNAME"] or "")[: values["COLUMNNAMELEN"] or 128]
         kind, varying, text = COLUMN_TYPES.get(code, (SqlType.VARBINARY, False, False))
         raw, lob = code not in COLUMN_TYPES and code not in LARGE_OBJECTS, code in LARGE_OBJECTS
@@ -309,7 +332,12 @@ class _Tables:
 def _size(kinds: Mapping[int, SqlType], length: int, where: Where, name: str) -> SqlType:
     if length not in kinds:
         expected = " or ".join(map(str, sorted(kinds)))
-        raise InputError("LR2009", f"found length {length} for column {name}; expected {expected}", Where(where.file, where.record, where.offset, "LLCOLUMNLEN", where.table), _REMAKE)
+        raise InputError(
+            "LR2009",
+            f"found length {length} for column {name}; expected {expected}",
+            Where(where.file, where.record, where.offset, "LLCOLUMNLEN", where.table),
+            _REMAKE,
+        )
     return kinds[length]
 
 

@@ -93,7 +93,9 @@ def settle_reading(buffer: Bytes, start: Index, end: Index, update: Mask, name: 
     if best * 2 <= len(start) or best == second:
         found = ", ".join(f"{scores[reading]} of {len(start)} under reading {reading.value}" for reading in Reading)
         hint = "Is the transfer binary, and is this the control file that was written with the data?"
-        raise InputError("LR2018", f"found row images that close in {found}; expected nearly all under one", Where(name, field="DATA"), hint)
+        raise InputError(
+            "LR2018", f"found row images that close in {found}; expected nearly all under one", Where(name, field="DATA"), hint
+        )
     return ranked[0]
 
 

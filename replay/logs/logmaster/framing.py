@@ -78,7 +78,12 @@ def detect_control(head: bytes, name: str) -> Framing:
         found = "found the ASCII text XTYP; expected EBCDIC (X'E7E3E8D7'): the transfer translated the file and destroyed its binary fields"
         raise InputError("LR2003", found, Where(name, offset=head.index(XTYP_ASCII)), "Transfer both files again in binary mode")
     if _data_framing(head) is not None:
-        raise InputError("LR2007", "found a data record; expected the XTYP record of a control file", Where(name, 1, 0), "Are --control and --data swapped?")
+        raise InputError(
+            "LR2007",
+            "found a data record; expected the XTYP record of a control file",
+            Where(name, 1, 0),
+            "Are --control and --data swapped?",
+        )
     found = f"found X'{head[:12].hex().upper()}'; expected an XTYP record (X'E7E3E8D7') at byte 0, 3, 4 or 8"
     raise InputError("LR2004", found, Where(name, 1, 0), "Is this the control file? " + _AGAIN)
 
@@ -111,7 +116,12 @@ def detect_data(head: bytes, system_id: bytes, name: str) -> Framing:
     if not head:
         raise InputError("LR2002", "found an empty file; expected Log Master data records", Where(name))
     if any(head[lead : lead + 4] == XTYP_EBCDIC for lead in _LEAD.values()):
-        raise InputError("LR2007", "found the XTYP record of a control file; expected a data record", Where(name, 1, 0), "Are --control and --data swapped?")
+        raise InputError(
+            "LR2007",
+            "found the XTYP record of a control file; expected a data record",
+            Where(name, 1, 0),
+            "Are --control and --data swapped?",
+        )
     framing = _data_framing(head, system_id)
     if framing is not None:
         return framing
@@ -124,7 +134,9 @@ def detect_data(head: bytes, system_id: bytes, name: str) -> Framing:
         lead = _LEAD[other]
         ident = head[lead + 2 : lead + 6].decode("cp037")
         found = f"found SYSTEMID {ident!r}; expected {system_id.decode('cp037')!r}, the subsystem of the control file"
-        raise InputError("LR2007", found, Where(name, 1, lead + 2, "SYSTEMID"), "Give the control file that was written with this data file")
+        raise InputError(
+            "LR2007", found, Where(name, 1, lead + 2, "SYSTEMID"), "Give the control file that was written with this data file"
+        )
     found = f"found X'{head[:12].hex().upper()}'; expected a data record of subsystem {system_id.decode('cp037')!r}"
     raise InputError("LR2004", found, Where(name, 1, 0), "Name the framing (--framing rdw|bdw|ftp|none) if you know it. " + _AGAIN)
 
@@ -153,7 +165,7 @@ def walk(buffer: Bytes, framing: Framing, shape: Shape, name: str, start: int, s
 def _walk_parallel(buffer: Bytes, framing: Framing, shape: Shape, start: int, stop: int, first_record: int) -> Block | None:
     """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
     lead = _LEAD[framing]
-    window = memoryview(buffer)[start:stop].tobytes()
+    window = buffer[start:stop].tobytes()
     begins = [0]
     for cut in range(CHAIN_BYTES, stop - start, CHAIN_BYTES):
         place = window.find(shape.pattern, cut + lead)
@@ -210,7 +222,7 @@ def _next(buffer: Bytes, framing: Framing, shape: Shape, here: Index) -> tuple[I
 
 def _starts_record(buffer: Bytes, shape: Shape, places: Index) -> npt.NDArray[np.bool_]:
     """Whether a data record (or the end of the file) is at each place."""
-    good = places == len(buffer)
+    good: npt.NDArray[np.bool_] = places == len(buffer)
     inside = places + 6 <= len(buffer)
     pattern = np.frombuffer(shape.pattern, np.uint8)
     rows = np.flatnonzero(inside)
@@ -219,7 +231,7 @@ def _starts_record(buffer: Bytes, shape: Shape, places: Index) -> npt.NDArray[np
 
 
 def _walk_scalar(buffer: Bytes, framing: Framing, shape: Shape, name: str, start: int, stop: int, first_record: int) -> Block:
-    view = memoryview(buffer)
+    view = memoryview(np.ascontiguousarray(buffer).data)
     step = {Framing.RDW: _rdw, Framing.NONE: _bare, Framing.FTP: _ftp}
     offsets: list[int] = []
     lengths: list[int] = []
@@ -231,7 +243,12 @@ def _walk_scalar(buffer: Bytes, framing: Framing, shape: Shape, name: str, start
             while place < end:
                 offset, size, place = _rdw(view, place, shape, name, number)
                 if place > end:
-                    raise InputError("LR2005", f"found a record that ends at {place}; expected within its block, which ends at {end}", Where(name, number, offset - 4, "RDW"), _AGAIN)
+                    raise InputError(
+                        "LR2005",
+                        f"found a record that ends at {place}; expected within its block, which ends at {end}",
+                        Where(name, number, offset - 4, "RDW"),
+                        _AGAIN,
+                    )
                 offsets.append(offset)
                 lengths.append(size)
                 number += 1
@@ -245,7 +262,9 @@ def _walk_scalar(buffer: Bytes, framing: Framing, shape: Shape, name: str, start
 
 def _cut_off(name: str, number: int, place: int, needed: int, size: int) -> InputError:
     found = f"found the end of the file at {size}; expected the record that begins here to go on to {place + needed}"
-    return InputError("LR2006", found, Where(name, number, place), "The file is truncated: transfer it again, and check that the job that wrote it ended")
+    return InputError(
+        "LR2006", found, Where(name, number, place), "The file is truncated: transfer it again, and check that the job that wrote it ended"
+    )
 
 
 def _rdw(view: memoryview, place: int, shape: Shape, name: str, number: int) -> tuple[int, int, int]:
@@ -255,7 +274,7 @@ def _rdw(view: memoryview, place: int, shape: Shape, name: str, number: int) -> 
     where = Where(name, number, place, "RDW")
     if size <= 4:
         raise InputError("LR2005", f"found length {size}; expected more than the 4 bytes of the descriptor itself", where, _AGAIN)
-    if view[place + 2 : place + 4] != b"\0\0":
+    if view[place + 2 : place + 4].tobytes() != b"\0\0":
         raise InputError("LR2005", f"found X'{view[place : place + 4].hex().upper()}'; expected a length and two zero bytes", where, _AGAIN)
     if place + size > len(view):
         raise _cut_off(name, number, place, size, len(view))
@@ -268,7 +287,9 @@ def _bdw_end(view: memoryview, place: int, name: str, number: int) -> int:
     word = int.from_bytes(view[place : place + 4], "big")
     size = word & 0x7FFFFFFF if word & 0x80000000 else word >> 16
     if size <= 8 or (not word & 0x80000000 and word & 0xFFFF):
-        raise InputError("LR2005", f"found X'{word:08X}'; expected a block length and two zero bytes", Where(name, number, place, "BDW"), _AGAIN)
+        raise InputError(
+            "LR2005", f"found X'{word:08X}'; expected a block length and two zero bytes", Where(name, number, place, "BDW"), _AGAIN
+        )
     if place + size > len(view):
         raise _cut_off(name, number, place, size, len(view))
     return place + size

@@ -79,7 +79,7 @@ class Headers:
 
     def _first_set(self, name: str, otherwise: str) -> Bytes:
         first = self.position(name)
-        zero = ~first.any(axis=1)
+        zero = np.logical_not(first.any(axis=1))
         return np.where(zero[:, None], self.position(otherwise), first) if zero.any() else first
 
     def unit(self) -> Bytes:
@@ -101,7 +101,7 @@ class Headers:
     def change_type(self) -> npt.NDArray[np.uint16]:
         """CHANGE TYPE as two ASCII codes, first character high."""
         code = TO_ASCII[self.raw("CHANGE TYPE")].astype(np.uint16)
-        return (code[:, 0] << 8) | code[:, 1]
+        return ((code[:, 0] << 8) | code[:, 1]).astype(np.uint16)
 
     def disposition(self) -> Bytes:
         """LOGRECDISP."""

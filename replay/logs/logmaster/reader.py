@@ -97,7 +97,9 @@ class LogmasterLog:
         names = [version.name for version in taken]
         several = sorted({name for name in names if names.count(name) > 1})
         if several:
-            found.append(f"{', '.join(several)}: the log has several generations; the scripts hold no DDL, so change the target's table between them")
+            found.append(
+                f"{', '.join(several)}: the log has several generations; the scripts hold no DDL, so change the target's table between them"
+            )
         for version in taken:
             large = [entry.column.name for entry in version.format.columns if entry.lob]
             unknown = [f"{entry.column.name} ({entry.code})" for entry in version.format.columns if entry.raw]
@@ -146,7 +148,7 @@ class LogmasterLog:
         """(change, index of the table version) of each record; 0 for an unknown change type, -1 for an unknown table."""
         change = _CHANGES[envelope.change_type()]
         sharing = envelope.position("LOGLRSN")
-        positions = np.where(sharing.any(axis=1)[:, None], sharing, envelope.position("LOGRBA"))
+        positions = np.where(sharing.any(axis=1, keepdims=True), sharing, envelope.position("LOGRBA"))
         version = self.catalog.lookup(envelope.number("DBID"), envelope.number("PSID"), envelope.number("TBOBID"), positions)
         return change, version
 
@@ -175,7 +177,7 @@ class LogmasterLog:
             ("SQLSRCTYPE", " RBTH", "blank, R, B, T or H"),
         ):
             yield name, meaning, ~np.isin(envelope.code(name), [ord(code) for code in codes])
-        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", ~_TWO_DIGITS[envelope.commit_time()].all(axis=1)
+        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", np.logical_not(_TWO_DIGITS[envelope.commit_time()].all(axis=1))
         segment, total = envelope.segment(), envelope.segments()
         yield "SEGNUM", "no more than TOTALSEGS", segment > np.maximum(total, 1)
         contradiction = (envelope.unit_disposition() == ord("C")) & (envelope.disposition() == ord("A"))
@@ -186,7 +188,7 @@ class LogmasterLog:
     def names_its_unit(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
         """Whether what identifies the unit of recovery can be believed although something else in the header is wrong."""
         ident = np.frombuffer(self.shape.system_id, np.uint8)
-        good = (lengths >= self.control.header.size) & (envelope.raw("SYSTEMID") == ident).all(axis=1)
+        good: Mask = (lengths >= self.control.header.size) & (envelope.raw("SYSTEMID") == ident).all(axis=1)
         good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _TWO_DIGITS[envelope.commit_time()].all(axis=1)
         return good & envelope.commit().any(axis=1) & envelope.unit()[:, :10].any(axis=1)
 
@@ -200,9 +202,13 @@ class LogmasterLog:
         for name, expected, mask in self._checks(envelope, np.array([length]), change, version):
             if mask[0]:
                 raw = bytes(envelope.raw(name)[0])
-                found = f"X'{raw.hex().upper()}'" + (f" ({_printable(raw)})" if name not in ("LENGTH", "TBOBID", "SEGNUM", "UORCOMMITTIMESTAMP") else "")
+                found = f"X'{raw.hex().upper()}'" + (
+                    f" ({_printable(raw)})" if name not in ("LENGTH", "TBOBID", "SEGNUM", "UORCOMMITTIMESTAMP") else ""
+                )
                 if name == "TBOBID":
-                    found = f"DBID/PSID/TBOBID {'/'.join(bytes(envelope.raw(part)[0]).hex().upper() for part in ('DBID', 'PSID', 'TBOBID'))}"
+                    found = (
+                        f"DBID/PSID/TBOBID {'/'.join(bytes(envelope.raw(part)[0]).hex().upper() for part in ('DBID', 'PSID', 'TBOBID'))}"
+                    )
                 elif name == "LENGTH":
                     found = f"{int(envelope.number('LENGTH')[0])} in a record of {length} bytes"
                 place = offset + self.control.header.names[name].offset
@@ -221,7 +227,8 @@ class LogmasterLog:
     def whole_table(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
         """Whether a mass delete or truncate is of the whole table: no partition number, and no limit keys in DATA (seed 002, last note)."""
         partition = envelope.number("PARTNUM") if "PARTNUM" in self.control.header.names else np.zeros(len(envelope), np.int64)
-        return (partition == 0) & (lengths.astype(np.int64) - self.shape.header <= 2)
+        whole: Mask = (partition == 0) & (lengths.astype(np.int64) - self.shape.header <= 2)
+        return whole
 
     # -- images -------------------------------------------------------------------------------------------------------------------------
 
@@ -253,7 +260,9 @@ class LogmasterLog:
         for file in np.unique(files):
             here = np.flatnonzero(files == file)
             buffer = self.buffer(int(file))
-            begin[here], length[here], bad[here] = payload(buffer, start[here], end[here], self.reading, self.later_segments_have_length, number[here])
+            begin[here], length[here], bad[here] = payload(
+                buffer, start[here], end[here], self.reading, self.later_segments_have_length, number[here]
+            )
             parts.append((here, buffer))
         joined, offsets = join_segments(parts, begin, length)
         change_start = offsets[:-1][first]
@@ -397,7 +406,9 @@ def _unpacked(path: str, scratch: str | Path | None, number: int) -> str:
         with gzip.open(path, "rb") as packed, target.open("wb") as plain:
             shutil.copyfileobj(packed, plain, 1 << 20)
     except (OSError, EOFError) as error:
-        raise InputError("LR2006", f"the gzip file cannot be unpacked: {error}", Where(path), "The file is damaged or cut off: transfer it again") from None
+        raise InputError(
+            "LR2006", f"the gzip file cannot be unpacked: {error}", Where(path), "The file is damaged or cut off: transfer it again"
+        ) from None
     return str(target)
 
 
@@ -421,7 +432,8 @@ def _header_length(log: LogmasterLog) -> int:
     found, counts = np.unique(values, return_counts=True)
     common = int(found[counts.argmax()])
     if common < layout.size:
-        message = f"found header length {common}; expected {layout.size} or more, as the {'XHDF records describe' if log.control.header_described else 'v11.1 layout has'}"
+        source = "XHDF records describe" if log.control.header_described else "v11.1 layout has"
+        message = f"found header length {common}; expected {layout.size} or more, as the {source}"
         hint = "A header of an older release needs the XHDF records of its control file"
         raise InputError("LR2010", message, Where(log.files[0].name, field="LENGTH"), hint)
     return common
