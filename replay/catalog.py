@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -93,20 +94,29 @@ class Catalog:
         position; of several, the one with CREATERBA <= position < DROPRBA (format notes, section 3).
         """
         found = np.full(len(dbid), -1, np.int32)
+        if not self.versions:
+            return found
         wanted = (dbid << 32) | (psid << 16) | obid
-        keys, inverse = np.unique(wanted, return_inverse=True)
+        keys, latest, several = self._by_id
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        known = keys[place] == wanted
+        found[known] = latest[place[known]]
+        for key, versions in several.items():
+            rows = np.flatnonzero(wanted == key)
+            found[rows] = -1
+            for version in versions:
+                found[rows[_within(positions[rows], version)]] = version.index
+        return found
+
+    @cached_property
+    def _by_id(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], dict[int, list[TableVersion]]]:
+        """(ids in order, a version of each, the versions of those that have several)."""
         generations: dict[int, list[TableVersion]] = {}
         for version in self.versions:
             generations.setdefault((version.dbid << 32) | (version.psid << 16) | version.obid, []).append(version)
-        for place, key in enumerate(keys):
-            versions = generations.get(int(key), [])
-            if len(versions) == 1:
-                found[inverse == place] = versions[0].index
-            elif versions:
-                rows = np.flatnonzero(inverse == place)
-                for version in versions:
-                    found[rows[_within(positions[rows], version)]] = version.index
-        return found
+        keys = sorted(generations)
+        latest = np.array([generations[key][-1].index for key in keys], np.int32)
+        return np.array(keys, np.int64), latest, {key: versions for key, versions in generations.items() if len(versions) > 1}
 
 
 def _within(positions: npt.NDArray[np.uint8], version: TableVersion) -> npt.NDArray[np.bool_]:

@@ -209,7 +209,7 @@ class BucketRenderer:
         complete &= (weight == np.maximum(segments[head], 1)) & (number[head] <= 1)
         for row in np.flatnonzero(~complete):
             self._fail_segments(changes, int(row), number, int(segments[head[row]]))
-        self._check_headers(changes, envelope, base)
+        self._check_headers(changes, envelope, change, version, base)
         if self.plan.selection.include_aborted:
             changes.uncommitted = _uncommitted(changes.envelope)
         return changes
@@ -222,10 +222,11 @@ class BucketRenderer:
         self._finding("LR2013", record, "SEGNUM", f"segments {seen} of TOTALSEGS {expected}", f"each of 1 to {max(expected, 1)} once", hint)
         changes.outcome[row] = FAILED
 
-    def _check_headers(self, changes: Changes, envelope: Envelope, base: int) -> None:
+    def _check_headers(
+        self, changes: Changes, envelope: Envelope, change: npt.NDArray[np.uint8], version: npt.NDArray[np.int32], base: int
+    ) -> None:
         records = changes.records
         change_of_record = np.repeat(np.arange(len(changes.head)), changes.weight)
-        change, version = self.log.classify(envelope)
         damaged = self.log.check(envelope, records["length"], change, version)
         for row in np.flatnonzero(damaged):
             record = records[row]

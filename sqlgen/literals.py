@@ -26,7 +26,10 @@ _SECONDS = 19
 _ESCAPED = np.zeros(256, bool)
 _ESCAPED[:32] = True
 _ESCAPED[[92, 127]] = True
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+_ESCAPES = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), 127)},
+    **str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "''"}),
+}
 
 
 @dataclass(frozen=True)
@@ -111,9 +114,8 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
     special = _ESCAPED[raw].any()
     if special and not profile.null_byte and (raw == 0).any():
         values, problems = _without_nul(values, column, profile, policy)
-    if (raw == 39).any():
-        values = pc.replace_substring(values, "'", "''")
-    text = pc.binary_join_element_wise("'", values, "'", "")
+    doubled = pc.replace_substring(values, "'", "''") if (raw == 39).any() else values
+    text = pc.binary_join_element_wise("'", doubled, "'", "")
     if special:
         text = _escape_strings(values, text)
     return text, problems
@@ -130,18 +132,12 @@ def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Pol
     return pc.replace_substring(values, "\0", ""), problems
 
 
-def _escape_strings(values: pa.Array, text: pa.Array) -> pa.Array:
+def _escape_strings(plain: pa.Array, text: pa.Array) -> pa.Array:
     """Replace the literals of texts with control characters or backslashes by escape strings. Such texts are few; each is written on its own."""
-    wild = pc.fill_null(pc.match_substring_regex(values, r"[\x00-\x1f\x7f\\]"), False).to_numpy(zero_copy_only=False)
+    wild = pc.fill_null(pc.match_substring_regex(plain, r"[\x00-\x1f\x7f\\]"), False).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(wild)
-    made = pa.array([f"E'{''.join(map(_escape, values[int(row)].as_py()))}'" for row in rows], pa.string())
+    made = pa.array([f"E'{value.translate(_ESCAPES)}'" for value in plain.take(pa.array(rows)).to_pylist()], pa.string())
     return pc.replace_with_mask(text, pa.array(wild), made)
-
-
-def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    return f"\\x{ord(character):02x}" if character < " " or character == "\x7f" else character
 
 
 def _shown(text: str) -> str:

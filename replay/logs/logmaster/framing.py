@@ -24,6 +24,8 @@ XTYP_EBCDIC = "XTYP".encode("cp037")
 XTYP_ASCII = b"XTYP"
 #: Bytes between two chains of the parallel walk, and the block that is walked at once.
 CHAIN_BYTES = 32 << 10
+#: How far after a cut a record start is looked for; where none is found, the chain before goes on.
+GUESS_BYTES = 4 << 10
 BLOCK_BYTES = 64 << 20
 #: A record of a VB data set cannot be longer.
 MAX_RECORD = 32_760 * 2
@@ -165,15 +167,12 @@ def walk(buffer: Bytes, framing: Framing, shape: Shape, name: str, start: int, s
 def _walk_parallel(buffer: Bytes, framing: Framing, shape: Shape, start: int, stop: int, first_record: int) -> Block | None:
     """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
     lead = _LEAD[framing]
-    window = buffer[start:stop].tobytes()
-    begins = [0]
-    for cut in range(CHAIN_BYTES, stop - start, CHAIN_BYTES):
-        place = window.find(shape.pattern, cut + lead)
-        if place < 0:
-            break
-        if place - lead > begins[-1]:
-            begins.append(place - lead)
-    chains = np.array(begins, np.int64) + start
+    begins = [start]
+    for cut in range(start + CHAIN_BYTES, stop, CHAIN_BYTES):
+        place = buffer[cut + lead : min(cut + GUESS_BYTES, stop)].tobytes().find(shape.pattern)
+        if place >= 0 and cut + place > begins[-1]:
+            begins.append(cut + place)
+    chains = np.array(begins, np.int64)
     goal = np.append(chains[1:], stop)
     position, active = chains.copy(), np.arange(len(chains))
     steps: list[tuple[Index, Index, Index]] = []
