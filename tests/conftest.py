@@ -16,6 +16,7 @@ from pathlib import Path
 
 import docker
 import docker.errors
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -32,6 +33,11 @@ LABEL = "logreplay.tests"
 
 START = """Start one with: scripts/run containers up
 Or leave these tests out: -m "not containers\""""
+
+
+# A loaded machine must not fail a property by its clock; a build server must fail the same change in the same way.
+hypothesis.settings.register_profile("here", deadline=None, derandomize="CI" in os.environ, print_blob=True)
+hypothesis.settings.load_profile("here")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
