@@ -2,7 +2,7 @@
 
 Ordering, selection and accounting need only this; images stay in the file until a statement is rendered. Two forms exist:
 
-* :data:`RECORD`, a packed NumPy record of 52 bytes with the sort key and the place in the file. Millions of these are shuffled and sorted.
+* :data:`RECORD`, a packed NumPy record with the sort key and the place in the file. Millions of these are shuffled and sorted.
 * :data:`ENVELOPE`, the Arrow schema with every header field by name, which ``spark.read.format("logmaster")`` shows to a user.
 
 Code tables are those of the data file page (seed 002): CHANGE TYPE, LOGRECDISP, UORDISP, SQLSRCTYPE, SQLTYPE.
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 #: One log record, reduced to order and place. ``commit`` UORCOMMITLRSN, ``unit`` UORID + MEMBERID, ``position`` LOGRBA, all unsigned big-endian
 #: bytes, so that bytewise order is log order. ``file`` indexes the data files, ``offset``/``length`` the record after its framing bytes.
+#: ``damaged``: the scan found something wrong with the header.
 RECORD = np.dtype(
     [
         ("commit", "V10"),
@@ -29,6 +30,7 @@ RECORD = np.dtype(
         ("offset", "<i8"),
         ("length", "<i4"),
         ("number", "<u4"),
+        ("damaged", "?"),
     ]
 )
 

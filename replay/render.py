@@ -31,8 +31,8 @@ from sqlgen.script import script_prologue, unit_comments
 from sqlgen.statements import delete_all_statement, truncate_statement
 
 #: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk of a gigabyte.
-CHUNK = 32_768
-CHUNK_BYTES = 32 << 20
+CHUNK = 65_536
+CHUNK_BYTES = 64 << 20
 #: Outcome of a change that is damaged itself; other outcomes are indexes of :data:`replay.selection.REASONS`, 0 = emitted.
 FAILED = 251
 
@@ -201,7 +201,15 @@ class BucketRenderer:
         weight = np.diff(np.append(head, len(records)))
         outcome = np.zeros(len(head), np.uint8)
         changes = Changes(
-            records, head, weight, unit[head], envelope.take(head), change[head], version[head], outcome, np.zeros(len(head), np.uint8)
+            records,
+            head,
+            weight,
+            unit[head],
+            envelope if len(head) == len(records) else envelope.take(head),
+            change[head],
+            version[head],
+            outcome,
+            np.zeros(len(head), np.uint8),
         )
         place = np.arange(len(records)) - np.repeat(head, weight)
         in_order = number.astype(np.int64) - np.repeat(number[head].astype(np.int64), weight) == place
@@ -209,7 +217,7 @@ class BucketRenderer:
         complete &= (weight == np.maximum(segments[head], 1)) & (number[head] <= 1)
         for row in np.flatnonzero(~complete):
             self._fail_segments(changes, int(row), number, int(segments[head[row]]))
-        self._check_headers(changes, envelope, change, version, base)
+        self._check_records(changes, base)
         if self.plan.selection.include_aborted:
             changes.uncommitted = _uncommitted(changes.envelope)
         return changes
@@ -222,13 +230,10 @@ class BucketRenderer:
         self._finding("LR2013", record, "SEGNUM", f"segments {seen} of TOTALSEGS {expected}", f"each of 1 to {max(expected, 1)} once", hint)
         changes.outcome[row] = FAILED
 
-    def _check_headers(
-        self, changes: Changes, envelope: Envelope, change: npt.NDArray[np.uint8], version: npt.NDArray[np.int32], base: int
-    ) -> None:
+    def _check_records(self, changes: Changes, base: int) -> None:
         records = changes.records
         change_of_record = np.repeat(np.arange(len(changes.head)), changes.weight)
-        damaged = self.log.check(envelope, records["length"], change, version)
-        for row in np.flatnonzero(damaged):
+        for row in np.flatnonzero(records["damaged"]):
             record = records[row]
             self.tally.find(
                 self.log.header_finding(int(record["file"]), int(record["number"]), int(record["offset"]), int(record["length"]))
@@ -242,7 +247,9 @@ class BucketRenderer:
 
     def _check_units(self, changes: Changes) -> None:
         """What is a fact of the unit must be the same in all its records."""
-        units, inverse = np.unique(changes.unit, return_inverse=True)
+        starts = order.run_starts(changes.unit)
+        units = changes.unit[starts]
+        inverse = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(changes.unit))))
         reference = self._envelope(self.records[self.unit_start[units]])
         for field, own, first in (
             ("UORDISP", changes.envelope.unit_disposition(), reference.unit_disposition()),
@@ -295,7 +302,7 @@ class BucketRenderer:
         return pa.concat_arrays(pieces).take(pa.array(inverse))
 
     def _row_statements(self, changes: Changes, rows: Index, kind: Change, version: int) -> Iterator[tuple[Index, pa.Array]]:
-        for part, images in self.log.images(changes.records, changes.head[rows], changes.weight[rows], changes.envelope.take(rows), kind):
+        for part, images in self.log.images(changes.records, changes.head[rows], changes.weight[rows], kind):
             chosen = rows[part]
             result = self.decoder.statements(version, kind, images)
             for problem in result.problems:

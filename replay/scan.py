@@ -40,6 +40,7 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
         kept = np.flatnonzero(verdict == 0)
         if len(kept):
             records = _records(split.file, first_record, offsets, lengths, envelope, kept)
+            records["damaged"] = damaged[kept]
             if plan.mode == "undo":
                 committed = (envelope.unit_disposition()[kept] == ord("C")) & (envelope.disposition()[kept] == ord("C"))
                 events = np.flatnonzero(committed & np.isin(change[kept], TABLE_EVENTS))

@@ -232,9 +232,7 @@ class LogmasterLog:
 
     # -- images -------------------------------------------------------------------------------------------------------------------------
 
-    def images(
-        self, records: npt.NDArray[np.void], heads: Index, weights: Index, envelope: Headers, kind: Change
-    ) -> Iterator[tuple[Index, Images]]:
+    def images(self, records: npt.NDArray[np.void], heads: Index, weights: Index, kind: Change) -> Iterator[tuple[Index, Images]]:
         """Row images of the changes whose first records are ``records[heads]``: (rows, images) per file, and once for what had to be joined."""
         single = weights == 1
         files = np.ascontiguousarray(records["file"][heads])
