@@ -63,7 +63,7 @@ class Plan:
 
 def commit_prefix(commit: npt.NDArray[np.void]) -> npt.NDArray[np.uint64]:
     """The first 8 of the 10 bytes of commit positions, as integers that sort alike."""
-    raw = np.ascontiguousarray(commit).view(np.uint8).reshape(len(commit), -1)
+    raw = np.ascontiguousarray(commit).view(np.uint8).reshape(len(commit), commit.dtype.itemsize)
     return np.ascontiguousarray(raw[:, :8]).view(">u8").astype(np.uint64).reshape(-1)
 
 

@@ -449,7 +449,7 @@ def render_bucket(plan: Plan, log: LogFile, bucket: int, blocks: list[bytes], fo
 
 
 def _octets(column: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.dtype.itemsize)
 
 
 def contradictory_units(results: list[BucketResult]) -> frozenset[bytes]:

@@ -1,0 +1,188 @@
+"""The command line as a user meets it: exit codes, messages, folders, selection."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from replay import cli
+
+
+@pytest.fixture
+def small(sakila_small: Path) -> list[str]:
+    return ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat"), "--engine", "local"]
+
+
+def statements(folder: Path) -> list[str]:
+    lines = "".join(path.read_text() for path in sorted(folder.glob("*.sql"))).splitlines()
+    return [line for line in lines if re.match("INSERT|UPDATE|DELETE|TRUNCATE", line)]
+
+
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_redo_writes_a_bundle(small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    assert "log records read" in shown
+    assert re.search(r"emitted +297", shown)
+    about = manifest(tmp_path / "out")
+    assert about["statements"] == len(statements(tmp_path / "out"))
+    assert about["balance"]["closes"]
+    assert [script["name"] for script in about["scripts"]] == ["0000-redo.sql"]
+    assert {entry["name"] for entry in about["inputs"]} == {"small.ctl", "small.dat"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_folder_in_use_is_refused(small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert cli.main(["redo", *small, "--out", str(out)]) == 0
+    assert cli.main(["undo", *small, "--out", str(out)]) == 12
+    assert "LR1002" in capsys.readouterr().err
+    assert manifest(out)["mode"] == "redo"
+    assert cli.main(["undo", *small, "--out", str(out), "--overwrite"]) == 0
+    assert [path.name for path in out.glob("*.sql")] == ["0000-undo.sql"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    assert cli.main(["undo", *small, "--out", str(tmp_path / "mine"), "--overwrite"]) == 12
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "x"
+
+
+SELECTIONS = [
+    (["--table", "sakila.film"], lambda s: " sakila.film " in s),
+    (["--exclude-table", "*.FILM*"], lambda s: "sakila.film" not in s),
+    (["--op", "insert"], lambda s: s.startswith("INSERT")),
+    (["--op", "delete", "--op", "update"], lambda s: not s.startswith("INSERT")),
+    (["--triggers", "skip"], lambda s: "film_stock" not in s),
+    (["--table", "*.RENTAL", "--table", "*.PAYMENT"], lambda s: re.search(r"sakila\.(rental|payment)\b", s)),
+    (["--where", "after.rental_rate > 5 AND film_id < 70"], lambda s: "sakila.film " in s),
+]
+
+
+@pytest.mark.parametrize(("options", "holds"), SELECTIONS, ids=[" ".join(options) for options, _ in SELECTIONS])
+def test_selection(small: list[str], tmp_path: Path, options: list[str], holds: object) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "out"), *options]) == 0
+    chosen = statements(tmp_path / "out")
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
+    everything = statements(tmp_path / "all")
+    assert chosen == [line for line in everything if line in set(chosen)]
+    assert 0 < len(chosen) < len(everything)
+    assert all(holds(line) for line in chosen)
+    about = manifest(tmp_path / "out")
+    assert about["balance"]["closes"]
+    assert about["balance"]["read"] == 337
+    assert any(value for name, value in about["selection"].items() if name not in ("ri", "triggers", "incomplete")) or "skip" in options
+
+
+def test_a_filter_and_its_opposite_make_the_whole(small: list[str], tmp_path: Path) -> None:
+    counts = []
+    for number, options in enumerate((["--table", "*.FILM"], ["--exclude-table", "*.FILM"], [])):
+        assert cli.main(["redo", *small, "--out", str(tmp_path / str(number)), *options]) == 0
+        counts.append(len(statements(tmp_path / str(number))))
+    assert counts[0] + counts[1] == counts[2]
+
+
+def test_ranges_are_inclusive_and_meet(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
+    text = (tmp_path / "all" / "0000-redo.sql").read_text()
+    commits = re.findall(r"commit-lrsn=([0-9A-F]{20})", text)
+    assert commits == sorted(commits)
+    middle = commits[len(commits) // 2]
+    following = f"{int(middle, 16) + 1:020X}"
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "low"), "--until-lrsn", middle]) == 0
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "high"), "--from-lrsn", following]) == 0
+    assert statements(tmp_path / "low") + statements(tmp_path / "high") == statements(tmp_path / "all")
+    assert manifest(tmp_path / "low")["last_commit_lrsn"] == middle
+    short = middle[2:14]
+    if middle == f"00{short}000000":
+        assert cli.main(["redo", *small, "--out", str(tmp_path / "short"), "--until-lrsn", short]) == 0
+        assert statements(tmp_path / "short") == statements(tmp_path / "low")
+
+
+def test_one_unit(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["undo", *small, "--out", str(tmp_path / "one"), "--ur", "A1B2DC19".rjust(20, "0") + "/1"]) == 0
+    assert manifest(tmp_path / "one")["units"] == 1
+    assert cli.main(["undo", *small, "--out", str(tmp_path / "none"), "--ur", "A1B2DC19".rjust(20, "0") + "/2"]) == 0
+    assert statements(tmp_path / "none") == []
+
+
+def test_commit_every_merges_units(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "one")]) == 0
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "ten"), "--commit-every", "10"]) == 0
+    one, ten = ((tmp_path / name / "0000-redo.sql").read_text() for name in ("one", "ten"))
+    units = one.count("-- unit ")
+    assert one.count("\nBEGIN;\n") == one.count("\nCOMMIT;\n") == units == ten.count("-- unit ")
+    assert ten.count("\nBEGIN;\n") == ten.count("\nCOMMIT;\n") < units / 5
+    assert statements(tmp_path / "one") == statements(tmp_path / "ten")
+
+
+def test_excluded_columns(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "out"), "--exclude-columns", "LAST_UPDATE", "--exclude-columns", "*.FILM.RENTAL_RATE"]) == 0
+    assert not any("last_update" in line for line in statements(tmp_path / "out"))
+    assert manifest(tmp_path / "out")["balance"]["skipped"]["update touches excluded columns only"] > 0
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "bad"), "--exclude-columns", "FILM_ID"]) == 12
+
+
+def test_rolled_back_work_is_shown_as_comments(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "shown"), "--include-aborted"]) == 0
+    assert statements(tmp_path / "shown") == statements(tmp_path / "all")
+    assert (tmp_path / "shown" / "0000-redo.sql").read_text().count("-- rolled back, not applied: ") > 20
+
+
+def test_trace(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "out"), "--trace"]) == 0
+    assert all(re.search(r"; -- lrsn=[0-9A-F]{20} rba=[0-9A-F]{20}$", line) for line in statements(tmp_path / "out"))
+
+
+BAD_OPTIONS = [
+    (["--where", "film_id >"], "LR1003"),
+    (["--where", "nonsense = 1"], "LR1003"),
+    (["--where", "film_id IN (SELECT 1)"], "LR1003"),
+    (["--table", "NO.SUCH"], "LR1004"),
+    (["--dialect", "klingon"], "LR1001"),
+    (["--from-time", "2024-03-16", "--until-time", "2024-03-15"], "LR1001"),
+    (["--from-lrsn", "FF" * 10, "--until-lrsn", "00" * 10], "LR1001"),
+]
+
+
+@pytest.mark.parametrize(("options", "code"), BAD_OPTIONS, ids=[" ".join(options) for options, _ in BAD_OPTIONS])
+def test_bad_options_are_refused_before_anything_is_written(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str
+) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "out"), *options]) == 12
+    message = capsys.readouterr().err
+    assert code in message
+    assert "Traceback" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [["--until-time", "yesterday"], ["--from-lrsn", "12"], ["--ur", "xyz"], ["--commit-every", "0"], ["--ccsid", "X=1"]])
+def test_unreadable_values(small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["redo", *small, "--out", str(tmp_path / "out"), *options])
+    assert ended.value.code == 2
+    assert "found" in capsys.readouterr().err
+
+
+def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--control", str(tmp_path / "no.ctl"), "--data", str(tmp_path / "no.dat"), "--out", str(tmp_path / "out"), "--engine", "local"]
+    assert cli.main(["redo", *arguments]) == 12
+    assert "LR2001" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_times(small: list[str], tmp_path: Path) -> None:
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
+    text = (tmp_path / "all" / "0000-redo.sql").read_text()
+    last = re.findall(r"committed=(\S+ \S+)", text)[-1]
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "until"), "--until-time", last]) == 0
+    assert statements(tmp_path / "until") == statements(tmp_path / "all")
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "day"), "--from-time", last[:10], "--until-time", last[:10]]) == 0
+    assert statements(tmp_path / "day") == statements(tmp_path / "all")
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "minute"), "--until-time", last[:16]]) == 0
+    assert statements(tmp_path / "minute") == statements(tmp_path / "all")
