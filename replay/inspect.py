@@ -6,6 +6,7 @@ units of recovery and names, not with the log. Counts are of sound records; dama
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +37,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: Bytes of log walked at once, records counted at once, findings shown, names shown of each kind.
 _BLOCK, _BATCH, _FINDINGS, _TOP = 16 << 20, 65_536, 20, 20
-#: Bytes in one line of a hexadecimal dump.
-_DUMP = 32
+#: Characters in one line of the report, bytes in one line of a hexadecimal dump.
+_WIDTH, _DUMP = 120, 32
 _NAMES = {"authids": ("authid", "AUTHID"), "plans": ("plan", "PLAN"), "correlations": ("correlation", "CORRELATIONID")}
 _NAMES["connections"] = ("connection", "CONNECTID")
 
@@ -429,8 +430,14 @@ def _time(value: bytes) -> str | None:
 
 def text(description: Mapping[str, Any]) -> str:
     """The description for a terminal."""
-    parts = (_control_text, _records_text, _units_text, _tables_text, _names_text, _limits_text, _damaged_text)
-    return "\n\n".join("\n".join(part(description)) for part in parts)
+    parts = (_control_text, _records_text, _units_text, _tables_text, _names_text, _limits_text)
+    wrapped = ("\n".join(_wrapped(line) for line in part(description)) for part in parts)
+    return "\n\n".join(part for part in (*wrapped, "\n".join(_damaged_text(description))) if part)
+
+
+def _wrapped(line: str) -> str:
+    margin = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False) if line else line
 
 
 def _control_text(description: Mapping[str, Any]) -> Iterator[str]:
@@ -524,7 +531,10 @@ def _names_text(description: Mapping[str, Any]) -> Iterator[str]:
 
 def _limits_text(description: Mapping[str, Any]) -> Iterator[str]:
     limits = description["limits"]
-    yield "What the scripts cannot do, and why" if limits else "Everything that was committed can be repeated and undone."
+    if limits:
+        yield "What the scripts cannot do, and why"
+    elif description["exit_code"] == EXIT_OK:
+        yield "Everything that was committed can be repeated and undone."
     for entry in limits:
         name = f"{entry['table']}: " if entry["table"] else ""
         yield f"  {'warning' if entry['warning'] else 'note'}: {name}{entry['what']}: {entry['why']}"
