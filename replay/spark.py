@@ -37,6 +37,9 @@ RESULTS = "bucket int, result binary"
 
 _DDL = {pa.int32(): "int", pa.int64(): "bigint", pa.string(): "string", pa.binary(): "binary", pa.bool_(): "boolean"}
 
+#: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no concurrent collector.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+
 #: What the engine asks of Spark unless ``--conf`` says otherwise. Blocks are large rows, so few go into an Arrow batch.
 DEFAULTS: dict[str, str] = {
     "spark.driver.memory": "1g",
@@ -45,7 +48,7 @@ DEFAULTS: dict[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
     "spark.python.worker.reuse": "true",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": f"{_JVM} -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}",
 }
 
 
