@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay import order
-from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, unit_text
+from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, unit_text
 from replay.decode import RowDecoder
 from replay.errors import Finding, Where
 from replay.logs import LogFile
@@ -284,7 +284,7 @@ class BucketRenderer:
         group = changes.version.astype(np.int64) * 16 + changes.change
         pieces: list[pa.Array] = []
         places: list[Index] = []
-        for value in np.unique(group[live]):
+        for value in distinct(group[live]):
             rows = np.flatnonzero(live & (group == value))
             kind = Change(int(value) % 16)
             if kind in ROW_CHANGES:
@@ -379,14 +379,15 @@ class BucketRenderer:
         part.failed = int(changes.weight[failed].sum())
         part.quarantined = int(changes.weight[bad & ~failed].sum())
         reasons = np.where(changes.outcome == 0, changes.uncommitted, changes.outcome)
-        for code in np.unique(reasons[~bad & (reasons > 0)]):
+        for code in distinct(reasons[~bad & (reasons > 0)]):
             part.skipped[REASONS[code]] += int(changes.weight[~bad & (reasons == code)].sum())
         part.emitted = int(changes.weight[emitted].sum())
         part.statements = int(emitted.sum())
-        part.units = len(np.unique(changes.unit[emitted]))
+        part.units = len(order.run_starts(changes.unit[emitted]))
         key = changes.version[emitted].astype(np.int64) * 16 + changes.change[emitted]
-        for value, count in zip(*np.unique(key, return_counts=True), strict=True):
-            part.changes[(int(value) // 16, int(value) % 16)] += int(count)
+        for value, count in enumerate(np.bincount(key).tolist()):
+            if count:
+                part.changes[(value // 16, value % 16)] += count
         if emitted.any():
             commits = changes.records["commit"][changes.head[emitted]]
             part.saw_commits(commits[0].tobytes(), commits[-1].tobytes())

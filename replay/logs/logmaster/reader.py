@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from replay import codecs
 from replay.catalog import Catalog, TableVersion
-from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change
+from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change, distinct
 from replay.errors import Finding, InputError, Where
 from replay.logs import Images, Split
 from replay.logs.logmaster import framing
@@ -135,7 +135,7 @@ class LogmasterLog:
     def envelope_of(self, files: npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Headers:
         """The headers of records of any files, in the order given."""
         files, offsets, lengths = (np.ascontiguousarray(column) for column in (files, offsets, lengths))
-        numbers = np.unique(files)
+        numbers = distinct(files)
         if len(numbers) == 1:
             return self.envelope(int(numbers[0]), offsets, lengths)
         block = np.zeros((len(files), self.control.header.size), np.uint8)
@@ -236,7 +236,7 @@ class LogmasterLog:
         """Row images of the changes whose first records are ``records[heads]``: (rows, images) per file, and once for what had to be joined."""
         single = weights == 1
         files = np.ascontiguousarray(records["file"][heads])
-        for number in np.unique(files[single]):
+        for number in distinct(files[single]):
             rows = np.flatnonzero(single & (files == number))
             start = np.ascontiguousarray(records["offset"][heads[rows]])
             end = start + records["length"][heads[rows]]
@@ -255,7 +255,7 @@ class LogmasterLog:
         files = np.ascontiguousarray(records["file"][rows])
         begin, length, bad = np.zeros_like(start), np.zeros_like(start), np.zeros(len(start), bool)
         parts = []
-        for file in np.unique(files):
+        for file in distinct(files):
             here = np.flatnonzero(files == file)
             buffer = self.buffer(int(file))
             begin[here], length[here], bad[here] = payload(
