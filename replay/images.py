@@ -195,6 +195,8 @@ class _Walker:
                 short = self.cursor + edge > self.end
                 sizes = (self.end - self.result.start, self.cursor + edge - self.result.start)
                 self._fail(short, index, "an image of {} bytes in which this column goes to byte {}", sizes, _INSIDE)
+            if self.result.empty:
+                return
         for index, edge in zip(range(run.first, run.last), run.edges, strict=False):
             cell = self.cells[index]
             null = self._null(index, edge) if cell.nullable else None

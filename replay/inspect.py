@@ -398,7 +398,9 @@ def _limits(log: LogmasterLog, census: _Census) -> Iterator[dict[str, Any]]:
         if generations > 1:
             yield limit(f"{generations} generations of the table", "the scripts hold no DDL: change the target's table between them", name)
     if catalog:
-        yield limit(f"{catalog} committed catalog change(s), type CO", "they are DDL, which the scripts neither repeat nor take back")
+        yield limit(
+            f"{catalog} committed catalog change(s), type CO", "they are DDL, which the scripts neither repeat nor take back", warning=False
+        )
     units = _units(census)
     if units["incomplete"] or units["possibly_dependent"] or log.dependent_position is not None:
         what = f"{units['incomplete']} incomplete unit(s) of recovery and {units['possibly_dependent']} that may depend on them"

@@ -82,7 +82,7 @@ class BucketRenderer:
         self.decoder = RowDecoder(plan, log, self.profile)
         self.twice = self._duplicates()
         self.bad_units = np.zeros(len(self.unit_start), bool)
-        self.bad_units |= self._contradictory_units()
+        self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
 
     def run(self) -> Tally:
         """Render everything; the sink holds the text afterwards."""
@@ -179,6 +179,25 @@ class BucketRenderer:
                 "Make the log again from the Db2 log",
             )
             self.tally.quarantined_units[units[row]] = "LR2016 records disagree about UORCOMMITLRSN"
+        return bad
+
+    def _units_of_one_commit(self) -> Mask:
+        """Units that share one commit record: a record of one claims to be of the other, so neither is known to be whole."""
+        starts = self.records[self.unit_start]
+        bad = np.zeros(len(starts), bool)
+        same = np.flatnonzero(starts["commit"][1:] == starts["commit"][:-1])
+        rows = np.unique(np.concatenate([same, same + 1]))
+        if not len(rows):
+            return bad
+        keys = self.log.commit_keys(self._envelope(starts[rows]))
+        _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        bad[rows[counts[inverse] > 1]] = True
+        for row in np.flatnonzero(bad):
+            found, expected = "the commit of another unit of recovery too", "a commit record for each unit"
+            self._finding(
+                "LR2016", starts[row], "UORID", found, expected, "One of the records is damaged; make the log again or transfer it again"
+            )
+            self.tally.quarantined_units[starts[row]["unit"].tobytes()] = "LR2016 it shares its commit record with another unit"
         return bad
 
     # -- one chunk ----------------------------------------------------------------------------------------------------------------------

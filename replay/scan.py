@@ -20,6 +20,8 @@ from replay.selection import INCOMPLETE, Facts, Verdicts, balance_of, decide
 
 #: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the cache.
 BATCH = 65_536
+#: The code of a unit that is set aside because the log marks it.
+INCOMPLETE_UNIT = "LR3004"
 
 
 def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator[tuple[int, bytes]]:
@@ -55,15 +57,12 @@ def _count_incomplete(tally: Tally, envelope: Envelope, verdict: Verdicts) -> No
         return
     tally.quarantined += count
     tally.incomplete_records += count
-    units = envelope.unit()[held]
-    own = envelope.incomplete_unit()[held]
-    for unit, incomplete in {(bytes(row), bool(flag)) for row, flag in zip(units, own, strict=True)}:
-        reason = (
-            "a record could not be completed (INCOMPLETETRANS)"
-            if incomplete
-            else "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
-        )
-        tally.quarantined_units[unit] = f"LR3004 {reason}"
+    units, first = np.unique(_opaque(envelope.unit()[held]), return_index=True)
+    own = envelope.incomplete_unit()[held][first]
+    for unit, incomplete in zip(units, own, strict=True):
+        dependent = "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
+        reason = "a record could not be completed (INCOMPLETETRANS)" if incomplete else dependent
+        tally.quarantined_units[unit.tobytes()] = f"{INCOMPLETE_UNIT} {reason}"
 
 
 def _report_untrusted(

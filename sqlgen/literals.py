@@ -127,7 +127,8 @@ def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Pol
     rows = np.flatnonzero(pc.fill_null(pc.match_substring(values, "\0"), False).to_numpy(zero_copy_only=False))
     hint = "Say what to do with it: --nul strip or --nul space"
     problems = [
-        Problem(int(row), column.name, f"a NUL character in {_shown(values[int(row)].as_py())}", f"text that {profile.name} can hold", hint) for row in rows
+        Problem(int(row), column.name, f"a NUL character in {_shown(values[int(row)].as_py())}", f"text that {profile.name} can hold", hint)
+        for row in rows
     ]
     return pc.replace_substring(values, "\0", ""), problems
 
@@ -169,7 +170,9 @@ def _timestamps(values: pa.Array, column: Column, profile: Profile, policy: Poli
         hours = pc.cast(pc.utf8_slice_codeunits(values, -5, -3), pa.int64())
         for row in np.flatnonzero(pc.fill_null(pc.greater(hours, profile.zone_hours), False).to_numpy(zero_copy_only=False)):
             expected = f"an offset within {profile.zone_hours} hours in {profile.name}"
-            problems.append(Problem(int(row), column.name, str(values[int(row)].as_py()), expected, "Leave the column out (--exclude-columns)"))
+            problems.append(
+                Problem(int(row), column.name, str(values[int(row)].as_py()), expected, "Leave the column out (--exclude-columns)")
+            )
     return shown, problems
 
 

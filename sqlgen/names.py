@@ -24,7 +24,8 @@ def target_name(name: str, profile: Profile, names: str) -> str:
         raise SqlgenError("LR3005", f"found the name {name!r}; expected at least one character and no NUL")
     size = len(spelled.encode())
     if size > profile.name_bytes:
-        raise SqlgenError("LR3005", f"found the name {name!r} of {size} bytes; {profile.name} takes {profile.name_bytes}", "Leave the object out (--exclude-table, --exclude-columns)")
+        hint = "Leave the object out (--exclude-table, --exclude-columns)"
+        raise SqlgenError("LR3005", f"found the name {name!r} of {size} bytes; {profile.name} takes {profile.name_bytes}", hint)
     return spelled
 
 
@@ -48,9 +49,11 @@ def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> N
         spelled = (target_name(table.schema, profile, names) if table.schema else "", target_name(table.name, profile, names))
         source = (table.schema, table.name)
         if seen.setdefault(spelled, source) != source:
-            raise SqlgenError("LR3005", f"found tables {'.'.join(seen[spelled])} and {'.'.join(source)}, which both become {'.'.join(spelled)}", "Use --names exact")
+            both = f"{'.'.join(seen[spelled])} and {'.'.join(source)}"
+            raise SqlgenError("LR3005", f"found tables {both}, which both become {'.'.join(spelled)}", "Use --names exact")
         columns: dict[str, str] = {}
         for column in table.columns:
             name = target_name(column.name, profile, names)
             if columns.setdefault(name, column.name) != column.name:
-                raise SqlgenError("LR3005", f"found columns {columns[name]!r} and {column.name!r} of {'.'.join(source)}, which both become {name!r}", "Use --names exact")
+                both = f"{columns[name]!r} and {column.name!r} of {'.'.join(source)}"
+                raise SqlgenError("LR3005", f"found columns {both}, which both become {name!r}", "Use --names exact")

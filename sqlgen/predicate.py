@@ -16,7 +16,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 
 #: What a predicate may be made of. Anything else (subqueries, other functions, statements) is rejected by name.
-_ALLOWED: tuple[type[exp.Expression], ...] = (
+_ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between,
     exp.Like, exp.ILike, exp.Escape, exp.Is, exp.Null, exp.Boolean, exp.Literal, exp.HexString, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
     exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce, exp.Upper, exp.Lower, exp.Abs, exp.Length,
@@ -31,7 +31,7 @@ _HINT = "Write a condition on columns, for example: --where \"after.amount > 100
 class Predicate:
     """A checked predicate. ``columns`` are the (image, upper-case name) pairs it reads; the image is before, after or '' for either."""
 
-    tree: exp.Expression
+    tree: exp.Expr
     columns: frozenset[tuple[str, str]]
 
     def applies_to(self, table: Table) -> bool:
@@ -42,7 +42,7 @@ class Predicate:
         """The predicate for DuckDB, with each column as ``"image.COLUMN"`` and bare ones taken from the image ``either``."""
         types = {column.name.upper(): column for column in table.columns}
 
-        def place(node: exp.Expression) -> exp.Expression:
+        def place(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
                 return node
             column = types[node.name.upper()]
@@ -52,7 +52,7 @@ class Predicate:
         return self.tree.copy().transform(place).sql(dialect="duckdb")
 
 
-def _typed(named: exp.Expression, column: Column) -> exp.Expression:
+def _typed(named: exp.Expr, column: Column) -> exp.Expr:
     if column.type is SqlType.DECIMAL:
         return exp.cast(named, f"DECIMAL({max(column.length, column.scale, 1)}, {column.scale})")
     if column.type in _CASTS:
@@ -69,7 +69,8 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
         raise SqlgenError("LR1003", f"--where cannot be read{_position(error)}: {_first_line(error)}", _HINT) from None
     for node in tree.walk():
         if not isinstance(node, _ALLOWED):
-            raise SqlgenError("LR1003", f"--where uses {node.key.upper()} ({node.sql()[:60]}){_place(node, text)}, which is not allowed; expected conditions on columns", _HINT)
+            found = f"--where uses {node.key.upper()} ({node.sql()[:60]}){_place(node, text)}"
+            raise SqlgenError("LR1003", f"{found}, which is not allowed; expected conditions on columns", _HINT)
     columns: set[tuple[str, str]] = set()
     known = {column.name.upper() for table in tables for column in table.columns}
     for node in tree.find_all(exp.Column):
@@ -81,7 +82,9 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
         columns.add((image, node.name.upper()))
     predicate = Predicate(tree, frozenset(columns))
     if not columns or not any(predicate.applies_to(table) for table in tables):
-        raise SqlgenError("LR1003", "--where names no column, or columns that no single table has together; expected columns of one table", _HINT)
+        raise SqlgenError(
+            "LR1003", "--where names no column, or columns that no single table has together; expected columns of one table", _HINT
+        )
     return predicate
 
 
@@ -97,7 +100,7 @@ def _first_line(error: Exception) -> str:
     return str(entries[0]["description"]) if entries else str(error).splitlines()[0]
 
 
-def _place(node: exp.Expression, text: str) -> str:
+def _place(node: exp.Expr, text: str) -> str:
     """`` at line L, column C`` of a node, from the token positions sqlglot keeps on identifiers."""
     for part in node.walk():
         line, column = part.meta.get("line"), part.meta.get("col")

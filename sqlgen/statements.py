@@ -72,7 +72,9 @@ def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
         full = f"{table.schema}.{table.name}.{column.name}".upper()
         return any(fnmatchcase(column.name.upper(), glob.upper()) or fnmatchcase(full, glob.upper()) for glob in globs)
 
-    return tuple(c for c in table.columns if (not options.columns or matches(c, options.columns)) and not matches(c, options.exclude_columns))
+    return tuple(
+        c for c in table.columns if (not options.columns or matches(c, options.columns)) and not matches(c, options.exclude_columns)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -85,7 +87,8 @@ def identity(table: Table, options: RenderOptions) -> tuple[Column, ...]:
     missing = [name for name in table.key if name not in {column.name for column in shown}]
     if missing or not shown:
         what = f"key column {missing[0]}" if missing else "every column"
-        raise SqlgenError("LR3006", f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to stay", "Change --columns or --exclude-columns")
+        message = f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to stay"
+        raise SqlgenError("LR3006", message, "Change --columns or --exclude-columns")
     if not table.key or options.where_columns == "all":
         return shown
     return tuple(table.column(name) for name in table.key)
@@ -242,7 +245,9 @@ def _only_rows(problems: list[Problem], mask: pa.Array) -> list[Problem]:
     return [problem for problem in problems if wanted[problem.row]]
 
 
-def _conditions(rows: Rows, columns: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]) -> Iterator[Any]:
+def _conditions(
+    rows: Rows, columns: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]
+) -> Iterator[Any]:
     keyed = bool(rows.table.key)
     for number, column in enumerate(columns):
         lead = " AND " if number else ""

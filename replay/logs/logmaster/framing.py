@@ -22,6 +22,7 @@ Lengths = npt.NDArray[np.int32]
 
 XTYP_EBCDIC = "XTYP".encode("cp037")
 XTYP_ASCII = b"XTYP"
+_OTHER_TAGS = frozenset(tag.encode("cp037") for tag in ("DLDS", "XHDF", "DTBI", "DLCI", "DIXI", "DCXI", "DICL", "DLGE", "DFID", "DFDS"))
 #: Bytes between two chains of the parallel walk, and the block that is walked at once.
 CHAIN_BYTES = 32 << 10
 #: How far after a cut a record start is looked for; where none is found, the chain before goes on.
@@ -79,6 +80,10 @@ def detect_control(head: bytes, name: str) -> Framing:
     if XTYP_ASCII in head[:16]:
         found = "found the ASCII text XTYP; expected EBCDIC (X'E7E3E8D7'): the transfer translated the file and destroyed its binary fields"
         raise InputError("LR2003", found, Where(name, offset=head.index(XTYP_ASCII)), "Transfer both files again in binary mode")
+    for lead in _LEAD.values():
+        if head[lead : lead + 4] in _OTHER_TAGS:
+            found = f"found a {head[lead : lead + 4].decode('cp037')} record; expected the XTYP record first"
+            raise InputError("LR2008", found, Where(name, 1, lead), "Make the control file again with the log, or give the right one")
     if _data_framing(head) is not None:
         raise InputError(
             "LR2007",
@@ -101,7 +106,8 @@ def _data_framing(head: bytes, system_id: bytes | None = None) -> Framing | None
             if ident == system_id and _plausible_lead(head, framing):
                 return framing
         elif 100 <= int.from_bytes(head[lead : lead + 2], "big") <= 1000 and all(byte >= 0xC1 for byte in ident[:2]):
-            return framing
+            if _plausible_lead(head, framing):
+                return framing
     return None
 
 
@@ -110,7 +116,7 @@ def _plausible_lead(head: bytes, framing: Framing) -> bool:
         return head[2:4] == b"\0\0"
     if framing is Framing.BDW:
         return head[6:8] == b"\0\0"
-    return framing is Framing.NONE or head[0] in (0x00, 0x40, 0x80, 0xC0)
+    return framing is Framing.NONE or head[0] in (0x40, 0x80, 0xC0)
 
 
 def detect_data(head: bytes, system_id: bytes, name: str) -> Framing:

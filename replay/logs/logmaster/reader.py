@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,7 +83,9 @@ class LogmasterLog:
 
     def buffer(self, file: int) -> Bytes:
         """The bytes of a data file, mapped."""
-        return _mapped(self.files[file].path)
+        path = self.files[file].path
+        known = os.stat(path)
+        return _mapped(path, known.st_size, known.st_mtime_ns)
 
     def uses_lrsn(self) -> bool:
         """Whether commit positions are LRSNs (data sharing), not RBAs: an LRSN has its first byte at 1, a 6-byte RBA at 4 (seed 002)."""
@@ -216,6 +219,14 @@ class LogmasterLog:
                 return Finding(codes.get(name, "LR2010"), where, found, expected, _FITS)
         raise ValueError(f"record {number} at {offset} has a sound header")
 
+    def commit_keys(self, envelope: Headers) -> npt.NDArray[np.void]:
+        """What only one unit of recovery can have: its commit LRSN with the RBA of the commit record (or, where that is zero, member and start)."""
+        commit, point = envelope.commit(), envelope.position("UORCOMMITPOINT")
+        start = np.concatenate([envelope.raw("MEMBERID")[:, -2:], envelope.unit_position()], axis=1)
+        point = np.concatenate([point, np.zeros((len(point), 2), np.uint8)], axis=1)
+        last = np.where(point.any(axis=1, keepdims=True), point, start)
+        return np.ascontiguousarray(np.concatenate([commit, last], axis=1)).view("V22").reshape(-1)
+
     def same_change(self, one: Headers, other: Headers) -> Mask:
         """Whether two records with the same unit, LOGRBA and SEGNUM are also of the same row and kind."""
         same = np.ones(len(one), bool)
@@ -347,8 +358,9 @@ def _printable(raw: bytes) -> str:
 
 
 @lru_cache(maxsize=256)
-def _mapped(path: str) -> Bytes:
-    return np.memmap(path, np.uint8, "r") if Path(path).stat().st_size else np.zeros(0, np.uint8)
+def _mapped(path: str, size: int, changed_ns: int) -> Bytes:
+    """The mapped bytes; ``changed_ns`` makes a file that was written again another one."""
+    return np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
 
 
 def open_log(
