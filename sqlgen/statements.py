@@ -277,9 +277,10 @@ def _condition(
 def _float_bounds(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     numbers = np.array(pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
     low, high = numbers.copy(), numbers.copy()
-    for _ in range(FLOAT_ULPS):
-        low = np.nextafter(low, np.array(-np.inf, numbers.dtype))
-        high = np.nextafter(high, np.array(np.inf, numbers.dtype))
+    with np.errstate(over="ignore"):  # beyond the largest value comes infinity, which is a bound like any other
+        for _ in range(FLOAT_ULPS):
+            low = np.nextafter(low, np.array(-np.inf, numbers.dtype))
+            high = np.nextafter(high, np.array(np.inf, numbers.dtype))
     tiny = np.abs(numbers) < np.finfo(numbers.dtype).tiny
     low[tiny], high[tiny] = -np.finfo(numbers.dtype).tiny, np.finfo(numbers.dtype).tiny
     return float_text(pa.array(low)), float_text(pa.array(high))

@@ -50,7 +50,9 @@ def test_point_in_time_both_ways(fresh_database: str, sakila: Path, tmp_path: Pa
     position = bytes.fromhex(stop["commit_lrsn"])
     there = sakila_script(sakila, tmp_path / "redo", "redo", Selection(until_position=position))
     back = sakila_script(sakila, tmp_path / "undo", "undo", Selection(until_position=position))
-    rest = sakila_script(sakila, tmp_path / "rest", "redo", Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big")))
+    rest = sakila_script(
+        sakila, tmp_path / "rest", "redo", Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big"))
+    )
     played(fresh_database, sakila, "schema.sql", "initial", [there])
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila / stop["dir"]) == []
     POSTGRES.run_scripts(fresh_database, sorted(rest.glob("*.sql")))
@@ -75,7 +77,9 @@ def test_undo_respects_foreign_keys(fresh_database: str, sakila: Path, tmp_path:
 
 
 @pytest.mark.parametrize("name", ["small", "small-nordw"])
-def test_small_log_with_and_without_record_descriptors(fresh_database: str, sakila: Path, sakila_small: Path, tmp_path: Path, name: str) -> None:
+def test_small_log_with_and_without_record_descriptors(
+    fresh_database: str, sakila: Path, sakila_small: Path, tmp_path: Path, name: str
+) -> None:
     bundle = replay.write_script(sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"], tmp_path / "redo")
     played(fresh_database, sakila, "schema.sql", "initial", [bundle.folder])
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila_small / "final") == []
@@ -88,6 +92,7 @@ def test_incomplete_units_are_set_aside(fresh_database: str, incomplete: Path, t
     )
     assert bundle.exit_code == 4
     assert bundle.manifest["balance"]["closes"]
+    assert all(unit["reason"].startswith("LR3004 ") for unit in bundle.manifest["quarantined_units"])
     assert bundle.manifest["quarantined_units"]
     played(fresh_database, incomplete, "schema.sql", "initial", [bundle.folder])
     assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / state) == []

@@ -226,7 +226,7 @@ def test_hfp_encoder_range() -> None:
 
 # -- text ----------------------------------------------------------------------------------------------------------------------------------
 
-SINGLE = [number for number in (*ccsid._PYTHON, *ccsid._EBCDIC_PACKAGE)]
+SINGLE = [*ccsid._PYTHON, *ccsid._EBCDIC_PACKAGE]
 
 
 def decode_all(items: list[bytes], number: int) -> list[object]:

@@ -105,9 +105,8 @@ def _data_framing(head: bytes, system_id: bytes | None = None) -> Framing | None
         if system_id is not None:
             if ident == system_id and _plausible_lead(head, framing):
                 return framing
-        elif 100 <= int.from_bytes(head[lead : lead + 2], "big") <= 1000 and all(byte >= 0xC1 for byte in ident[:2]):
-            if _plausible_lead(head, framing):
-                return framing
+        elif _plausible_lead(head, framing) and 100 <= int.from_bytes(head[lead : lead + 2], "big") <= 1000 and min(ident[:2]) >= 0xC1:
+            return framing
     return None
 
 

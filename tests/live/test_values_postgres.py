@@ -1,0 +1,132 @@
+"""Values make the round trip: Arrow -> literal -> PostgreSQL -> Python, for every type; and each statement touches exactly one row."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sqlgen.dialects import profile_named
+from sqlgen.dialects.postgres import RESERVED
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.statements import RenderOptions, render
+
+POSTGRES = profile_named("postgres")
+COLUMNS = {
+    Column("ID", SqlType.BIGINT, False): "bigint",
+    Column("S", SqlType.SMALLINT): "smallint",
+    Column("D", SqlType.DECIMAL, True, 31, 5): "numeric(31,5)",
+    Column("R", SqlType.REAL): "real",
+    Column("F", SqlType.DOUBLE): "double precision",
+    Column("C", SqlType.CHAR, True, 20): "char(20)",
+    Column("V", SqlType.VARCHAR, True, 200): "varchar(200)",
+    Column("B", SqlType.VARBINARY, True, 50): "bytea",
+    Column("DAY", SqlType.DATE): "date",
+    Column("CLOCK", SqlType.TIME): "time",
+    Column("TS", SqlType.TIMESTAMP, True, 6): "timestamp(6)",
+}
+KEYED = Table("ROUND", "TRIP", tuple(COLUMNS), ("ID",))
+KEYLESS = Table("ROUND", "LOOSE", tuple(COLUMNS))
+NAMES = [column.name for column in COLUMNS]
+
+text = st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
+digits = st.integers(-(10**31) + 1, 10**31 - 1).map(lambda n: f"{'-' if n < 0 else ''}{abs(n) // 10**5}.{abs(n) % 10**5:05d}")
+times = st.times().map(lambda t: t.strftime("%H:%M:%S")) | st.just("24:00:00")
+singles = st.floats(width=32, allow_subnormal=False)
+row = st.tuples(
+    *(
+        st.none() | value
+        for value in (
+            st.integers(-(2**15), 2**15 - 1), digits, singles, st.floats(allow_subnormal=False), text, text, st.binary(max_size=50),
+            st.dates().map(str), times, st.datetimes().map(lambda t: t.isoformat(" ", "microseconds")),
+        )
+    )
+)  # fmt: skip
+
+
+def arrays(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
+    return {column.name: pa.array([values[place] for values in rows], ARROW_TYPES[column.type]) for place, column in enumerate(COLUMNS)}
+
+
+def plain(value: Any) -> Any:
+    """A value as it is compared: floats by their bits (all NaN alike), the rest as PostgreSQL shows it."""
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else struct.pack(">d", value)
+    return value
+
+
+@pytest.fixture(scope="module")
+def connection(postgres: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(postgres, autocommit=True) as session:
+        session.execute("SET TimeZone = 'UTC'; SET standard_conforming_strings = on")
+        columns = ", ".join(f"{column.name.lower()} {kind}" for column, kind in COLUMNS.items())
+        session.execute(f"CREATE SCHEMA round; CREATE TABLE round.trip ({columns}, PRIMARY KEY (id)); CREATE TABLE round.loose ({columns})")
+        yield session
+        session.execute("DROP SCHEMA round CASCADE")
+
+
+def state(connection: psycopg.Connection[Any], table: str) -> list[tuple[Any, ...]]:
+    shown = "id, s, d::text, r::float8, f, rtrim(c), v, b, day::text, clock::text, ts::text"
+    return sorted((tuple(map(plain, found)) for found in connection.execute(f"SELECT {shown} FROM round.{table}").fetchall()), key=repr)
+
+
+def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    def shown(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = list(values)
+        if found[5] is not None:
+            found[5] = found[5].rstrip(" ")
+        if found[10] is not None:
+            found[10] = found[10].rstrip("0").rstrip(".") if "." in found[10] else found[10]
+        return tuple(map(plain, found))
+
+    return sorted(map(shown, rows), key=repr)
+
+
+def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions) -> None:
+    rendered = render(rows, POSTGRES, options)
+    assert rendered.problems == []
+    for statement in filter(None, rendered.text.to_pylist()):
+        assert connection.execute(statement.encode()).rowcount == 1, statement
+
+
+@pytest.mark.parametrize("where", ["key", "guard", "all"])
+@pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(first=st.lists(row, min_size=1, max_size=6), second=st.lists(row, min_size=6, max_size=6), twin=st.booleans())
+def test_redo_and_undo_of_values(
+    connection: psycopg.Connection[Any], table: Table, where: str, first: list[Any], second: list[Any], twin: bool
+) -> None:
+    name = table.name.lower()
+    connection.execute(f"TRUNCATE round.{name}")
+    same = twin and not table.key
+    before = [(1 if same else number, *(first[0] if same else values)) for number, values in enumerate(first)]
+    after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
+    options = RenderOptions(where_columns=where)
+    inserts = Rows(table, Op.INSERT, len(before), {}, arrays(before), {})
+    run(connection, inserts, options)
+    assert state(connection, name) == expected(before)
+    one, two = arrays(before), arrays(after)
+    masks = {
+        column: pa.array([repr(a) != repr(b) for a, b in zip(one[column].to_pylist(), two[column].to_pylist(), strict=True)])
+        for column in NAMES
+    }
+    updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
+    run(connection, updates, options)
+    assert state(connection, name) == expected(after)
+    run(connection, updates.inverse(), options)
+    assert state(connection, name) == expected(before)
+    run(connection, inserts.inverse(), options)
+    assert state(connection, name) == []
+
+
+def test_reserved_words_are_those_of_the_server(connection: psycopg.Connection[Any]) -> None:
+    words = {word for (word,) in connection.execute("SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")}
+    assert words <= RESERVED
