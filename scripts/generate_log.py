@@ -85,7 +85,7 @@ class TableSpec:
     columns: tuple[ColumnSpec, ...]
 
 
-def _all(block: Bytes) -> tuple[Bytes, Index]:
+def _all(block: npt.NDArray[Any]) -> tuple[Bytes, Index]:
     return block, np.full(len(block), block.shape[1], np.int64)
 
 
@@ -493,7 +493,8 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
     headers[:, seglen.offset : seglen.end] = big_endian(length + LLDF.size, 2)
     descriptor = np.concatenate([big_endian(length + LLDF.size + 4, 2), np.zeros((count, 2), np.uint8)], axis=1)
     whole = np.concatenate([descriptor, headers, block], axis=1)
-    return whole[np.concatenate([np.ones((count, 4 + LLDF.size), bool), keep], axis=1)].tobytes()
+    kept: Bytes = whole[np.concatenate([np.ones((count, 4 + LLDF.size), bool), keep], axis=1)]
+    return kept.tobytes()
 
 
 def generate(folder: Path, records: int, seed: int = 1) -> tuple[Path, Path]:

@@ -1,0 +1,407 @@
+"""Measures records per second and CPU seconds of every stage, memory, and the distance to a naive program, on a log made for it.
+
+    scripts/run python scripts/bench.py run                     2.4 million records (1 GB), both engines
+    scripts/run python scripts/bench.py run --records 100000 --engine local
+    scripts/run python scripts/bench.py profile                 where the local engine's time goes, function by function
+
+CPU seconds are those of all processes taken together (this one, Java, Python workers), user and system, read from Linux's /proc; the time of
+making the log is left out. Memory is anonymous memory: pages of the log itself, which is mapped, are not counted. Each part runs in a
+process of its own. Exit code 1 when two runs did not write the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import json
+import multiprocessing
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any
+
+from generate_log import generate
+from naive import measure_naive
+
+from replay import decode, images, local, order, render
+from replay.bundle import write_bundle
+from replay.logs.logmaster.reader import LogmasterLog, open_log
+from replay.plan import ScriptOptions, make_plan
+from replay.selection import Selection
+from replay.sink import Sink
+from sqlgen import statements
+
+ROOT = Path(__file__).resolve().parent.parent
+TICK = os.sysconf("SC_CLK_TCK")
+WARM_RUNS = 2
+_SUBREAPER = 36  # prctl(2): orphans of this process become its children, so that their CPU time can be asked for
+
+
+# -- other processes ----------------------------------------------------------------------------------------------------------------------
+
+
+def _stat(pid: int) -> tuple[str, int, float] | None:
+    """(command, parent, CPU seconds with those of children it waited for) of a process; None when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    command, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()
+    return command, int(rest[1]), sum(map(int, rest[11:15])) / TICK
+
+
+def _anonymous(pid: int) -> int:
+    """Bytes of memory that a process has for itself."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) << 10
+    return 0
+
+
+def family() -> dict[int, tuple[str, float]]:
+    """This process and all below it: (what it is, CPU seconds)."""
+    found = {int(entry): stat for entry in os.listdir("/proc") if entry.isdigit() and (stat := _stat(int(entry))) is not None}
+    known = {os.getpid()}
+    size = 0
+    while len(known) > size:
+        size = len(known)
+        known |= {pid for pid, (_, parent, _) in found.items() if parent in known}
+    return {pid: (_kind(pid, found[pid][0]), found[pid][2]) for pid in known if pid in found}
+
+
+def _kind(pid: int, command: str) -> str:
+    if pid == os.getpid():
+        return "driver"
+    return "java" if command == "java" else "python"
+
+
+def cpu_seconds() -> dict[str, float]:
+    """CPU seconds so far by kind of process."""
+    total: dict[str, float] = defaultdict(float)
+    for kind, seconds in family().values():
+        total[kind] += seconds
+    return dict(total)
+
+
+class Memory:
+    """Watches memory: the most that all processes of a kind had at one time, and the most that one process had."""
+
+    def __init__(self) -> None:
+        self.together: dict[str, int] = {}
+        self.one: dict[str, int] = {}
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.2):
+            now: dict[str, list[int]] = defaultdict(list)
+            for pid, (kind, _) in family().items():
+                now[kind].append(_anonymous(pid))
+            for kind, sizes in now.items():
+                self.together[kind] = max(self.together.get(kind, 0), sum(sizes))
+                self.one[kind] = max(self.one.get(kind, 0), *sizes)
+
+
+# -- stages of the local engine ---------------------------------------------------------------------------------------------------------
+
+
+class Stages:
+    """CPU seconds of this thread by stage; what a stage calls of another stage counts for that one only."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._stack: list[str] = ["rest"]
+        self._mark = time.thread_time()
+
+    def _switch(self) -> None:
+        now = time.thread_time()
+        self.seconds[self._stack[-1]] += now - self._mark
+        self._mark = now
+
+    def enter(self, name: str) -> None:
+        """From here on time counts for ``name``."""
+        self._switch()
+        self._stack.append(name)
+
+    def leave(self) -> None:
+        """Time counts for the stage before again."""
+        self._switch()
+        self._stack.pop()
+
+    def wrap(self, owner: Any, attribute: str, name: str) -> None:
+        """Count a function as a stage."""
+        inner = getattr(owner, attribute)
+
+        @wraps(inner)
+        def timed(*arguments: Any, **named: Any) -> Any:
+            self.enter(name)
+            try:
+                return inner(*arguments, **named)
+            finally:
+                self.leave()
+
+        setattr(owner, attribute, timed)
+
+    def iterate(self, owner: Any, attribute: str, name: str) -> None:
+        """Count a generator as a stage, but not what is done with what it yields."""
+        inner = getattr(owner, attribute)
+
+        @wraps(inner)
+        def timed(*arguments: Any, **named: Any) -> Iterator[Any]:
+            steps = inner(*arguments, **named)
+            while True:
+                self.enter(name)
+                try:
+                    value = next(steps, self)
+                finally:
+                    self.leave()
+                if value is self:
+                    return
+                yield value
+
+        setattr(owner, attribute, timed)
+
+
+def _stages() -> Stages:
+    stages = Stages()
+    stages.iterate(local, "scan_split", "scan")
+    stages.wrap(order, "commit_order", "sort")
+    stages.wrap(LogmasterLog, "envelope_of", "gather headers")
+    stages.iterate(LogmasterLog, "images", "decode")
+    stages.wrap(decode, "_Batch", "decode")
+    stages.wrap(decode.RowDecoder, "_rows", "decode")
+    for function in ("walk", "equal", "decode"):
+        stages.wrap(images, function, "decode")
+    stages.wrap(statements, "render", "SQL text")
+    stages.wrap(render.BucketRenderer, "_write", "write")
+    stages.wrap(Sink, "write", "write")
+    return stages
+
+
+@dataclass
+class Measured:
+    """One run: CPU and wall seconds, statements, the hashes of what it wrote; CPU by stage or by process, memory by process."""
+
+    cpu: float
+    wall: float
+    statements: int = 0
+    scripts: list[str] = field(default_factory=list)
+    parts: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
+    largest: dict[str, int] = field(default_factory=dict)
+
+
+def _read_manifest(folder: Path, measured: Measured) -> Measured:
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    if not manifest["balance"]["closes"] or manifest["findings"]["count"]:
+        raise SystemExit(f"{folder}: {manifest['balance']}, {manifest['findings']}")
+    measured.statements = manifest["statements"]
+    measured.scripts = [f"{script['name']} {script['sha256']}" for script in manifest["scripts"]]
+    return measured
+
+
+def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measured:
+    """The local engine in this process; ``staged`` tells the stages apart (which costs a little)."""
+    stages = _stages() if staged else Stages()
+    with Memory() as memory:
+        before, began = time.process_time(), time.perf_counter()
+        stages.enter("control and index")
+        log = open_log(control, [data])
+        plan = make_plan(log, "redo", Selection(), ScriptOptions())
+        stages.leave()
+        write_bundle(plan, log, out, local.run, overwrite=True)
+        stages.enter("")
+        cpu, wall = time.process_time() - before, time.perf_counter() - began
+    parts = {name: seconds for name, seconds in stages.seconds.items() if name}
+    parts["rest"] = parts.get("rest", 0.0)
+    parts["input digests, threads"] = cpu - sum(parts.values())
+    return _read_manifest(out, Measured(cpu, wall, 0, [], parts if staged else {}, memory.together, memory.one))
+
+
+def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
+    """One session: a first run, then warm ones."""
+    from replay import spark
+
+    measured = []
+    with Memory() as memory:
+        began = time.perf_counter()
+        session = spark.start_session("local[*]", dict(entry.split("=", 1) for entry in conf))
+        start = Measured(sum(cpu_seconds().values()), time.perf_counter() - began)
+        for _ in range(1 + WARM_RUNS):
+            before, began = cpu_seconds(), time.perf_counter()
+            log = open_log(control, [data])
+            plan = make_plan(log, "redo", Selection(), ScriptOptions())
+            write_bundle(plan, log, out, lambda plan, log, folder: spark.run(session, plan, log, folder, local.silent), overwrite=True)
+            after, wall = cpu_seconds(), time.perf_counter() - began
+            parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
+            measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))
+    session.stop()
+    measured[-1].memory, measured[-1].largest = memory.together, memory.one
+    return [start, *measured]
+
+
+def measure_command(control: Path, data: Path, out: Path, options: list[str]) -> Measured:
+    """A whole process as a user starts it, with all processes that it starts, up to the end of the last one."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(_SUBREAPER, 1, 0, 0, 0)
+    program = [sys.executable, "-c", "from replay.cli import main; raise SystemExit(main())", "redo", *options]
+    files = ["--control", str(control), "--data", str(data), "--dialect", "postgres", "--out", str(out), "--overwrite"]
+    before, began = os.times(), time.perf_counter()
+    with Memory() as memory:
+        process = subprocess.Popen(program + files, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        errors = process.communicate()[1]
+        wall = time.perf_counter() - began
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()
+    after = os.times()
+    if process.returncode:
+        raise SystemExit(f"logreplay redo {' '.join(options)}: exit code {process.returncode}\n{errors}")
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return _read_manifest(out, Measured(cpu, wall, memory=memory.together, largest=memory.one))
+
+
+def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run in a process of its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+# -- what is printed ----------------------------------------------------------------------------------------------------------------------
+
+
+def _row(name: str, records: int, cpu: float, wall: float | None = None, note: str = "") -> None:
+    rate = f"{records / cpu / 1000:,.1f} k" if cpu > 0.005 else "-"
+    print(f"{name:<34}{cpu:>9.2f}{'' if wall is None else f'{wall:.2f}':>9}{rate:>13}  {note}".rstrip(), flush=True)
+
+
+def _head(title: str) -> None:
+    print(f"\n{title:<34}{'CPU s':>9}{'wall s':>9}{'records/CPU s':>15}", flush=True)
+
+
+def _speed(measured: Measured) -> str:
+    return f"{measured.statements / measured.cpu / 1000:,.0f} k statements per CPU s, {measured.statements / measured.wall / 1000:,.0f} k per s"
+
+
+def _split(parts: dict[str, float]) -> str:
+    return ", ".join(f"{name} {seconds:.1f}" for name, seconds in sorted(parts.items()))
+
+
+def _sizes(measured: Measured) -> str:
+    names = {"driver": "driver", "java": "Java", "python": "Python processes"}
+    found = [f"{names[kind]} {size >> 20} MB" for kind, size in sorted(measured.memory.items())]
+    one = measured.largest.get("python")
+    return ", ".join(found) + (f" (the largest {one >> 20} MB)" if one else "")
+
+
+def _print_local(records: int, staged: Measured, plain: Measured) -> None:
+    _head("local engine, by stage")
+    for name, seconds in staged.parts.items():
+        _row(name, records, seconds)
+    text = staged.parts["SQL text"]
+    _row("together", records, staged.cpu, staged.wall, f"SQL text {staged.statements / text / 1e6:.2f} M statements per CPU s")
+    _head("local engine")
+    _row("whole run", records, plain.cpu, plain.wall, _speed(plain))
+    print(f"  memory: {_sizes(plain)}")
+
+
+def _print_spark(records: int, runs: list[Measured], fresh: Measured) -> None:
+    _head("Spark, one session")
+    _row("start of the session", records, runs[0].cpu, runs[0].wall)
+    for number, measured in enumerate(runs[1:], 1):
+        _row("first run" if number == 1 else f"warm run {number - 1}", records, measured.cpu, measured.wall, _split(measured.parts))
+    print(f"  warm: {_speed(runs[-1])}\n  memory: {_sizes(runs[-1])}")
+    _head("logreplay redo, a fresh process")
+    _row("--engine spark", records, fresh.cpu, fresh.wall, _speed(fresh))
+    print(f"  memory: {_sizes(fresh)}")
+
+
+def _print_naive(records: int, naive: dict[str, float], compared: dict[str, float]) -> None:
+    """``naive`` has CPU seconds per record of programs that go row by row; ``compared`` the CPU seconds of ours."""
+    _head("row by row (measured on a sample)")
+    for name, seconds in naive.items():
+        _row(
+            name, records, seconds * records, None, ", ".join(f"{seconds * records / ours:.1f} x {what}" for what, ours in compared.items())
+        )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print."""
+    control, data = _apart(generate, arguments.dir, arguments.records, arguments.seed)
+    records, out, conf = arguments.records, arguments.dir / "out", list(arguments.conf)
+    print(f"{records:,} records, {data.stat().st_size / 1e9:.2f} GB; {os.cpu_count()} cores, Python {platform.python_version()}")
+    compared: dict[str, float] = {}
+    written: dict[str, list[str]] = {}
+    if arguments.engine != "spark":
+        staged = _apart(measure_local, control, data, out, True)
+        plain = _apart(measure_local, control, data, out, False)
+        _print_local(records, staged, plain)
+        compared["local"], written["local, by stage"], written["local"] = plain.cpu, staged.scripts, plain.scripts
+    if arguments.engine != "local":
+        runs = _apart(measure_spark, control, data, out, conf)
+        options = [part for entry in conf for part in ("--conf", entry)]
+        fresh = _apart(measure_command, control, data, out, ["--engine", "spark", *options])
+        _print_spark(records, runs, fresh)
+        compared["Spark warm"], compared["fresh process"] = runs[-1].cpu, fresh.cpu
+        written["fresh process"] = fresh.scripts
+        written.update({f"Spark run {number}": measured.scripts for number, measured in enumerate(runs[1:], 1)})
+    _print_naive(records, _apart(measure_naive, control, data), compared)
+    first = next(iter(written.values()))
+    different = [name for name, scripts in written.items() if scripts != first]
+    print(
+        f"\n{len(first)} scripts; " + (f"NOT THE SAME: {', '.join(different)}" if different else f"the same SHA-256 in {len(written)} runs")
+    )
+    return 1 if different else 0
+
+
+def profile(arguments: argparse.Namespace) -> int:
+    """Print where the local engine's CPU time goes."""
+    import cProfile
+    import pstats
+
+    control, data = _apart(generate, arguments.dir, arguments.records, arguments.seed)
+    profiler = cProfile.Profile(time.thread_time)
+    profiler.runcall(measure_local, control, data, arguments.dir / "out", False)
+    for key in ("tottime", "cumtime"):
+        pstats.Stats(profiler).strip_dirs().sort_stats(key).print_stats(40)
+    return 0
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="measure logreplay")
+    commands = parser.add_subparsers(required=True)
+    for name, function in (("run", run), ("profile", profile)):
+        command = commands.add_parser(name, help=function.__doc__)
+        command.set_defaults(function=function)
+        command.add_argument("--records", type=int, default=2_400_000)
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "logreplay-bench", help="where the log is kept")
+        command.add_argument("--engine", choices=("local", "spark", "both"), default="both")
+        command.add_argument("--conf", action="append", default=["spark.driver.memory=1g"], help="Spark setting, NAME=VALUE")
+    arguments = parser.parse_args()
+    return int(partial(arguments.function, arguments)())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

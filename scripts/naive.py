@@ -1,0 +1,129 @@
+"""The baseline of the benchmark: the same work done row by row, as one would write it first. It knows the tables of generate_log.py only."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from replay.catalog import ColumnFormat, TableVersion
+from replay.logs.logmaster.layouts import LLDF
+from replay.logs.logmaster.reader import open_log
+from sqlgen.schema import SqlType
+
+#: Records looked at, with f-strings and with a tree per statement.
+PLAIN, TREES = 40_000, 2_000
+
+Value = str | int | None
+Row = dict[str, Value]
+Make = Callable[[TableVersion, str, Row, Row], str]
+
+
+def _records(data: Path, count: int) -> Iterator[bytes]:
+    with data.open("rb") as file:
+        for _ in range(count):
+            head = file.read(4)
+            if len(head) < 4:
+                return
+            yield file.read(struct.unpack(">H2x", head)[0] - 4)
+
+
+def _value(column: ColumnFormat, raw: bytes) -> Value:
+    kind = column.column.type
+    if kind in (SqlType.SMALLINT, SqlType.INTEGER):
+        return int.from_bytes(raw, "big", signed=True)
+    if kind is SqlType.DECIMAL:
+        text = raw.hex()
+        digits = text[: -1 - column.scale].lstrip("0") or "0"
+        return f"{'-' if text[-1] == 'd' else ''}{digits}.{text[-1 - column.scale : -1]}"
+    text = raw.decode("cp037")
+    if kind is SqlType.TIMESTAMP:
+        return f"{text[:10]} {text[11:19].replace('.', ':')}{text[19:]}"
+    return text.rstrip(" ") if kind is SqlType.CHAR else text
+
+
+def _image(version: TableVersion, raw: bytes, place: int) -> tuple[Row, int]:
+    """The values of the image whose length stands at ``place``, and where it ends."""
+    place += 2
+    values: Row = {}
+    for column in version.format.columns:
+        null = False
+        if column.nullable:
+            null = raw[place] == 0xFF
+            place += 1
+        length = column.length
+        if column.variable:
+            length = struct.unpack_from(">H", raw, place)[0]
+            place += 2
+        values[column.column.name] = None if null else _value(column, raw[place : place + length])
+        place += length
+    return values, place
+
+
+def _literal(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+def _plain(version: TableVersion, change: str, before: Row, after: Row) -> str:
+    table = version.name.lower()
+    where = " AND ".join(f"{name.lower()} = {_literal(before[name])}" for name in version.table.key if before)
+    if change == "I ":
+        names, values = ", ".join(name.lower() for name in after), ", ".join(map(_literal, after.values()))
+        return f"INSERT INTO {table} ({names}) VALUES ({values});"
+    if change == "D ":
+        return f"DELETE FROM {table} WHERE {where};"
+    sets = ", ".join(f"{name.lower()} = {_literal(value)}" for name, value in after.items() if value != before[name])
+    return f"UPDATE {table} SET {sets} WHERE {where};"
+
+
+def _tree(version: TableVersion, change: str, before: Row, after: Row) -> str:
+    table = exp.table_(version.table.name.lower(), db=version.table.schema.lower())
+    where: Any = None
+    for name in version.table.key if before else ():
+        condition = exp.EQ(this=exp.column(name.lower()), expression=exp.convert(before[name]))
+        where = condition if where is None else exp.and_(where, condition)
+    tree: exp.Expression
+    if change == "I ":
+        tree = exp.insert(exp.values([tuple(after.values())]), table, columns=[name.lower() for name in after])
+    elif change == "D ":
+        tree = exp.delete(table, where=where)
+    else:
+        tree = exp.update(table, {name.lower(): value for name, value in after.items() if value != before[name]}, where=where)
+    return tree.sql(dialect="postgres") + ";"
+
+
+def _run(control: Path, data: Path, count: int, make: Make) -> float:
+    """CPU seconds per record of reading, decoding, saying and sorting."""
+    versions = {(version.dbid, version.obid): version for version in open_log(control, [data]).catalog.versions}
+    names = LLDF.names
+    ids = struct.Struct(f">{names['DBID'].offset}xH{names['TBOBID'].offset - names['DBID'].end}xH")
+    statements: list[tuple[bytes, bytes, bytes, str]] = []
+    began = time.process_time()
+    for raw in _records(data, count):
+        commit, unit, position, change = (
+            raw[names[name].offset : names[name].end] for name in ("UORCOMMITLRSN", "UORID", "LOGRBA", "CHANGE TYPE")
+        )
+        version, kind = versions[ids.unpack_from(raw)], change.decode("cp037")
+        before: Row = {}
+        after: Row = {}
+        place = LLDF.size + 2
+        if kind != "I ":
+            before, place = _image(version, raw, place)
+        if kind != "D ":
+            after, place = _image(version, raw, place)
+        statements.append((commit, unit, position, make(version, kind, before, after)))
+    statements.sort()
+    return (time.process_time() - began) / len(statements)
+
+
+def measure_naive(control: Path, data: Path) -> dict[str, float]:
+    """CPU seconds per record of each naive program."""
+    sqlglot.transpile("SELECT 1", write="postgres")
+    return {"f-string per row": _run(control, data, PLAIN, _plain), "sqlglot tree per row": _run(control, data, TREES, _tree)}
