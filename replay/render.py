@@ -186,9 +186,9 @@ class BucketRenderer:
         starts = self.records[self.unit_start]
         bad = np.zeros(len(starts), bool)
         same = np.flatnonzero(starts["commit"][1:] == starts["commit"][:-1])
-        rows = np.unique(np.concatenate([same, same + 1]))
-        if not len(rows):
+        if not len(same):
             return bad
+        rows = np.unique(np.concatenate([same, same + 1]))
         keys = self.log.commit_keys(self._envelope(starts[rows]))
         _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
         bad[rows[counts[inverse] > 1]] = True
@@ -204,8 +204,8 @@ class BucketRenderer:
 
     def _render(self, chunk: Chunk) -> None:
         changes = self._assemble(self.records[chunk.start : chunk.stop], chunk.start)
-        texts = self._statements(changes)
-        self._settle(changes, texts, chunk)
+        texts, place = self._statements(changes)
+        self._settle(changes, texts, place, chunk)
 
     def _assemble(self, records: npt.NDArray[np.void], base: int) -> Changes:
         """Join segments, check headers against each other, and note what is damaged."""
@@ -297,8 +297,8 @@ class BucketRenderer:
 
     # -- statements -----------------------------------------------------------------------------------------------------------------------
 
-    def _statements(self, changes: Changes) -> pa.StringArray:
-        """The statement of each change ('' for none), by group of table version and kind of change."""
+    def _statements(self, changes: Changes) -> tuple[pa.StringArray, Index]:
+        """``(texts, place)``: the statement of change ``i`` is ``texts[place[i]]`` ('' for none). Made by group of table version and kind."""
         live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         group = changes.version.astype(np.int64) * 16 + changes.change
         pieces: list[pa.Array] = []
@@ -313,12 +313,10 @@ class BucketRenderer:
             elif kind in TABLE_EVENTS:
                 pieces.append(self._event_statements(changes, rows, kind, int(value) // 16))
                 places.append(rows)
-        rest = np.setdiff1d(np.arange(len(changes.head)), np.concatenate(places) if places else np.zeros(0, np.int64))
-        pieces.append(pa.array([""] * len(rest), pa.string()))
-        places.append(rest)
-        inverse = np.empty(len(changes.head), np.int64)
-        inverse[np.concatenate(places)] = np.arange(len(changes.head))
-        return pa.concat_arrays(pieces).take(pa.array(inverse))
+        done = np.concatenate([*places, np.zeros(0, np.int64)])
+        place = np.full(len(changes.head), len(done), np.int64)  # a change without a statement: the empty text after all others
+        place[done] = np.arange(len(done))
+        return pa.concat_arrays([*pieces, pa.array([""], pa.string())]), place
 
     def _row_statements(self, changes: Changes, rows: Index, kind: Change, version: int) -> Iterator[tuple[Index, pa.Array]]:
         for part, images in self.log.images(changes.records, changes.head[rows], changes.weight[rows], kind):
@@ -349,7 +347,7 @@ class BucketRenderer:
 
     # -- emission -------------------------------------------------------------------------------------------------------------------------
 
-    def _settle(self, changes: Changes, texts: pa.Array, chunk: Chunk) -> None:
+    def _settle(self, changes: Changes, texts: pa.Array, place: Index, chunk: Chunk) -> None:
         """Decide what is emitted, write it, and count every record of the chunk."""
         failed_units = np.unique(changes.unit[changes.outcome == FAILED])
         for unit in failed_units[~self.bad_units[failed_units]]:
@@ -360,7 +358,7 @@ class BucketRenderer:
         shown = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         emitted = shown & (changes.uncommitted == 0)
         ordered = sequence[shown[sequence]]
-        text = texts.take(pa.array(ordered))
+        text = texts.take(pa.array(place[ordered]))
         silent = changes.uncommitted[ordered] > 0
         if silent.any():
             text = pc.if_else(pa.array(silent), pc.binary_join_element_wise("-- rolled back, not applied:", text, " "), text)
