@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -86,12 +87,12 @@ class Catalog:
         dbid: npt.NDArray[np.int64],
         psid: npt.NDArray[np.int64],
         obid: npt.NDArray[np.int64],
-        positions: npt.NDArray[np.uint8],
+        positions: Callable[[], npt.NDArray[np.uint8]],
     ) -> npt.NDArray[np.int32]:
         """The index of the table version of each record, -1 where no version fits.
 
-        ``positions`` (``uint8[n, 10]``) is the LRSN in data sharing and the RBA otherwise. The only generation of a table is taken whatever the
-        position; of several, the one with CREATERBA <= position < DROPRBA (format notes, section 3).
+        ``positions`` gives the LRSN in data sharing and the RBA otherwise (``uint8[n, 10]``). The only generation of a table is taken whatever the
+        position, and then nobody asks for it; of several, the one with CREATERBA <= position < DROPRBA (format notes, section 3).
         """
         found = np.full(len(dbid), -1, np.int32)
         if not self.versions:
@@ -101,11 +102,13 @@ class Catalog:
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         known = keys[place] == wanted
         found[known] = latest[place[known]]
+        places = positions() if several else None
         for key, versions in several.items():
+            assert places is not None
             rows = np.flatnonzero(wanted == key)
             found[rows] = -1
             for version in versions:
-                found[rows[_within(positions[rows], version)]] = version.index
+                found[rows[_within(places[rows], version)]] = version.index
         return found
 
     @cached_property
@@ -120,9 +123,8 @@ class Catalog:
 
 
 def _within(positions: npt.NDArray[np.uint8], version: TableVersion) -> npt.NDArray[np.bool_]:
-    texts = np.ascontiguousarray(positions).view("V10").reshape(-1)
-    values = np.array([text.tobytes() for text in texts], object)
-    inside = np.array([version.created <= value for value in values], bool)
+    values = np.ascontiguousarray(positions).view("S10").reshape(-1)  # zero bytes at the end do not count, and sort the same
+    inside = values >= np.bytes_(version.created)
     if version.dropped not in (bytes(10), b"\xff" * 10):
-        inside &= np.array([value < version.dropped for value in values], bool)
-    return inside
+        inside &= values < np.bytes_(version.dropped)
+    return np.asarray(inside)

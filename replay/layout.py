@@ -125,8 +125,11 @@ class Layout:
 
     def integers(self, block: Bytes, name: str) -> npt.NDArray[np.int64]:
         """An unsigned big-endian field of every row."""
+        raw = self.slice(block, name)
+        if raw.shape[1] in (1, 2, 4, 8) and raw.strides[1] == 1:
+            return raw.view(f">u{raw.shape[1]}")[:, 0].astype(np.int64)
         total = np.zeros(len(block), np.int64)
-        for column in self.slice(block, name).T:
+        for column in raw.T:
             total = (total << 8) | column
         return total
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay import order
-from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, unit_text
+from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, take_records, unit_text
 from replay.decode import RowDecoder
 from replay.errors import Finding, Where
 from replay.logs import LogFile
@@ -71,7 +71,7 @@ class BucketRenderer:
     def __init__(self, plan: Plan, log: LogFile, records: npt.NDArray[np.void], sink: Sink) -> None:
         self.plan, self.log, self.sink = plan, log, sink
         self.profile: Profile = profile_named(plan.options.dialect)
-        self.records = records[order.commit_order(records)]
+        self.records = take_records(records, order.commit_order(records))
         self.tally = Tally()
         same = (self.records["commit"][1:] == self.records["commit"][:-1]) & (self.records["unit"][1:] == self.records["unit"][:-1])
         self.unit_start = np.concatenate([[0], np.flatnonzero(~same) + 1]).astype(np.int64)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, unit_text
+from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, take_records, unit_text
 from replay.errors import Finding, Where
 from replay.logs import LogFile, Split
 from replay.plan import Plan
@@ -91,7 +91,7 @@ def _records(
     envelope: Envelope,
     kept: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
-    records = np.zeros(len(kept), RECORD)
+    records = np.zeros(len(kept) * RECORD.itemsize, np.uint8).view(RECORD)
     records["commit"] = _opaque(envelope.commit()[kept])
     records["unit"] = _opaque(envelope.unit()[kept])
     records["position"] = _opaque(envelope.log_position()[kept])
@@ -109,9 +109,9 @@ def _opaque(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
 
 def _by_bucket(plan: Plan, records: npt.NDArray[np.void]) -> Iterator[tuple[int, bytes]]:
     bucket = plan.bucket_of(records["commit"])
-    order = np.argsort(bucket, kind="stable")
+    order = np.argsort(bucket.astype(np.uint16), kind="stable")  # sorting 16 bits is counting
     starts = np.searchsorted(bucket[order], np.arange(plan.buckets + 1))
-    ordered = records[order]
+    ordered = take_records(records, order)
     for index in range(plan.buckets):
         if starts[index] < starts[index + 1]:
             yield index, ordered[starts[index] : starts[index + 1]].tobytes()

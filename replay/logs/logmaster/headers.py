@@ -79,7 +79,8 @@ class Headers:
 
     def _first_set(self, name: str, otherwise: str) -> Bytes:
         first = self.position(name)
-        zero = np.logical_not(first.any(axis=1))
+        # two machine words a row; any(axis=1) costs four times as much
+        zero = (first[:, :8].view(np.uint64)[:, 0] | first[:, 8:].view(np.uint16)[:, 0]) == 0
         return np.where(zero[:, None], self.position(otherwise), first) if zero.any() else first
 
     def unit(self) -> Bytes:

@@ -36,8 +36,6 @@ _CHANGES = np.zeros(65_536, np.uint8)
 for _text, _change in CHANGE_OF_TYPE.items():
     _CHANGES[(ord(_text[0]) << 8) | ord(_text[1])] = _change
 
-#: Which packed bytes hold two decimal digits.
-_TWO_DIGITS = np.array([(byte >> 4) < 10 and (byte & 15) < 10 for byte in range(256)])
 #: Data records looked at to learn LENGTH, the reading of DATA and the segment model.
 _SAMPLE = 2000
 _FITS = "The record is damaged, or the control file belongs to another log"
@@ -150,8 +148,11 @@ class LogmasterLog:
     def classify(self, envelope: Headers) -> tuple[Bytes, npt.NDArray[np.int32]]:
         """(change, index of the table version) of each record; 0 for an unknown change type, -1 for an unknown table."""
         change = _CHANGES[envelope.change_type()]
-        sharing = envelope.position("LOGLRSN")
-        positions = np.where(sharing.any(axis=1, keepdims=True), sharing, envelope.position("LOGRBA"))
+
+        def positions() -> Bytes:
+            sharing = envelope.position("LOGLRSN")
+            return np.where(sharing.any(axis=1, keepdims=True), sharing, envelope.position("LOGRBA"))
+
         version = self.catalog.lookup(envelope.number("DBID"), envelope.number("PSID"), envelope.number("TBOBID"), positions)
         return change, version
 
@@ -179,8 +180,10 @@ class LogmasterLog:
             ("SQLTYPE", "UR ", "U, R or blank"),
             ("SQLSRCTYPE", " RBTH", "blank, R, B, T or H"),
         ):
-            yield name, meaning, ~np.isin(envelope.code(name), [ord(code) for code in codes])
-        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", np.logical_not(_TWO_DIGITS[envelope.commit_time()].all(axis=1))
+            unknown = np.ones(256, bool)
+            unknown[[ord(code) for code in codes]] = False
+            yield name, meaning, unknown[envelope.code(name)]
+        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", np.logical_not(_all_digits(envelope.commit_time()))
         segment, total = envelope.segment(), envelope.segments()
         yield "SEGNUM", "no more than TOTALSEGS", segment > np.maximum(total, 1)
         contradiction = (envelope.unit_disposition() == ord("C")) & (envelope.disposition() == ord("A"))
@@ -192,7 +195,7 @@ class LogmasterLog:
         """Whether what identifies the unit of recovery can be believed although something else in the header is wrong."""
         ident = np.frombuffer(self.shape.system_id, np.uint8)
         good: Mask = (lengths >= self.control.header.size) & (envelope.raw("SYSTEMID") == ident).all(axis=1)
-        good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _TWO_DIGITS[envelope.commit_time()].all(axis=1)
+        good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _all_digits(envelope.commit_time())
         return good & envelope.commit().any(axis=1) & envelope.unit()[:, :10].any(axis=1)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
@@ -357,10 +360,19 @@ def _printable(raw: bytes) -> str:
     return repr(bytes(TO_ASCII[np.frombuffer(raw, np.uint8)]).decode("latin-1"))
 
 
+def _all_digits(packed: Bytes) -> Mask:
+    """Whether every nibble of ``uint8[n, 17]`` is a decimal digit: one above 9 has its highest bit set and one of the two below it."""
+    wrong = np.zeros(len(packed), np.uint64)
+    for word in (packed[:, :8].view(np.uint64)[:, 0], packed[:, 8:16].view(np.uint64)[:, 0], packed[:, 16].astype(np.uint64)):
+        wrong |= (word >> 3) & ((word >> 2) | (word >> 1)) & 0x1111_1111_1111_1111
+    return np.asarray(wrong == 0)
+
+
 @lru_cache(maxsize=256)
 def _mapped(path: str, size: int, changed_ns: int) -> Bytes:
     """The mapped bytes; ``changed_ns`` makes a file that was written again another one."""
-    return np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
+    # a plain array over the mapping: every slice of a memmap object would be one too, which costs far more than the slice
+    return np.asarray(np.memmap(path, np.uint8, "r")) if size else np.zeros(0, np.uint8)
 
 
 def open_log(
