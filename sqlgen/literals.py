@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlgen.dialects import Profile
-from sqlgen.schema import Column, SqlType
+from sqlgen.schema import FLOATS, Column, SqlType
 
 _NUMBERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT, SqlType.DECIMAL})
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY})
@@ -54,31 +54,52 @@ class Problem:
     code: str = "LR3001"
 
 
+@dataclass(frozen=True)
+class Parts:
+    """Literals taken apart: ``opening + body + closing`` is the literal of each row whose ``body`` is not null, and a null is ``NULL``.
+
+    What is the same for all rows is kept out of the array, so that a statement is joined once and not a second time around each value.
+    """
+
+    opening: str
+    body: pa.StringArray
+    closing: str
+    problems: list[Problem]
+
+    def joined(self) -> pa.StringArray:
+        """The literals themselves, ``NULL`` for null."""
+        plain = not (self.opening or self.closing)
+        text = self.body if plain else pc.binary_join_element_wise(self.opening, self.body, self.closing, "")
+        return pc.fill_null(text, "NULL") if text.null_count else text
+
+
 def literals(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.StringArray, list[Problem]]:
-    """The literal of each value (``NULL`` for null) and the rows that have none; their literal is ``NULL`` and must not be used."""
+    """The literal of each value (``NULL`` for null) and the rows that have none; their literal must not be used."""
+    parts = literal_parts(values, column, profile, policy)
+    return parts.joined(), parts.problems
+
+
+def literal_parts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
+    """As :func:`literals`, before the parts are joined."""
     kind = column.type
-    problems: list[Problem] = []
     if kind in _NUMBERS:
-        text = values if kind is SqlType.DECIMAL else pc.cast(values, pa.string())
-    elif kind in (SqlType.REAL, SqlType.DOUBLE):
-        text = pc.binary_join_element_wise("'", float_text(values), "'", "")
-    elif kind in _BYTES:
-        text = _hexadecimal(values)
-    elif kind in _TIMESTAMPS:
+        return Parts("", values if kind is SqlType.DECIMAL else pc.cast(values, pa.string()), "", [])
+    if kind in FLOATS:
+        return Parts("'", float_text(values), "'", [])
+    if kind in _BYTES:
+        return Parts("'\\x", _hexadecimal(values), "'::bytea", [])
+    if kind in _TIMESTAMPS:
         shown, problems = _timestamps(values, column, profile, policy)
-        text = pc.binary_join_element_wise("'", shown, "'", "")
-    elif kind in (SqlType.DATE, SqlType.TIME):
-        text = pc.binary_join_element_wise("'", values, "'", "")
-    else:
-        text, problems = _characters(values, column, profile, policy)
-    return (pc.fill_null(text, "NULL") if text.null_count else text), problems
+        return Parts("'", shown, "'", problems)
+    if kind in (SqlType.DATE, SqlType.TIME):
+        return Parts("'", values, "'", [])
+    return _characters(values, column, profile, policy)
 
 
 def float_text(values: pa.Array) -> pa.Array:
     """The shortest text that reads back as the same value at the column's width; Infinity and NaN by name."""
     text = pc.cast(values, pa.string())
-    numbers = values.to_numpy(zero_copy_only=False)
-    if len(numbers) and not np.isfinite(numbers[~np.isnan(numbers)] if values.null_count else numbers).all():
+    if not pc.all(pc.is_finite(values)).as_py():
         text = pc.replace_substring(pc.replace_substring(text, "inf", "Infinity"), "nan", "NaN")
     return text
 
@@ -93,7 +114,6 @@ def _hexadecimal(values: pa.Array) -> pa.Array:
     pairs[:, 0], pairs[:, 1] = digits[raw >> 4], digits[raw & 15]
     places = ((bounds - bounds[0]) * 2).astype(np.int32)
     text = pa.StringArray.from_buffers(len(values), pa.py_buffer(places), pa.py_buffer(pairs))
-    text = pc.binary_join_element_wise("'\\x", text, "'::bytea", "")
     return pc.if_else(values.is_null(), pa.scalar(None, pa.string()), text) if values.null_count else text
 
 
@@ -106,7 +126,7 @@ def _bytes_of(text: pa.Array) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8)[bounds[text.offset] : bounds[text.offset + len(text)]]
 
 
-def _characters(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+def _characters(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
     problems: list[Problem] = []
     if column.type is SqlType.CHAR and policy.char_padding == "strip":
         values = pc.utf8_rtrim(values, " ")
@@ -114,11 +134,11 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
     special = _ESCAPED[raw].any()
     if special and not profile.null_byte and (raw == 0).any():
         values, problems = _without_nul(values, column, profile, policy)
-    doubled = pc.replace_substring(values, "'", "''") if (raw == 39).any() else values
-    text = pc.binary_join_element_wise("'", doubled, "'", "")
-    if special:
-        text = _escape_strings(values, text)
-    return text, problems
+    body = pc.replace_substring(values, "'", "''") if (raw == 39).any() else values
+    if not special:
+        return Parts("'", body, "'", problems)
+    quoted = pc.binary_join_element_wise("'", body, "'", "")
+    return Parts("", _escape_strings(values, quoted), "", problems)
 
 
 def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:

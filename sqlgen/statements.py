@@ -21,7 +21,7 @@ from sqlglot import ErrorLevel, exp
 
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.literals import Policy, Problem, float_text, literals
+from sqlgen.literals import Parts, Policy, Problem, float_text, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, SqlType, Table
@@ -182,9 +182,9 @@ def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     problems: list[Problem] = []
     parts: list[Any] = [pieces[0]]
     for column, piece in zip(columns, pieces[1:], strict=True):
-        text, bad = literals(rows.after[column.name], column, profile, options.policy)
-        problems += bad
-        parts += [text, piece]
+        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        problems += value.problems
+        parts += [*_flat(value), piece]
     return _finish(_join(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
 
 
@@ -209,11 +209,14 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     condition = list(_conditions(rows, found_by, profile, options, problems))
     if options.where_columns == "guard" and rows.table.key:
         condition += _guards(rows, found_by, profile, options, problems)
-    return _finish(_join([begin, sets, between, *condition, head.end], rows.count), outcome, problems)
+    text = _join([begin, *sets, between, *condition, head.end], rows.count)
+    comma = len(begin.encode())
+    return _finish(pc.binary_replace_slice(text, comma, comma + 2, ""), outcome, problems)
 
 
-def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems: list[Problem]) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
-    """The SET list of each row, and what becomes of the row: nothing changed, only excluded columns did, or a statement."""
+def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems: list[Problem]) -> tuple[list[Any], npt.NDArray[np.uint8]]:
+    """``, col = literal`` of each column where it changed, and what becomes of each row: nothing changed, only excluded columns did, or a
+    statement (which has a comma too many before its first column)."""
     shown = shown_columns(rows.table, options)
     parts: list[Any] = []
     named = np.zeros(rows.count, bool)
@@ -222,10 +225,9 @@ def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems:
         if mask is None:
             continue
         named |= mask.to_numpy(zero_copy_only=False)
-        text, bad = literals(rows.after[column.name], column, profile, options.policy)
-        problems += _only_rows(bad, mask)
-        piece = pc.binary_join_element_wise(", " + _column_pieces(column, profile, options.names)[0], text, "")
-        parts.append(piece if pc.all(mask).as_py() else pc.if_else(mask, piece, ""))
+        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        problems += _only_rows(value.problems, mask)
+        parts.append(_assignment(", " + _column_pieces(column, profile, options.names)[0], value, mask))
     outcome = np.full(rows.count, EMITTED, np.uint8)
     if not named.all():
         excluded = np.zeros(rows.count, bool)
@@ -234,10 +236,20 @@ def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems:
                 excluded |= mask.to_numpy(zero_copy_only=False)
         outcome[~named] = NO_CHANGE
         outcome[~named & excluded] = EXCLUDED_COLUMNS
-    if not parts:
-        return pa.array([""] * rows.count, pa.string()), outcome
-    joined = parts[0] if len(parts) == 1 else _join(parts, rows.count)
-    return pc.binary_replace_slice(joined, 0, 2, ""), outcome
+    return parts, outcome
+
+
+def _assignment(equals: str, value: Parts, mask: pa.BooleanArray) -> pa.Array:
+    """``equals`` and the literal where ``mask`` is true, nothing elsewhere. A value may be null only because its row is not asked for."""
+    piece = pc.binary_join_element_wise(equals + value.opening, value.body, value.closing, "")
+    if piece.null_count and pc.any(pc.and_(mask, pc.is_null(piece))).as_py():
+        piece = pc.fill_null(piece, equals + "NULL")
+    return piece if pc.all(mask).as_py() else pc.if_else(mask, piece, "")
+
+
+def _flat(value: Parts) -> list[Any]:
+    """A literal as pieces to join; nulls must be said before."""
+    return [value.joined()] if value.body.null_count else [value.opening, value.body, value.closing]
 
 
 def _only_rows(problems: list[Problem], mask: pa.Array) -> list[Problem]:
@@ -260,18 +272,16 @@ def _condition(
     """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches within a few units in the last place, because
     a value that came another way may differ in its last bit."""
     equals, null, between, conjunction = _column_pieces(column, profile, options.names)
-    text, bad = literals(values, column, profile, options.policy)
-    problems += bad
+    value = literal_parts(values, column, profile, options.policy)
+    problems += value.problems
     if column.type in FLOATS and not in_key:
         low, high = _float_bounds(values)
-        made = pc.binary_join_element_wise(lead + between, "'", low, "'", conjunction, "'", high, "'", "")
-    elif not values.null_count:
-        if column.type is SqlType.REAL:
-            return [lead + equals, text, "::real"]
-        return [lead + equals, text]
+        pieces: list[Any] = [lead + between + "'", low, "'" + conjunction + "'", high, "'"]
     else:
-        made = pc.binary_join_element_wise(lead + equals, text, "::real" if column.type is SqlType.REAL else "", "")
-    return [pc.if_else(values.is_null(), lead + null, made) if values.null_count else made]
+        pieces = [lead + equals, value.opening, value.body, value.closing, "::real" if column.type is SqlType.REAL else ""]
+    if not values.null_count:
+        return pieces
+    return [pc.if_else(values.is_null(), lead + null, _join(pieces, len(values)))]
 
 
 def _float_bounds(values: pa.Array) -> tuple[pa.Array, pa.Array]:
