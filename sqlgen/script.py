@@ -10,8 +10,15 @@ import pyarrow.compute as pc
 
 from sqlgen.dialects import Profile
 
-#: Everything that could end a comment line or change how it is shown: controls, line and paragraph separators, bidirectional overrides.
-_HIDDEN = r"[\x00-\x1f\x7f\x{80}-\x{9f}\x{2028}\x{2029}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]"
+#: Everything that could end a comment line, turn its direction or not be seen in it, first and last code point: controls, soft hyphen, Arabic
+#: letter mark, zero-width and bidirectional characters, line and paragraph separators, byte order mark, annotations, tags. A table and not a
+#: Unicode category, because the same log must give the same bytes whatever the version of Unicode.
+_HIDDEN = (
+    (0x00, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F),
+    (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0xE0000, 0xE007F),
+)  # fmt: skip
+_HIDDEN_PATTERN = "[" + "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in _HIDDEN) + "]"
+_ESCAPES = {code: f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}" for first, last in _HIDDEN for code in range(first, last + 1)}
 
 
 def script_prologue(profile: Profile, mode: str) -> str:
@@ -21,19 +28,15 @@ def script_prologue(profile: Profile, mode: str) -> str:
 
 
 def escape_comment(text: pa.Array) -> pa.Array:
-    """Text that is safe in a one-line comment: hidden characters as ``\\uXXXX``. Vectorised where there are none, which is nearly always."""
-    wild = pc.fill_null(pc.match_substring_regex(text, _HIDDEN), False)
+    """Text that is safe in a one-line comment: hidden characters as ``\\uXXXX``, null as nothing. Vectorised where there are none to hide,
+    which is nearly always."""
+    text = pc.fill_null(text, "")
+    wild = pc.match_substring_regex(text, _HIDDEN_PATTERN)
     rows = np.flatnonzero(wild.to_numpy(zero_copy_only=False))
     if not len(rows):
         return text
-    hidden = _hidden_characters()
-    made = ["".join(f"\\u{ord(c):04X}" if c in hidden else c for c in text[int(row)].as_py()) for row in rows]
+    made = [text[int(row)].as_py().translate(_ESCAPES) for row in rows]
     return pc.replace_with_mask(text, wild, pa.array(made, pa.string()))
-
-
-def _hidden_characters() -> frozenset[str]:
-    codes = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
-    return frozenset(map(chr, codes))
 
 
 def unit_comments(fields: Mapping[str, pa.Array]) -> pa.Array:
