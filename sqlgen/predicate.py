@@ -1,16 +1,20 @@
 """``--where``: a predicate over the values of a change, checked before anything is read and handed on as DuckDB text.
 
 ``before.col`` and ``after.col`` name one image; a bare ``col`` is satisfied by either image, so a row that enters or leaves the set counts.
+
+Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole numbers divide to whole numbers. Timestamps are
+compared to the microsecond.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
@@ -22,6 +26,23 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce, exp.Upper, exp.Lower, exp.Abs, exp.Length,
     exp.Substring, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
 )  # fmt: skip
+
+#: Types a value may be cast to. DuckDB would fetch an extension from the network for some others.
+_CAST_TYPES = frozenset(
+    {
+        exp.DType.BOOLEAN, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT, exp.DType.DECIMAL, exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.CHAR,
+        exp.DType.VARCHAR, exp.DType.TEXT, exp.DType.VARBINARY, exp.DType.DATE, exp.DType.TIME, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ,
+        exp.DType.INTERVAL,
+    }
+)  # fmt: skip
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between)
+_WHOLE_TYPES = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
+_WHOLE_CASTS = frozenset({exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT})
+_WHOLE_IF_OPERANDS_ARE = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Abs)
+#: Whole strings, names and comments, or the opening of one that does not end.
+_OPENINGS = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|/\*.*?\*/|--[^\n]*|(?P<open>'|"|/\*)""", re.DOTALL)
+#: Deeper than any condition a person writes, and well within what the parser, the generator and DuckDB can stand.
+_DEEPEST = 40
 
 _CASTS = {SqlType.DATE: "DATE", SqlType.TIME: "TIME", SqlType.TIMESTAMP: "TIMESTAMP", SqlType.TIMESTAMP_TZ: "TIMESTAMPTZ"}
 _HINT = "Write a condition on columns, for example: --where \"after.amount > 100 AND before.status = 'A'\""
@@ -41,6 +62,19 @@ class Predicate:
     def duckdb_sql(self, table: Table, either: str) -> str:
         """The predicate for DuckDB, with each column as ``"image.COLUMN"`` and bare ones taken from the image ``either``."""
         types = {column.name.upper(): column for column in table.columns}
+        tree = self.tree.copy()
+        for division in [node for node in tree.find_all(exp.Div) if _is_whole(node, types)]:
+            whole = exp.IntDiv(this=division.this, expression=division.expression)
+            if division is tree:
+                tree = whole
+            else:
+                division.replace(whole)
+        for comparison in tree.find_all(*_COMPARISONS):
+            operands = list(_operands(comparison))
+            if any(isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.CHAR for node in operands):
+                for node in operands:
+                    if node.is_string:
+                        node.set("this", node.name.rstrip(" "))
 
         def place(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
@@ -49,12 +83,33 @@ class Predicate:
             named = exp.column(exp.to_identifier(f"{(node.table or either).lower()}.{column.name}", quoted=True))
             return _typed(named, column)
 
-        return self.tree.copy().transform(place).sql(dialect="duckdb")
+        return tree.transform(place).sql(dialect="duckdb", comments=False)
+
+
+def _operands(comparison: exp.Expr) -> Iterator[exp.Expr]:
+    """What a comparison compares, out of its parentheses."""
+    for node in comparison.iter_expressions():
+        yield from (part.unnest() for part in node.expressions) if isinstance(node, exp.Tuple) else [node.unnest()]
+
+
+def _is_whole(node: exp.Expr, types: dict[str, Column]) -> bool:
+    """Whether an expression is of an integer type, so that a division by another truncates."""
+    if isinstance(node, exp.Column):
+        return types[node.name.upper()].type in _WHOLE_TYPES
+    if isinstance(node, exp.Literal):
+        return node.is_int
+    if isinstance(node, exp.Cast):
+        return node.to.this in _WHOLE_CASTS
+    if isinstance(node, _WHOLE_IF_OPERANDS_ARE):
+        return all(_is_whole(part, types) for part in node.iter_expressions())
+    return isinstance(node, exp.Length)
 
 
 def _typed(named: exp.Expr, column: Column) -> exp.Expr:
     if column.type is SqlType.DECIMAL:
         return exp.cast(named, f"DECIMAL({max(column.length, column.scale, 1)}, {column.scale})")
+    if column.type is SqlType.CHAR:
+        return exp.Trim(this=named, expression=exp.Literal.string(" "), position="TRAILING")
     if column.type in _CASTS:
         return exp.TryCast(this=named, to=exp.DataType.build(_CASTS[column.type]))
     return named
@@ -63,20 +118,14 @@ def _typed(named: exp.Expr, column: Column) -> exp.Expr:
 def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
     """Parse and check a predicate. SqlgenError (LR1003) with line and column for what cannot be read or is not allowed, and when no table has its
     columns."""
-    try:
-        tree = sqlglot.parse_one(text, into=exp.Condition, dialect="postgres")
-    except (ParseError, TokenError) as error:
-        raise SqlgenError("LR1003", f"--where cannot be read{_position(error)}: {_first_line(error)}", _HINT) from None
-    for node in tree.walk():
-        if not isinstance(node, _ALLOWED):
-            found = f"--where uses {node.key.upper()} ({node.sql()[:60]}){_place(node, text)}"
-            raise SqlgenError("LR1003", f"{found}, which is not allowed; expected conditions on columns", _HINT)
+    tree = _parsed(text)
+    _check_kinds(tree, text)
     columns: set[tuple[str, str]] = set()
     known = {column.name.upper() for table in tables for column in table.columns}
     for node in tree.find_all(exp.Column):
         image = node.table.lower()
         if image not in ("", "before", "after") or node.args.get("db"):
-            raise SqlgenError("LR1003", f"--where names {node.sql()!r}{_place(node, text)}; expected col, before.col or after.col", _HINT)
+            raise SqlgenError("LR1003", f"--where names {_shown(node)}{_place(node, text)}; expected col, before.col or after.col", _HINT)
         if node.name.upper() not in known:
             raise SqlgenError("LR1003", f"--where names column {node.name!r}{_place(node, text)}, which no table of the log has", _HINT)
         columns.add((image, node.name.upper()))
@@ -88,24 +137,65 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
     return predicate
 
 
-def _position(error: Exception) -> str:
-    for entry in getattr(error, "errors", []):
+def _parsed(text: str) -> exp.Expr:
+    """The tree of a condition; SqlgenError (LR1003) where there is none."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[()]", _OPENINGS.sub("", text)):
+        depth += 1 if bracket == "(" else -1
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST:
+        raise SqlgenError("LR1003", f"--where nests {deepest} deep; expected at most {_DEEPEST}", _HINT)
+    try:
+        tree: exp.Expr = sqlglot.parse_one(text, into=exp.Condition, dialect="postgres")
+        tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE)
+        return tree
+    except TokenError:
+        opened = next((found for found in _OPENINGS.finditer(text) if found["open"]), None)
+        where = f"{_at(text, opened.start())}: a {opened['open']} that is not closed" if opened else ""
+        raise SqlgenError("LR1003", f"--where cannot be read{where}", _HINT) from None
+    except ParseError as error:
+        raise SqlgenError("LR1003", f"--where cannot be read{_position(error)}: {_first_line(error)}", _HINT) from None
+    except RecursionError:
+        raise SqlgenError("LR1003", "--where nests too deep to be read", _HINT) from None
+
+
+def _check_kinds(tree: exp.Expr, text: str) -> None:
+    """SqlgenError (LR1003) for what a predicate must not be made of."""
+    for node in tree.walk():
+        if not isinstance(node, _ALLOWED):
+            found = f"--where uses {node.key.upper()} ({_shown(node)}){_place(node, text)}"
+            raise SqlgenError("LR1003", f"{found}, which is not allowed; expected conditions on columns", _HINT)
+        if isinstance(node, exp.DataType) and node.this not in _CAST_TYPES:
+            raise SqlgenError(
+                "LR1003", f"--where casts to {_shown(node)}{_place(node.parent or node, text)}; expected a type of SQL", _HINT
+            )
+
+
+def _shown(node: exp.Expr) -> str:
+    return node.sql(dialect="postgres", unsupported_level=ErrorLevel.IGNORE, comments=False)[:60]
+
+
+def _position(error: ParseError) -> str:
+    for entry in error.errors:
         if entry.get("line"):
-            return f" at line {entry['line']}, column {entry['col']}"
+            return f" at line {entry['line']}, column {max(1, entry['col'] - len(entry.get('highlight') or ' ') + 1)}"
     return ""
 
 
-def _first_line(error: Exception) -> str:
-    entries = getattr(error, "errors", [])
-    return str(entries[0]["description"]) if entries else str(error).splitlines()[0]
+def _first_line(error: ParseError) -> str:
+    return str(error.errors[0]["description"]).split(" missing for ")[0] if error.errors else str(error).splitlines()[0]
+
+
+def _at(text: str, offset: int) -> str:
+    line = text.count("\n", 0, offset) + 1
+    return f" at line {line}, column {offset - text.rfind(chr(10), 0, offset)}"
 
 
 def _place(node: exp.Expr, text: str) -> str:
-    """`` at line L, column C`` of a node, from the token positions sqlglot keeps on identifiers."""
-    for part in node.walk():
-        line, column = part.meta.get("line"), part.meta.get("col")
-        if line and column:
-            return f" at line {line}, column {column}"
-    word = node.sql().split("(")[0].split()[0] if node.sql() else ""
-    at = text.upper().find(word.upper())
-    return f" at line 1, column {at + 1}" if word and at >= 0 else ""
+    """`` at line L, column C`` of a node: the first of the token positions that sqlglot keeps below it."""
+    starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+    if starts:
+        return _at(text, min(starts))
+    words = [*_shown(node).split("(")[0].split()[:1], node.name]
+    offsets = [text.upper().find(word.upper()) for word in words if word]
+    return next((_at(text, offset) for offset in offsets if offset >= 0), "")
