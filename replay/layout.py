@@ -104,7 +104,12 @@ class Layout:
             place = entry.end
         if place != self.size:
             raise ValueError(f"{self.tag} has {self.size} bytes, its fields end at {place}")
-        object.__setattr__(self, "_by_name", {entry.name: entry for entry in self.fields if entry.kind is not Kind.RESERVED})
+        named = [entry for entry in self.fields if entry.kind is not Kind.RESERVED]
+        by_name = {entry.name: entry for entry in named}
+        if len(by_name) != len(named):
+            twice = next(entry.name for entry in named if by_name[entry.name] is not entry)
+            raise ValueError(f"{self.tag} has two fields {twice}")
+        object.__setattr__(self, "_by_name", by_name)
 
     @property
     def names(self) -> Mapping[str, Field]:

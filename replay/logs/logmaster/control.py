@@ -157,7 +157,12 @@ def _header_layout(records: list[Record], name: str) -> Layout:
             )
         described.append((values["HEADFIELDPOS"], values["HEADFIELDLEN"], spelled, str(values["HEADFIELDTYPE"]), record))
     described.sort(key=lambda entry: entry[0])
-    present = {entry[2] for entry in described}
+    present: set[str] = set()
+    for _, _, spelled, _, record in described:
+        if spelled in present:
+            where = Where(name, record.number, record.offset, "HEADFIELDNAME")
+            raise InputError("LR2009", f"found a second XHDF record for {spelled}; expected one", where, _REMAKE)
+        present.add(spelled)
     missing = [wanted for wanted in NEEDED if wanted not in present]
     if missing:
         raise InputError(

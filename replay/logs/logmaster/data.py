@@ -76,10 +76,13 @@ def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: 
     return Bounds(first, second, bad, reason)
 
 
-def settle_reading(buffer: Bytes, start: Index, end: Index, update: Mask, name: str) -> Reading:
+def settle_reading(
+    buffer: Bytes, start: Index, end: Index, update: Mask, name: str, walked: Callable[[Reading], int] | None = None
+) -> Reading:
     """The reading under which the images of these records close. InputError (LR2018) when none or several do equally well.
 
-    One damaged record among many must not decide: the reading that closes for most records wins, if it is most of them.
+    One damaged record among many must not decide: the reading that closes for most records wins, if it is most of them. A single image that
+    closes under A always closes under B too; ``walked`` says for how many records the columns end exactly as well, and decides then.
     """
     if not len(start):
         return Reading.A
@@ -88,15 +91,18 @@ def settle_reading(buffer: Bytes, start: Index, end: Index, update: Mask, name: 
         good = ~find_images(buffer, start[update], end[update], Change.UPDATE, reading, True).bad
         single = ~find_images(buffer, start[~update], end[~update], Change.INSERT, reading, True).bad
         scores[reading] = int(good.sum()) + int(single.sum())
-    ranked = sorted(scores, key=lambda reading: -scores[reading])
-    best, second = scores[ranked[0]], scores[ranked[1]]
-    if best * 2 <= len(start) or best == second:
+    best = max(scores.values())
+    likely = [reading for reading in Reading if scores[reading] == best]
+    if len(likely) > 1 and best * 2 > len(start) and walked is not None:
+        fits = {reading: walked(reading) for reading in likely}
+        likely = [reading for reading in likely if fits[reading] == max(fits.values())]
+    if best * 2 <= len(start) or len(likely) > 1:
         found = ", ".join(f"{scores[reading]} of {len(start)} under reading {reading.value}" for reading in Reading)
         hint = "Is the transfer binary, and is this the control file that was written with the data?"
         raise InputError(
             "LR2018", f"found row images that close in {found}; expected nearly all under one", Where(name, field="DATA"), hint
         )
-    return ranked[0]
+    return likely[0]
 
 
 def payload(buffer: Bytes, start: Index, end: Index, reading: Reading, later_have_length: bool, number: Index) -> tuple[Index, Index, Mask]:

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay import codecs
+from replay import codecs, images
 from replay.catalog import Catalog, TableVersion
 from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change, distinct
 from replay.errors import Finding, InputError, Where
@@ -474,10 +474,28 @@ def _settle(log: LogmasterLog) -> None:
         whole = sound & (envelope.segments() <= 1)
         start, end = offsets + log.shape.header, offsets + lengths
         if whole.any():
-            log.reading = settle_reading(log.buffer(number), start[whole], end[whole], change[whole] == Change.UPDATE, file.name)
+            update = change[whole] == Change.UPDATE
+            walked = partial(_walked, log, log.buffer(number), start[whole], end[whole], update, log.classify(envelope)[1][whole])
+            log.reading = settle_reading(log.buffer(number), start[whole], end[whole], update, file.name, walked)
         later = sound & (envelope.segments() > 1) & (envelope.segment() > 1)
         if later.any() and log.reading is Reading.A:
             own = halfwords(log.buffer(number), start[later]) == (end - start)[later]
             log.later_segments_have_length = bool(own.sum() * 2 >= len(own))
         if whole.any():
             return
+
+
+def _walked(log: LogmasterLog, buffer: Bytes, start: Index, end: Index, update: Mask, version: npt.NDArray[np.int32], reading: Reading) -> int:
+    """For how many records the images of a reading end exactly where their columns do."""
+    count = 0
+    for known in log.catalog.versions:
+        for kind, of_kind in ((Change.UPDATE, update), (Change.INSERT, ~update)):
+            rows = np.flatnonzero(of_kind & (version == known.index))
+            bounds = find_images(buffer, start[rows], end[rows], kind, reading, True)
+            bad = bounds.bad
+            for image in (bounds.first, bounds.second):
+                if image is not None and len(rows):
+                    begin, stop = (np.where(bad, 0, edge) for edge in image)
+                    bad = bad | images.walk(known.format, buffer, begin, stop).bad
+            count += int((~bad).sum())
+    return count
