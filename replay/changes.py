@@ -150,6 +150,11 @@ def unit_text(unit: bytes) -> str:
     return f"{unit[:10].hex().upper()}/{int(np.frombuffer(unit[10:12], '>u2')[0])}"
 
 
+def opaque(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
+    """Rows of bytes as values that can be compared, sorted and copied as a whole."""
+    return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)
+
+
 def take_records(records: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.void]:
     """``records[rows]`` of dtype :data:`RECORD`, each copied as a whole; NumPy would copy field by field."""
     return np.ascontiguousarray(records).view(f"V{RECORD.itemsize}")[rows].view(RECORD)

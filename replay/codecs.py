@@ -44,6 +44,12 @@ def gather(buf: Bytes, start: Index, width: int) -> Bytes:
     return windows[start].view(np.uint8).reshape(count, width)
 
 
+def halfwords(buf: Bytes, start: Index) -> Index:
+    """The big-endian halfword at every ``start``, fetched as one word. ``IndexError`` when one would lie outside ``buf``."""
+    windows: npt.NDArray[np.uint16] = np.ndarray((max(len(buf) - 1, 0),), ">u2", buf, 0, (1,))
+    return windows[start].astype(np.int64)
+
+
 def gather_padded(buf: Bytes, start: Index, length: Index, width: int) -> Bytes:
     """The first ``min(length, width)`` bytes from every ``start``, padded with zeros to ``uint8[n, width]``.
 

@@ -226,7 +226,7 @@ class _Walker:
         """The last column of a run: its data follows the halfword at ``shift``, and the cursor goes to the end of it."""
         cell = self.cells[index]
         place = self.cursor + shift
-        length = (self.buffer[place].astype(np.int64) << 8 | self.buffer[place + 1]) * cell.unit
+        length = codecs.halfwords(self.buffer, place) * cell.unit
         taken: Index = np.full(len(length), cell.width) if cell.expanded else length
         over = place + 2 + taken > self.end
         if over.any():

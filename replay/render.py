@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay import order
-from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, take_records, unit_text
+from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, opaque, take_records, unit_text
 from replay.decode import RowDecoder
 from replay.errors import Finding, Where
 from replay.logs import LogFile
@@ -262,22 +262,22 @@ class BucketRenderer:
             hint = "Was a data file given twice, or do two files overlap? Give each record once"
             self._finding("LR2017", records[row], "LOGRBA", "the same change as in another record", "each change once", hint)
             changes.outcome[change_of_record[row]] = FAILED
-        self._check_units(changes)
+        self._check_units(changes, base)
 
-    def _check_units(self, changes: Changes) -> None:
+    def _check_units(self, changes: Changes, base: int) -> None:
         """What is a fact of the unit must be the same in all its records."""
         starts = order.run_starts(changes.unit)
         units = changes.unit[starts]
         inverse = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(changes.unit))))
-        reference = self._envelope(self.records[self.unit_start[units]])
+        begins = self.unit_start[units]
+        whole = len(begins) > 0 and int(begins[0]) >= base  # else the first unit began in an earlier chunk
+        reference = changes.envelope.take(starts) if whole else self._envelope(self.records[begins])
         for field, own, first in (
             ("UORDISP", changes.envelope.unit_disposition(), reference.unit_disposition()),
             ("UORIDLRSN", changes.envelope.unit_position(), reference.unit_position()),
             ("UORCOMMITTIMESTAMP", changes.envelope.commit_time(), reference.commit_time()),
         ):
-            different = own != first[inverse]
-            if different.ndim > 1:
-                different = different.any(axis=1)
+            different = own != first[inverse] if own.ndim == 1 else opaque(own) != opaque(first)[inverse]
             for row in np.flatnonzero(different):
                 record = changes.records[changes.head[row]]
                 hint = "One of the records is damaged; make the log again or transfer it again"

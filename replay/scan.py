@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, take_records, unit_text
+from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, take_records, unit_text
 from replay.errors import Finding, Where
 from replay.logs import LogFile, Split
 from replay.plan import Plan
@@ -57,7 +57,7 @@ def _count_incomplete(tally: Tally, envelope: Envelope, verdict: Verdicts) -> No
         return
     tally.quarantined += count
     tally.incomplete_records += count
-    units, first = np.unique(_opaque(envelope.unit()[held]), return_index=True)
+    units, first = np.unique(opaque(envelope.unit()[held]), return_index=True)
     own = envelope.incomplete_unit()[held][first]
     for unit, incomplete in zip(units, own, strict=True):
         dependent = "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
@@ -92,19 +92,15 @@ def _records(
     kept: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
     records = np.zeros(len(kept) * RECORD.itemsize, np.uint8).view(RECORD)
-    records["commit"] = _opaque(envelope.commit()[kept])
-    records["unit"] = _opaque(envelope.unit()[kept])
-    records["position"] = _opaque(envelope.log_position()[kept])
+    records["commit"] = opaque(envelope.commit()[kept])
+    records["unit"] = opaque(envelope.unit()[kept])
+    records["position"] = opaque(envelope.log_position()[kept])
     records["segment"] = envelope.segment()[kept]
     records["file"] = file
     records["offset"] = offsets[kept]
     records["length"] = lengths[kept]
     records["number"] = first_record + kept
     return records
-
-
-def _opaque(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
-    return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)
 
 
 def _by_bucket(plan: Plan, records: npt.NDArray[np.void]) -> Iterator[tuple[int, bytes]]:

@@ -44,8 +44,7 @@ class Bounds:
 def halfwords(buffer: Bytes, place: Index) -> Index:
     """The big-endian halfword at each place; 0 where the buffer ends before it."""
     safe = np.clip(place, 0, max(len(buffer) - 2, 0))
-    value = (buffer[safe].astype(np.int64) << 8) | buffer[safe + 1]
-    return np.where(safe == place, value, 0)
+    return np.where(safe == place, codecs.halfwords(buffer, safe), 0)
 
 
 def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool) -> Bounds:
