@@ -1,0 +1,161 @@
+-- logreplay redo script for postgres. Stop at the first error, for example: psql -v ON_ERROR_STOP=1 -f this-file
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SET DateStyle = 'ISO, YMD';
+SET client_min_messages = warning;
+-- unit URID=00AB authid=A\u000A\u202EB plan=
+-- key: insert, --names lower
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1');
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (9, '', '', 0.01, 'NaN');
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
+-- key: update, --names lower, --where-columns key
+UPDATE shop."order" SET "user" = E'tab\tback\\', amount = -2.50 WHERE id = 1;
+UPDATE shop."order" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE id = 2;
+-- (nothing)
+-- key: update, --names lower, --where-columns guard
+UPDATE shop."order" SET "user" = E'tab\tback\\', amount = -2.50 WHERE id = 1 AND "user" = 'o''neil' AND amount = 1.50;
+UPDATE shop."order" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
+-- (nothing)
+-- key: update, --names lower, --where-columns all
+UPDATE shop."order" SET "user" = E'tab\tback\\', amount = -2.50 WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+UPDATE shop."order" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
+-- (nothing)
+-- key: delete, --names lower, --where-columns key
+DELETE FROM shop."order" WHERE id = 1;
+DELETE FROM shop."order" WHERE id = 2;
+DELETE FROM shop."order" WHERE id = 3;
+-- key: delete, --names lower, --where-columns guard
+DELETE FROM shop."order" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM shop."order" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
+DELETE FROM shop."order" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+-- key: delete, --names lower, --where-columns all
+DELETE FROM shop."order" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM shop."order" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
+DELETE FROM shop."order" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+-- key: insert, --names exact
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1');
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (9, '', '', 0.01, 'NaN');
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
+-- key: update, --names exact, --where-columns key
+UPDATE "SHOP"."ORDER" SET "User" = E'tab\tback\\', "AMOUNT" = -2.50 WHERE "ID" = 1;
+UPDATE "SHOP"."ORDER" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE "ID" = 2;
+-- (nothing)
+-- key: update, --names exact, --where-columns guard
+UPDATE "SHOP"."ORDER" SET "User" = E'tab\tback\\', "AMOUNT" = -2.50 WHERE "ID" = 1 AND "User" = 'o''neil' AND "AMOUNT" = 1.50;
+UPDATE "SHOP"."ORDER" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
+-- (nothing)
+-- key: update, --names exact, --where-columns all
+UPDATE "SHOP"."ORDER" SET "User" = E'tab\tback\\', "AMOUNT" = -2.50 WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+UPDATE "SHOP"."ORDER" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
+-- (nothing)
+-- key: delete, --names exact, --where-columns key
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3;
+-- key: delete, --names exact, --where-columns guard
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+-- key: delete, --names exact, --where-columns all
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+-- no key: insert, --names lower
+INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1');
+INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (9, '', '', 0.01, 'NaN');
+INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
+-- no key: update, --names lower, --where-columns key
+UPDATE shop."order#log" SET "user" = E'tab\tback\\', amount = -2.50 WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
+-- (nothing)
+-- no key: update, --names lower, --where-columns guard
+UPDATE shop."order#log" SET "user" = E'tab\tback\\', amount = -2.50 WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
+-- (nothing)
+-- no key: update, --names lower, --where-columns all
+UPDATE shop."order#log" SET "user" = E'tab\tback\\', amount = -2.50 WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
+-- (nothing)
+-- no key: delete, --names lower, --where-columns key
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+-- no key: delete, --names lower, --where-columns guard
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+-- no key: delete, --names lower, --where-columns all
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
+DELETE FROM shop."order#log" WHERE ctid = (SELECT ctid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+-- no key: insert, --names exact
+INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1');
+INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (9, '', '', 0.01, 'NaN');
+INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
+-- no key: update, --names exact, --where-columns key
+UPDATE "SHOP"."ORDER#LOG" SET "User" = E'tab\tback\\', "AMOUNT" = -2.50 WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
+-- (nothing)
+-- no key: update, --names exact, --where-columns guard
+UPDATE "SHOP"."ORDER#LOG" SET "User" = E'tab\tback\\', "AMOUNT" = -2.50 WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
+-- (nothing)
+-- no key: update, --names exact, --where-columns all
+UPDATE "SHOP"."ORDER#LOG" SET "User" = E'tab\tback\\', "AMOUNT" = -2.50 WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
+-- (nothing)
+-- no key: delete, --names exact, --where-columns key
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+-- no key: delete, --names exact, --where-columns guard
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+-- no key: delete, --names exact, --where-columns all
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE ctid = (SELECT ctid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+-- key of a time and a float: insert, --names lower
+INSERT INTO measure (at, span, day, clock, zoned, raw, "small-1", big) VALUES ('0001-01-01 00:00:00.000000', '0.00001', '9999-12-31', NULL, NULL, '\x00ff'::bytea, NULL, 0);
+-- key of a time and a float: update, --names lower, --where-columns key
+UPDATE measure SET span = '0.00001', day = '9999-12-31', clock = NULL, zoned = NULL, raw = '\x00ff'::bytea, "small-1" = NULL, big = 0 WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real;
+-- key of a time and a float: update, --names lower, --where-columns guard
+UPDATE measure SET span = '0.00001', day = '9999-12-31', clock = NULL, zoned = NULL, raw = '\x00ff'::bytea, "small-1" = NULL, big = 0 WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real AND day = '0001-01-01' AND clock = '24:00:00' AND zoned = '2024-02-29 10:00:00.500000+05:30' AND raw = '\x'::bytea AND "small-1" = -1 AND big = 9223372036854775807;
+-- key of a time and a float: update, --names lower, --where-columns all
+UPDATE measure SET span = '0.00001', day = '9999-12-31', clock = NULL, zoned = NULL, raw = '\x00ff'::bytea, "small-1" = NULL, big = 0 WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real AND day = '0001-01-01' AND clock = '24:00:00' AND zoned = '2024-02-29 10:00:00.500000+05:30' AND raw = '\x'::bytea AND "small-1" = -1 AND big = 9223372036854775807;
+-- key of a time and a float: delete, --names lower, --where-columns key
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real;
+-- key of a time and a float: delete, --names lower, --where-columns guard
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real AND day = '0001-01-01' AND clock = '24:00:00' AND zoned = '2024-02-29 10:00:00.500000+05:30' AND raw = '\x'::bytea AND "small-1" = -1 AND big = 9223372036854775807;
+-- key of a time and a float: delete, --names lower, --where-columns all
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real AND day = '0001-01-01' AND clock = '24:00:00' AND zoned = '2024-02-29 10:00:00.500000+05:30' AND raw = '\x'::bytea AND "small-1" = -1 AND big = 9223372036854775807;
+-- key of a time and a float: insert, --names exact
+INSERT INTO "MEASURE" ("AT", "SPAN", "DAY", "CLOCK", "ZONED", "RAW", "SMALL-1", "BIG") VALUES ('0001-01-01 00:00:00.000000', '0.00001', '9999-12-31', NULL, NULL, '\x00ff'::bytea, NULL, 0);
+-- key of a time and a float: update, --names exact, --where-columns key
+UPDATE "MEASURE" SET "SPAN" = '0.00001', "DAY" = '9999-12-31', "CLOCK" = NULL, "ZONED" = NULL, "RAW" = '\x00ff'::bytea, "SMALL-1" = NULL, "BIG" = 0 WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real;
+-- key of a time and a float: update, --names exact, --where-columns guard
+UPDATE "MEASURE" SET "SPAN" = '0.00001', "DAY" = '9999-12-31', "CLOCK" = NULL, "ZONED" = NULL, "RAW" = '\x00ff'::bytea, "SMALL-1" = NULL, "BIG" = 0 WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real AND "DAY" = '0001-01-01' AND "CLOCK" = '24:00:00' AND "ZONED" = '2024-02-29 10:00:00.500000+05:30' AND "RAW" = '\x'::bytea AND "SMALL-1" = -1 AND "BIG" = 9223372036854775807;
+-- key of a time and a float: update, --names exact, --where-columns all
+UPDATE "MEASURE" SET "SPAN" = '0.00001', "DAY" = '9999-12-31', "CLOCK" = NULL, "ZONED" = NULL, "RAW" = '\x00ff'::bytea, "SMALL-1" = NULL, "BIG" = 0 WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real AND "DAY" = '0001-01-01' AND "CLOCK" = '24:00:00' AND "ZONED" = '2024-02-29 10:00:00.500000+05:30' AND "RAW" = '\x'::bytea AND "SMALL-1" = -1 AND "BIG" = 9223372036854775807;
+-- key of a time and a float: delete, --names exact, --where-columns key
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real;
+-- key of a time and a float: delete, --names exact, --where-columns guard
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real AND "DAY" = '0001-01-01' AND "CLOCK" = '24:00:00' AND "ZONED" = '2024-02-29 10:00:00.500000+05:30' AND "RAW" = '\x'::bytea AND "SMALL-1" = -1 AND "BIG" = 9223372036854775807;
+-- key of a time and a float: delete, --names exact, --where-columns all
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real AND "DAY" = '0001-01-01' AND "CLOCK" = '24:00:00' AND "ZONED" = '2024-02-29 10:00:00.500000+05:30' AND "RAW" = '\x'::bytea AND "SMALL-1" = -1 AND "BIG" = 9223372036854775807;
+-- excluded columns, blanks of CHAR kept
+INSERT INTO shop."order" (id, state, rate) VALUES (1, 'NEW ', '0.1');
+INSERT INTO shop."order" (id, state, rate) VALUES (9, '', 'NaN');
+INSERT INTO shop."order" (id, state, rate) VALUES (3, 'OLD ', 'Infinity');
+-- (nothing)
+UPDATE shop."order" SET id = 9, state = '', rate = 'NaN' WHERE id = 2;
+-- (nothing)
+DELETE FROM shop."order" WHERE id = 1;
+DELETE FROM shop."order" WHERE id = 2;
+DELETE FROM shop."order" WHERE id = 3;
+-- whole tables
+TRUNCATE TABLE shop."order";
+DELETE FROM shop."order";
+TRUNCATE TABLE "SHOP"."ORDER";
+DELETE FROM "SHOP"."ORDER";
