@@ -320,7 +320,7 @@ def generation(table: Tab, sequence: int, **changed: Any) -> Tab:
 def frame(records: Iterable[bytes], framing: str, block: int = 20_000) -> bytes:
     """Records as they look after a transfer: rdw, bdw, ftp or none."""
     listed = list(records)
-    if framing == "none":
+    if framing == "none" or not listed:
         return b"".join(listed)
     if framing == "ftp":
         marks = [0x80] * (len(listed) - 1) + [0x40]

@@ -28,8 +28,8 @@ CHAIN_BYTES = 32 << 10
 #: How far after a cut a record start is looked for; where none is found, the chain before goes on.
 GUESS_BYTES = 4 << 10
 BLOCK_BYTES = 64 << 20
-#: A record of a VB data set cannot be longer.
-MAX_RECORD = 32_760 * 2
+#: In FTP block mode the end of the file may come as an empty block of its own.
+_FTP_END = b"\x40\0\0"
 
 _AGAIN = "Transfer both files again in binary mode with record descriptor words (for FTP: TYPE I and SITE RDW)"
 
@@ -218,7 +218,8 @@ def _next(buffer: Bytes, framing: Framing, shape: Shape, here: Index) -> tuple[I
     header = _halfword(buffer, here)
     if (header != shape.header).any():
         return None, here
-    size = header + _halfword(buffer, here + header)
+    alone = _starts_record(buffer, shape, here + header)  # a record may end with its header
+    size = np.where(alone, header, header + _halfword(buffer, here + header))
     if not _starts_record(buffer, shape, here + size).all():
         return None, here
     return here + size, size
@@ -257,6 +258,9 @@ def _walk_scalar(buffer: Bytes, framing: Framing, shape: Shape, name: str, start
                 lengths.append(size)
                 number += 1
             continue
+        if framing is Framing.FTP and view[place:] == _FTP_END:
+            place = len(view)
+            break
         offset, size, place = step[framing](view, place, shape, name, number)
         offsets.append(offset)
         lengths.append(size)
@@ -303,7 +307,7 @@ def _ftp(view: memoryview, place: int, shape: Shape, name: str, number: int) -> 
     if place + 3 > len(view):
         raise _cut_off(name, number, place, 3, len(view))
     descriptor, size = view[place], int.from_bytes(view[place + 1 : place + 3], "big")
-    if not descriptor & 0x80 and not (descriptor & 0x40 and place + 3 + size == len(view)):
+    if not descriptor & 0x80 and not (descriptor & 0x40 and place + 3 + size >= len(view)):
         found = f"found descriptor X'{descriptor:02X}'; expected X'80' (end of record): records that span FTP blocks are not read"
         raise InputError("LR2005", found, Where(name, number, place, "FTP block header"), _AGAIN)
     if size == 0 or place + 3 + size > len(view):
@@ -323,11 +327,11 @@ def _bare(view: memoryview, place: int, shape: Shape, name: str, number: int) ->
         hint = "Without record descriptor words a damaged length leaves no way to find the next record. " + _AGAIN
         raise InputError("LR2010", f"found {header}; expected {shape.header}", where, hint)
     size = int.from_bytes(view[place + header : place + header + 2], "big") if place + header + 2 <= len(view) else 0
-    for length in (header + size, header):
+    for length in (header, header + size):
         end = place + length
-        if end == len(view) or bytes(view[end : end + 6]) == shape.pattern:
+        if end <= len(view) and shape.pattern.startswith(bytes(view[end : end + 6])):  # the next one may be cut off
             return place, length, end
-    if place + header + size > len(view):
-        raise _cut_off(name, number, place, header + size, len(view))
+    if place + header + max(size, 2) > len(view):
+        raise _cut_off(name, number, place, header + max(size, 2), len(view))
     found = f"found DATA length {size}, after which no record of {shape.system_id.decode('cp037')!r} begins; expected one"
     raise InputError("LR2005", found, Where(name, number, place + header, "DATA"), _AGAIN)
