@@ -92,9 +92,9 @@ def _records(
     kept: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
     records = np.zeros(len(kept) * RECORD.itemsize, np.uint8).view(RECORD)
-    records["commit"] = opaque(envelope.commit()[kept])
-    records["unit"] = opaque(envelope.unit()[kept])
-    records["position"] = opaque(envelope.log_position()[kept])
+    records["commit"] = opaque(envelope.commit())[kept]
+    records["unit"] = opaque(envelope.unit())[kept]
+    records["position"] = opaque(envelope.log_position())[kept]
     records["segment"] = envelope.segment()[kept]
     records["file"] = file
     records["offset"] = offsets[kept]
