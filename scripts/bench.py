@@ -45,20 +45,20 @@ from sqlgen import statements
 ROOT = Path(__file__).resolve().parent.parent
 TICK = os.sysconf("SC_CLK_TCK")
 WARM_RUNS = 2
-_SUBREAPER = 36  # prctl(2): orphans of this process become its children, so that their CPU time can be asked for
+_SUBREAPER = 36  # prctl(2): orphans of this process become its children, so that they are still seen
 
 
 # -- other processes ----------------------------------------------------------------------------------------------------------------------
 
 
 def _stat(pid: int) -> tuple[str, int, float] | None:
-    """(command, parent, CPU seconds with those of children it waited for) of a process; None when it is gone."""
+    """(command, parent, CPU seconds) of a process; None when it is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
     command, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()
-    return command, int(rest[1]), sum(map(int, rest[11:15])) / TICK
+    return command, int(rest[1]), (int(rest[11]) + int(rest[12])) / TICK
 
 
 def _anonymous(pid: int) -> int:
@@ -87,24 +87,19 @@ def _kind(pid: int, command: str) -> str:
     return "java" if command == "java" else "python"
 
 
-def cpu_seconds() -> dict[str, float]:
-    """CPU seconds so far by kind of process."""
-    total: dict[str, float] = defaultdict(float)
-    for kind, seconds in family().values():
-        total[kind] += seconds
-    return dict(total)
-
-
-class Memory:
-    """Watches memory: the most that all processes of a kind had at one time, and the most that one process had."""
+class Watch:
+    """Looks at all processes five times a second. The CPU seconds of each are kept when it ends: not every process waits for its children, so
+    that nobody else can be asked for them. Of memory: the most that all of a kind had at one time, and the most that one process had."""
 
     def __init__(self) -> None:
         self.together: dict[str, int] = {}
         self.one: dict[str, int] = {}
+        self._seconds: dict[int, tuple[str, float]] = {}
         self._done = threading.Event()
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Watch:
         self._thread.start()
         return self
 
@@ -112,8 +107,18 @@ class Memory:
         self._done.set()
         self._thread.join()
 
+    def cpu(self) -> dict[str, float]:
+        """CPU seconds so far by kind of process."""
+        with self._lock:
+            self._seconds.update(family())
+            total: dict[str, float] = defaultdict(float)
+            for kind, seconds in self._seconds.values():
+                total[kind] += seconds
+            return dict(total)
+
     def _watch(self) -> None:
         while not self._done.wait(0.2):
+            self.cpu()
             now: dict[str, list[int]] = defaultdict(list)
             for pid, (kind, _) in family().items():
                 now[kind].append(_anonymous(pid))
@@ -223,7 +228,7 @@ def _read_manifest(folder: Path, measured: Measured) -> Measured:
 def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measured:
     """The local engine in this process; ``staged`` tells the stages apart (which costs a little)."""
     stages = _stages() if staged else Stages()
-    with Memory() as memory:
+    with Watch() as watch:
         before, began = time.process_time(), time.perf_counter()
         stages.enter("control and index")
         log = open_log(control, [data])
@@ -235,7 +240,7 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
     parts = {name: seconds for name, seconds in stages.seconds.items() if name}
     parts["rest"] = parts.get("rest", 0.0)
     parts["input digests, threads"] = cpu - sum(parts.values())
-    return _read_manifest(out, Measured(cpu, wall, 0, [], parts if staged else {}, memory.together, memory.one))
+    return _read_manifest(out, Measured(cpu, wall, 0, [], parts if staged else {}, watch.together, watch.one))
 
 
 def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
@@ -243,20 +248,20 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
     from replay import spark
 
     measured = []
-    with Memory() as memory:
+    with Watch() as watch:
         began = time.perf_counter()
         session = spark.start_session("local[*]", dict(entry.split("=", 1) for entry in conf))
-        start = Measured(sum(cpu_seconds().values()), time.perf_counter() - began)
+        start = Measured(sum(watch.cpu().values()), time.perf_counter() - began)
         for _ in range(1 + WARM_RUNS):
-            before, began = cpu_seconds(), time.perf_counter()
+            before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
             plan = make_plan(log, "redo", Selection(), ScriptOptions())
             write_bundle(plan, log, out, lambda plan, log, folder: spark.run(session, plan, log, folder, local.silent), overwrite=True)
-            after, wall = cpu_seconds(), time.perf_counter() - began
+            after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
             measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))
     session.stop()
-    measured[-1].memory, measured[-1].largest = memory.together, memory.one
+    measured[-1].memory, measured[-1].largest = watch.together, watch.one
     return [start, *measured]
 
 
@@ -266,19 +271,19 @@ def measure_command(control: Path, data: Path, out: Path, options: list[str]) ->
         ctypes.CDLL(None, use_errno=True).prctl(_SUBREAPER, 1, 0, 0, 0)
     program = [sys.executable, "-c", "from replay.cli import main; raise SystemExit(main())", "redo", *options]
     files = ["--control", str(control), "--data", str(data), "--dialect", "postgres", "--out", str(out), "--overwrite"]
-    before, began = os.times(), time.perf_counter()
-    with Memory() as memory:
+    began = time.perf_counter()
+    with Watch() as watch:
         process = subprocess.Popen(program + files, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         errors = process.communicate()[1]
         wall = time.perf_counter() - began
         with contextlib.suppress(ChildProcessError):
             while True:
                 os.wait()
-    after = os.times()
+        parts = watch.cpu()
     if process.returncode:
         raise SystemExit(f"logreplay redo {' '.join(options)}: exit code {process.returncode}\n{errors}")
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return _read_manifest(out, Measured(cpu, wall, memory=memory.together, largest=memory.one))
+    del parts["driver"]  # this process, which only waits
+    return _read_manifest(out, Measured(sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one))
 
 
 def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -332,7 +337,8 @@ def _print_spark(records: int, runs: list[Measured], fresh: Measured) -> None:
         _row("first run" if number == 1 else f"warm run {number - 1}", records, measured.cpu, measured.wall, _split(measured.parts))
     print(f"  warm: {_speed(runs[-1])}\n  memory: {_sizes(runs[-1])}")
     _head("logreplay redo, a fresh process")
-    _row("--engine spark", records, fresh.cpu, fresh.wall, _speed(fresh))
+    _row("--engine spark", records, fresh.cpu, fresh.wall, _split(fresh.parts))
+    print(f"  {_speed(fresh)}")
     print(f"  memory: {_sizes(fresh)}")
 
 
