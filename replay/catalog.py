@@ -92,7 +92,8 @@ class Catalog:
         """The index of the table version of each record, -1 where no version fits.
 
         ``positions`` gives the LRSN in data sharing and the RBA otherwise (``uint8[n, 10]``). The only generation of a table is taken whatever the
-        position, and then nobody asks for it; of several, the one with CREATERBA <= position < DROPRBA (format notes, section 3).
+        position, and then nobody asks for it; of several, the one with CREATERBA <= position < DROPRBA (format notes, section 3),
+        and where drops are unknown the last one created.
         """
         found = np.full(len(dbid), -1, np.int32)
         if not self.versions:
@@ -117,6 +118,8 @@ class Catalog:
         generations: dict[int, list[TableVersion]] = {}
         for version in self.versions:
             generations.setdefault((version.dbid << 32) | (version.psid << 16) | version.obid, []).append(version)
+        for versions in generations.values():
+            versions.sort(key=lambda version: version.created)  # where two would fit, the later one counts
         keys = sorted(generations)
         latest = np.array([generations[key][-1].index for key in keys], np.int32)
         return np.array(keys, np.int64), latest, {key: versions for key, versions in generations.items() if len(versions) > 1}

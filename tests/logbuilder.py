@@ -287,7 +287,7 @@ class LogBuilder:
 
 def fit(value: Any, name: str, length: int) -> Any:
     """A header value in the width that a layout has for it."""
-    kind = LLDF.names[name].kind
+    kind = LLDF.names[name].kind if name in LLDF.names else Kind.BYTES
     if kind is Kind.PACKED_TIME:
         if length == 17:
             return codecs.encode_log_timestamp(value)

@@ -178,9 +178,23 @@ def _header_layout(records: list[Record], name: str) -> Layout:
             raise InputError("LR2009", found, Where(name, record.number, record.offset, "HEADFIELDPOS"), _REMAKE)
         if start > place:
             fields.append(Field("", place, start - place, Kind.RESERVED))
+        _check_length(standard.get(spelled), spelled, length, Where(name, record.number, record.offset, "HEADFIELDLEN"))
         fields.append(_header_field(standard.get(spelled), spelled, start, length, kind))
         place = start + length
     return Layout("LLDF", "Data change record header, as the XHDF records describe it", place, tuple(fields))
+
+
+#: Lengths that header fields of a kind may have, besides the one in the v11.1 layout.
+_OTHER_LENGTHS = {Kind.POSITION: (6,), Kind.PACKED_TIME: (26,), Kind.UNSIGNED: (2, 4)}
+
+
+def _check_length(standard: Field | None, spelled: str, length: int, where: Where) -> None:
+    if standard is None or spelled not in NEEDED:
+        return
+    usable = {standard.length, *(_OTHER_LENGTHS.get(standard.kind, ()) if spelled != "LENGTH" else ())}
+    if length not in usable:
+        expected = " or ".join(map(str, sorted(usable)))
+        raise InputError("LR2009", f"found length {length} for {spelled}; expected {expected}", where, _REMAKE)
 
 
 def _header_field(standard: Field | None, spelled: str, start: int, length: int, kind: str) -> Field:
@@ -244,17 +258,29 @@ class _Tables:
             record = columns[min(orphans)][0][0]
             found = f"found DLCI records of {len(orphans)} table generation(s) without a DTBI record; expected one DTBI for each"
             raise InputError("LR2008", found, Where(self.name, record.number, record.offset), _REMAKE)
+        self._check_generations(versions, tables)
         return Catalog(tuple(versions))
+
+    def _check_generations(self, versions: list[TableVersion], tables: list[Record]) -> None:
+        """Generations of one table that begin at the same position cannot be told apart."""
+        first: dict[tuple[int, int, int, bytes], TableVersion] = {}
+        for version, record in zip(versions, tables, strict=True):
+            other = first.setdefault((version.dbid, version.psid, version.obid, version.created), version)
+            if other.format != version.format:
+                found = f"found generations {other.sequence} and {version.sequence} of a table with the same CREATERBA and other columns"
+                where = Where(self.name, record.number, record.offset, "CREATERBA", version.name)
+                raise InputError("LR2009", f"{found}; expected each to begin where the one before it ended", where, _REMAKE)
 
     def _read(self, record: Record) -> dict[str, Any]:
         values = CONTROL[record.tag].read(record.raw)
-        for wanted in ("DBID", "TBOBID"):
-            if values.get(wanted) is None:
-                entry = CONTROL[record.tag].names[wanted]
-                raw = record.raw[entry.offset : entry.end].hex().upper()
+        for wanted, entry in CONTROL[record.tag].names.items():
+            raw = record.raw[entry.offset : entry.end]
+            numeric = entry.kind in (Kind.NUMBER, Kind.HEX) and values[wanted] is None
+            # blanks mean that there is no number; anything else that is not one is damage, and must not pass for zero
+            if numeric and (wanted in ("DBID", "TBOBID") or raw.strip(b"\x40\0")):
                 raise InputError(
                     "LR2009",
-                    f"found X'{raw}'; expected a hexadecimal number in EBCDIC",
+                    f"found X'{raw.hex().upper()}'; expected a {entry.kind.value.removeprefix('a ').replace(' in EBCDIC text', '')} in EBCDIC",
                     Where(self.name, record.number, record.offset + entry.offset, wanted),
                     _REMAKE,
                 )
@@ -299,7 +325,7 @@ class _Tables:
     def _column(self, record: Record, values: dict[str, Any], scheme: str, where: Where) -> ColumnFormat:
         code, length, subtype = str(values["LLCOLUMNTYPE"]), values["LLCOLUMNLEN"], str(values["LLCOLUMNSUBTYPE"] or "")
         place = Where(self.name, record.number, record.offset, table=where.table)
-        for wanted in ("LLCOLUMNNUM", "LLCOLUMNLEN"):
+        for wanted in ("LLCOLUMNNUM", "LLCOLUMNLEN", *(("LLSCALE",) if code == "DEC" else ())):
             if values[wanted] is None:
                 raise InputError(
                     "LR2009", "found no number; expected one", Where(place.file, place.record, place.offset, wanted, place.table), _REMAKE

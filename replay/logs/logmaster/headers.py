@@ -73,8 +73,7 @@ class Headers:
             raw = self.raw("ORDERVALUE")[:, -10:]
             wide = np.zeros((len(raw), 10), np.uint8)
             wide[:, 10 - raw.shape[1] :] = raw
-            if wide.any():
-                return wide
+            return wide
         return self._first_set("LOGRBA", "LOGLRSN")
 
     def _first_set(self, name: str, otherwise: str) -> Bytes:

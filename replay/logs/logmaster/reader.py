@@ -6,7 +6,7 @@ import gzip
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from replay import codecs, images
 from replay.catalog import Catalog, TableVersion
 from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change, distinct
 from replay.errors import Finding, InputError, Where
+from replay.layout import Kind
 from replay.logs import Images, Split
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import ControlFile, read_control
@@ -397,6 +398,7 @@ def open_log(
         files.append(LogmasterDataFile(path, str(given), kind))
     log = LogmasterLog(parsed, tuple(files), Shape(parsed.header.size, parsed.system_id), control_path=str(control))
     log.shape = Shape(_header_length(log), parsed.system_id)
+    _drop_empty_order(log)
     _settle(log)
     return log
 
@@ -461,6 +463,20 @@ def _header_length(log: LogmasterLog) -> int:
     return common
 
 
+def _drop_empty_order(log: LogmasterLog) -> None:
+    """Forget an ORDERVALUE that the header describes and the first records leave empty: for the whole log, because an order cannot be mixed."""
+    header = log.control.header
+    if "ORDERVALUE" not in header.names:
+        return
+    for number, file in enumerate(log.files):
+        for block in framing.blocks(log.buffer(number), file.framing, log.shape, file.name, 4 << 20):
+            if log.envelope(number, block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]).raw("ORDERVALUE").any():
+                return
+            break
+    unnamed = tuple(replace(entry, kind=Kind.RESERVED) if entry.name == "ORDERVALUE" else entry for entry in header.fields)
+    log.control = replace(log.control, header=replace(header, fields=unnamed))
+
+
 def _settle(log: LogmasterLog) -> None:
     """Learn the reading of DATA and the segment model from the first records of the first file that has row images."""
     for number, file in enumerate(log.files):
@@ -485,7 +501,9 @@ def _settle(log: LogmasterLog) -> None:
             return
 
 
-def _walked(log: LogmasterLog, buffer: Bytes, start: Index, end: Index, update: Mask, version: npt.NDArray[np.int32], reading: Reading) -> int:
+def _walked(
+    log: LogmasterLog, buffer: Bytes, start: Index, end: Index, update: Mask, version: npt.NDArray[np.int32], reading: Reading
+) -> int:
     """For how many records the images of a reading end exactly where their columns do."""
     count = 0
     for known in log.catalog.versions:
