@@ -273,10 +273,10 @@ class LogBuilder:
             random.Random(seed).shuffle(records)
         control = folder / f"{name}.ctl"
         control.write_bytes(frame(self.control_records(), framing))
-        share = -(-len(records) // files)
-        paths = [folder / f"{name}{number}.dat" for number in range(files)]
-        for number, path in enumerate(paths):
-            path.write_bytes(frame(records[number * share : (number + 1) * share], framing))
+        parts = [part for part in (records[number::files] for number in range(files)) if part]
+        paths = [folder / f"{name}{number}.dat" for number in range(len(parts))]
+        for path, part in zip(paths, parts, strict=True):
+            path.write_bytes(frame(part, framing))
         return control, paths
 
     def script(self, folder: Path, mode: str = "redo", **how: Any) -> Bundle:

@@ -110,7 +110,7 @@ def payload(buffer: Bytes, start: Index, end: Index, reading: Reading, later_hav
     if not later_have_length:
         has_length &= number <= number.min(initial=1)
     bad = has_length & (halfwords(buffer, start) != end - start)
-    begin = start + np.where(has_length, 2, 0)
+    begin = np.minimum(start + np.where(has_length, 2, 0), end)
     return begin, np.maximum(end - begin, 0), bad
 
 

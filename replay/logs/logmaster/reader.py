@@ -478,7 +478,7 @@ def _drop_empty_order(log: LogmasterLog) -> None:
 
 
 def _settle(log: LogmasterLog) -> None:
-    """Learn the reading of DATA and the segment model from the first records of the first file that has row images."""
+    """Learn the reading of DATA from the first records of the first file that has whole row images, then the segment model."""
     for number, file in enumerate(log.files):
         block = next(framing.blocks(log.buffer(number), file.framing, log.shape, file.name, 4 << 20), None)
         if block is None:
@@ -486,19 +486,35 @@ def _settle(log: LogmasterLog) -> None:
         offsets, lengths = block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]
         envelope = log.envelope(number, offsets, lengths)
         change = _CHANGES[envelope.change_type()]
-        sound = (envelope.number("LENGTH") == log.shape.header) & (change > 0) & (change <= Change.DELETE) & (lengths > log.shape.header)
-        whole = sound & (envelope.segments() <= 1)
+        whole = (envelope.number("LENGTH") == log.shape.header) & (change > 0) & (change <= Change.DELETE) & (lengths > log.shape.header)
+        whole &= envelope.segments() <= 1
         start, end = offsets + log.shape.header, offsets + lengths
         if whole.any():
             update = change[whole] == Change.UPDATE
             walked = partial(_walked, log, log.buffer(number), start[whole], end[whole], update, log.classify(envelope)[1][whole])
             log.reading = settle_reading(log.buffer(number), start[whole], end[whole], update, file.name, walked)
-        later = sound & (envelope.segments() > 1) & (envelope.segment() > 1)
-        if later.any() and log.reading is Reading.A:
-            own = halfwords(log.buffer(number), start[later]) == (end - start)[later]
-            log.later_segments_have_length = bool(own.sum() * 2 >= len(own))
-        if whole.any():
-            return
+            break
+    if log.reading is Reading.A:
+        _settle_segments(log)
+
+
+def _settle_segments(log: LogmasterLog) -> None:
+    """Learn whether later segments repeat the halfword of DATA, from the first ones there are, in whatever file they lie."""
+    number = log.control.header.names["SEGNUM"]
+    for index, file in enumerate(log.files):
+        buffer = log.buffer(index)
+        for block in framing.blocks(buffer, file.framing, log.shape, file.name, 4 << 20):
+            there = np.flatnonzero(block.lengths >= log.control.header.size)
+            segment = codecs.gather(buffer, block.offsets[there] + number.offset, number.length)
+            later = there[(segment[:, :-1].any(axis=1)) | (segment[:, -1] > 1)]
+            if len(later):
+                offsets, lengths = block.offsets[later][:_SAMPLE], block.lengths[later][:_SAMPLE]
+                size = lengths - log.shape.header
+                own = (halfwords(buffer, offsets + log.shape.header) == size) & (size >= 2)
+                log.later_segments_have_length = bool(own.sum() * 2 >= len(own))
+                return
+            if log.control.data_set.get("SEGMENTED") != "Y":
+                break
 
 
 def _walked(
