@@ -280,7 +280,7 @@ def control_file(last_lrsn: bytes) -> bytes:
             RECORDFORMAT="VB",
             DATEFORMAT="DB2I",
             EXPANDVAR="N",
-            SEGMENTED="Y",
+            SEGMENTED="N",
             DDLOBJECTS="N",
             LOBSINCLUDED="N",
             XMLINCLUDED="N",
