@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from replay import images
 from replay.catalog import TableVersion
 from replay.changes import Change
-from replay.logs import Images, LogFile
+from replay.logs import Images, LogFile, Walk
 from replay.plan import Plan
 from replay.selection import REASON
 from replay.where import ValueFilter
@@ -61,7 +60,7 @@ class RowDecoder:
 
     def statements(self, version: int, kind: Change, image: Images) -> Rendered:
         """Statements of the changes whose images are given; all are of one table version and kind."""
-        batch = _Batch(self.log.catalog.versions[version], kind, image)
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             wanted = self.filter.select(batch.version, lambda name, side: batch.decode(side, name), kind, batch.count)
@@ -104,22 +103,22 @@ class RowDecoder:
 class _Batch:
     """The images of one batch with what has been decoded of them, and what was wrong."""
 
-    def __init__(self, version: TableVersion, kind: Change, image: Images) -> None:
-        self.version, self.kind = version, kind
+    def __init__(self, log: LogFile, version: TableVersion, kind: Change, image: Images) -> None:
+        self.log, self.version, self.kind = log, version, kind
         self.count = len(image.bad)
         self.failed: Mask = image.bad.copy()
         self.problems: list[Problem] = []
         for row in np.flatnonzero(image.bad)[:_SHOWN]:
             self.problems.append(Problem(int(row), "LR2014", "DATA", *image.reason(int(row))))
-        self.walks: dict[str, images.Walk] = {}
+        self.walks: dict[str, Walk] = {}
         for side, bounds in (("before", image.before), ("after", image.after)):
             if bounds is not None:
                 self.walks[side] = self._walk(side, image, bounds)
         self._decoded: dict[tuple[str, str], pa.Array] = {}
 
-    def _walk(self, side: str, image: Images, bounds: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> images.Walk:
+    def _walk(self, side: str, image: Images, bounds: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> Walk:
         start, end = bounds
-        walk = images.walk(self.version.format, image.buffer, np.where(self.failed, 0, start), np.where(self.failed, 0, end))
+        walk = self.log.walk(self.version.index, image.buffer, np.where(self.failed, 0, start), np.where(self.failed, 0, end))
         fresh = walk.bad & ~self.failed
         for row in np.flatnonzero(fresh)[:_SHOWN]:
             field, found, expected = walk.reason(int(row))
@@ -137,7 +136,7 @@ class _Batch:
     def changed(self, name: str) -> Mask | None:
         """Where the two images differ in a column; None where they never do."""
         index = self.version.index_of(name)
-        mask = ~images.equal(self.walks["before"], self.walks["after"], index)
+        mask = ~self.walks["before"].equal(self.walks["after"], index)
         mask &= ~self.failed
         return mask if mask.any() else None
 
@@ -148,7 +147,7 @@ class _Batch:
             return known
         index = self.version.index_of(name)
         rows = None if mask is None or mask.all() else np.flatnonzero(mask)
-        values, bad = images.decode(self.version.format, self.walks[side], index, rows)
+        values, bad = self.walks[side].decode(index, rows)
         if bad is not None and bad.any():
             self._report(side, name, index, rows, bad)
         if rows is None or mask is None:
@@ -163,5 +162,5 @@ class _Batch:
         wrong = wrong if rows is None else rows[wrong]
         hint = "The record is damaged, or the column's code page is another one (--ccsid)"
         for row in wrong[~self.failed[wrong]]:
-            found, expected = images.explain(self.version.format, self.walks[side], index, int(row))
+            found, expected = self.walks[side].explain(index, int(row))
             self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)

@@ -1,7 +1,7 @@
 """Row images -> value columns: one cursor per row, one step per column (format notes, sections 6.3 to 6.5).
 
-:func:`walk` finds where every column of every image lies and insists that each image ends exactly where its record says; :func:`decode` and
-:func:`equal` look at one column at a time, so that nothing is decoded that nobody asked for.
+:func:`walk` finds where every column of every image lies and insists that each image ends exactly where its record says; :meth:`Walk.decode` and
+:meth:`Walk.equal` look at one column at a time, so that nothing is decoded that nobody asked for.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Walk:
     ``reading`` is the index of the reading of the format (:func:`layouts`) that was taken.
     """
 
+    format: RowFormat
     buffer: Bytes
     start: Index
     end: Index
@@ -90,6 +91,21 @@ class Walk:
                 return failure.column, failure.found.format(*(int(values[place]) for values in failure.numbers)), failure.expected
         return "", "nothing wrong", _EXACT
 
+    def equal(self, other: Walk, index: int) -> Mask:
+        """Where column ``index`` is the same in two images: both null, or both not and the same bytes. Meaningless in bad rows."""
+        return _equal(self, other, index)
+
+    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
+        """The values of column ``index`` in ``rows`` (all when None), and which of them cannot be decoded (None: all can).
+
+        Values follow the contract of :mod:`sqlgen.schema`; bad ones are null. ``InputError`` when the column's character set is not known.
+        """
+        return _decode(self, index, rows)
+
+    def explain(self, index: int, row: int) -> tuple[str, str]:
+        """Of a value that cannot be decoded: what was found (its bytes) and what was expected."""
+        return _explain(self, index, row)
+
 
 def walk(fmt: RowFormat, buffer: Bytes, start: Index, end: Index, reading: int | None = None) -> Walk:
     """Find the columns of the images ``buffer[start:end]``. Nothing outside an image is read; images that do not fit are ``bad``.
@@ -108,7 +124,7 @@ def walk(fmt: RowFormat, buffer: Bytes, start: Index, end: Index, reading: int |
             return found
         if best is None or int(found.bad.sum()) < int(best.bad.sum()):
             best = found
-    return best if best is not None else Walk(buffer, start, end, np.zeros(len(start), bool))
+    return best if best is not None else Walk(fmt, buffer, start, end, np.zeros(len(start), bool))
 
 
 def layouts(fmt: RowFormat) -> Iterator[tuple[Cell, ...]]:
@@ -158,7 +174,7 @@ class _Walker:
     def __init__(self, fmt: RowFormat, cells: tuple[Cell, ...], buffer: Bytes, start: Index, end: Index) -> None:
         self.fmt, self.cells, self.buffer = fmt, cells, buffer
         self.cursor, self.end = start, end
-        self.result = Walk(buffer, start, end, np.zeros(len(start), bool))
+        self.result = Walk(fmt, buffer, start, end, np.zeros(len(start), bool))
 
     def run(self) -> Walk:
         result = self.result
@@ -245,8 +261,7 @@ class _Walker:
 # -- values --------------------------------------------------------------------------------------------------------------------------------
 
 
-def equal(one: Walk, other: Walk, index: int) -> Mask:
-    """Where column ``index`` is the same in two images: both null, or both not and the same bytes. Meaningless in bad rows."""
+def _equal(one: Walk, other: Walk, index: int) -> Mask:
     count = len(one.bad)
     if one.empty or other.empty:
         return np.zeros(count, bool)
@@ -287,12 +302,8 @@ def _words(buffer: Bytes, start: Index, word: int) -> npt.NDArray[np.unsignedint
     return windows[start]
 
 
-def decode(fmt: RowFormat, found: Walk, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
-    """The values of column ``index`` in ``rows`` (all when None), and which of them cannot be decoded (None: all can).
-
-    Values follow the contract of :mod:`sqlgen.schema`; bad ones are null. ``InputError`` when the column's character set is not known.
-    """
-    column = fmt.columns[index]
+def _decode(found: Walk, index: int, rows: Index | None) -> tuple[pa.Array, Mask | None]:
+    column = found.format.columns[index]
     kind = ARROW_TYPES[column.column.type]
     count = len(found.bad) if rows is None else len(rows)
     if found.empty:
@@ -370,9 +381,8 @@ _EXPECTED = {
 }
 
 
-def explain(fmt: RowFormat, found: Walk, index: int, row: int) -> tuple[str, str]:
-    """Of a value that cannot be decoded: what was found (its bytes) and what was expected."""
-    column = fmt.columns[index]
+def _explain(found: Walk, index: int, row: int) -> tuple[str, str]:
+    column = found.format.columns[index]
     kind = column.column.type
     length = found.length[index]
     start, size = int(found.at(index)[row]), length if isinstance(length, int) else int(length[row])

@@ -45,6 +45,28 @@ class Images:
     reason: Callable[[int], tuple[str, str, str]]
 
 
+class Walk(Protocol):
+    """Where the columns of ``n`` row images of one table version lie. ``bad`` images do not fit the table; nothing said of their columns counts."""
+
+    @property
+    def bad(self) -> Mask: ...
+    def reason(self, row: int) -> tuple[str, str, str]:
+        """Of a bad image: (field, found, expected)."""
+        ...
+
+    def equal(self, other: Any, index: int) -> Mask:
+        """Where column ``index`` (its place in the table version's format) is the same in two images."""
+        ...
+
+    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
+        """Values of a column in ``rows`` (all when None) by the contract of :mod:`sqlgen.schema`, and which cannot be decoded (None: all can)."""
+        ...
+
+    def explain(self, index: int, row: int) -> tuple[str, str]:
+        """Of a value that cannot be decoded: (found, expected)."""
+        ...
+
+
 class DataFile(Protocol):
     """One data file of a log."""
 
@@ -75,6 +97,7 @@ class LogFile(Protocol):
     def same_change(self, one: Any, other: Any) -> Mask: ...
     def whole_table(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask: ...
     def images(self, records: npt.NDArray[np.void], heads: Index, weights: Index, kind: Change) -> Iterator[tuple[Index, Images]]: ...
+    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk: ...
     def unit_fields(self, envelope: Any) -> Mapping[str, pa.Array]: ...
     def trace(self, envelope: Any) -> pa.Array: ...
 

@@ -87,7 +87,7 @@ def table(fmt: RowFormat, found: images.Walk) -> list[list[Any]]:
     """All values by row; "bad" for those that cannot be decoded."""
     decoded = []
     for index in range(len(fmt.columns)):
-        array, bad = images.decode(fmt, found, index)
+        array, bad = found.decode(index)
         array.validate(full=True)
         decoded.append(["bad" if bad is not None and bad[row] else array[row].as_py() for row in range(len(found.bad))])
     return [list(row) for row in zip(*decoded, strict=True)]
@@ -116,10 +116,10 @@ def test_chosen_rows_in_chosen_order() -> None:
     found = walk(ACCT, FULL, NULLS, FULL)
     rows = np.array([1, 0, 1], np.int64)
     for index in range(6):
-        array, bad = images.decode(ACCT, found, index, rows)
+        array, bad = found.decode(index, rows)
         assert bad is None
         assert array.to_pylist() == [NULLS_VALUES[index], FULL_VALUES[index], NULLS_VALUES[index]]
-    assert images.decode(ACCT, found, 3, np.array([], np.int64))[0].to_pylist() == []
+    assert found.decode(3, np.array([], np.int64))[0].to_pylist() == []
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_images_that_do_not_fit(image: bytes, field: str, found: str, expected: 
     alone = walk(ACCT, image)
     assert alone.reason(0) == (field, found, expected)
     assert table(ACCT, alone) == [[None] * 6]
-    assert images.equal(alone, alone, 0).tolist() == [False]
+    assert alone.equal(alone, 0).tolist() == [False]
     assert "***" in "".join(line[3] for line in images.describe_image(ACCT, image))
 
 
@@ -171,15 +171,15 @@ def test_damaged_values_are_bad_and_explained() -> None:
     found = walk(ACCT, FULL, damaged, date)
     assert not found.bad.any()
     assert table(ACCT, found) == [FULL_VALUES, [498, "bad", *FULL_VALUES[2:]], [*FULL_VALUES[:2], "bad", *FULL_VALUES[3:]]]
-    assert images.explain(ACCT, found, 1, 1) == ("X'0000123450' in DECIMAL column BAL", "packed digits 0 to 9 and a sign A to F")
-    assert images.explain(ACCT, found, 2, 2) == ("X'F2F0F2F460F9F360F1F5' in DATE column OPEN_DT", "a date YYYY-MM-DD")
+    assert found.explain(1, 1) == ("X'0000123450' in DECIMAL column BAL", "packed digits 0 to 9 and a sign A to F")
+    assert found.explain(2, 2) == ("X'F2F0F2F460F9F360F1F5' in DATE column OPEN_DT", "a date YYYY-MM-DD")
 
 
 def test_undefined_bytes_of_null_columns_do_not_matter() -> None:
     other = NULLS[:5] + b"\xff\xff\xff\xff\xff" + NULLS[10:]
     one, two = walk(ACCT, NULLS), walk(ACCT, other)
     assert table(ACCT, two) == [NULLS_VALUES]
-    assert [images.equal(one, two, index).tolist() for index in range(6)] == [[True]] * 6
+    assert [one.equal(two, index).tolist() for index in range(6)] == [[True]] * 6
 
 
 def test_equal_compares_raw_values() -> None:
@@ -188,7 +188,7 @@ def test_equal_compares_raw_values() -> None:
     empty = FULL[:21] + b"\x00\x00" + FULL[28:]
     before = walk(ACCT, FULL, FULL, FULL, FULL, empty, NULLS)
     after = walk(ACCT, FULL, NULLS, longer, other, NULLS, NULLS)
-    found = [images.equal(before, after, index).tolist() for index in range(6)]
+    found = [before.equal(after, index).tolist() for index in range(6)]
     assert found == [
         [True] * 6,
         [True, False, True, True, False, True],
@@ -205,7 +205,7 @@ def test_equal_of_fixed_columns_sees_every_byte(width: int) -> None:
     one = bytes(range(width))
     others = [one[:place] + b"\xee" + one[place + 1 :] for place in range(width)]
     before, after = walk(fmt, *[one] * (width + 1)), walk(fmt, one, *others)
-    assert images.equal(before, after, 0).tolist() == [True] + [False] * width
+    assert before.equal(after, 0).tolist() == [True] + [False] * width
 
 
 @pytest.mark.parametrize("unit", [2, 1])
@@ -277,7 +277,7 @@ def test_real_out_of_the_range_of_a_single_is_bad() -> None:
     fmt = row_format(column("R", SqlType.REAL, "FLOT", 4, nullable=True))
     found = walk(fmt, b"\x00" + encode_hfp(1e60, 4), b"\x00\x41\x10\x00\x00", b"\xff\x7f\xff\xff\xff")
     assert table(fmt, found) == [["bad"], [1.0], [None]]
-    text, expected = images.explain(fmt, found, 0, 0)
+    text, expected = found.explain(0, 0)
     assert text.startswith("X'")
     assert "e+60" in text or "e+59" in text
     assert "IEEE single" in expected
@@ -299,17 +299,17 @@ def test_lengths_that_a_type_cannot_have(kind: SqlType, code: str, length: int) 
     fmt = row_format(column("V", kind, code, length, nullable=True))
     found = walk(fmt, b"\x00" + bytes(length), b"\xff" + bytes(length))
     assert table(fmt, found) == [["bad"], [None]]
-    assert f"not {length} bytes" in images.explain(fmt, found, 0, 0)[1]
+    assert f"not {length} bytes" in found.explain(0, 0)[1]
 
 
 def test_text_that_cannot_be_decoded() -> None:
     fmt = row_format(column("V", SqlType.VARCHAR, "VCHR", 9, variable=True, ccsid=1208, encoding="U"))
     found = walk(fmt, b"\x00\x01\xff", b"\x00\x02\xc3\xa9")
     assert table(fmt, found) == [["bad"], ["é"]]
-    assert images.explain(fmt, found, 0, 0) == ("X'FF' in VARCHAR column V", "characters of CCSID 1208")
+    assert found.explain(0, 0) == ("X'FF' in VARCHAR column V", "characters of CCSID 1208")
     none = row_format(column("V", SqlType.VARCHAR, "VCHR", 9, variable=True, ccsid=None))
     with pytest.raises(InputError, match="LR2015.*no CCSID for column V.*--ccsid"):
-        images.decode(none, walk(none, b"\x00\x01\xff"), 0)
+        walk(none, b"\x00\x01\xff").decode(0)
     assert images.describe_image(none, b"\x00\x01\xff")[0][3].startswith("*** LR2015")
 
 
@@ -373,7 +373,7 @@ def test_walk_agrees_with_its_scalar_referee(rows: list[tuple[bytes, tuple[int, 
             assert found.reason(row)[1] != "nothing wrong"
     doubled = walk(WIDE, *raw)
     for index in range(len(WIDE.columns)):
-        assert images.equal(found, doubled, index)[~found.bad].all()
+        assert found.equal(doubled, index)[~found.bad].all()
 
 
 @given(st.binary(max_size=120))

@@ -6,6 +6,7 @@ import gzip
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from replay import codecs, images
 from replay.catalog import Catalog, TableVersion
 from replay.changes import CHANGE_OF_TYPE, ENVELOPE, Change, distinct
 from replay.errors import Finding, InputError, Where
+from replay.images import Walk
 from replay.layout import Kind
 from replay.logs import Images, Split
 from replay.logs.logmaster import framing
@@ -58,7 +60,8 @@ class LogmasterDataFile:
 
 @dataclass
 class LogmasterLog:
-    """A logical log. Cheap to pickle: files are opened (mapped) where they are read. ``shape`` is LENGTH and SYSTEMID of its records."""
+    """A logical log. Cheap to pickle: files are opened (mapped) where they are read. ``shape`` is LENGTH and SYSTEMID of its records,
+    ``row_readings`` the reading of the row images (:func:`replay.images.layouts`) of table versions that allow several."""
 
     control: ControlFile
     files: Sequence[LogmasterDataFile]
@@ -66,6 +69,7 @@ class LogmasterLog:
     reading: Reading = Reading.A
     later_segments_have_length: bool = True
     control_path: str = ""
+    row_readings: dict[int, int] = field(default_factory=dict)
     catalog: Catalog = field(init=False)
 
     def __post_init__(self) -> None:
@@ -297,6 +301,10 @@ class LogmasterLog:
             return Images(buffer, None, bounds.first, bounds.bad, reason)
         return Images(buffer, bounds.first, None, bounds.bad, reason)
 
+    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk:
+        """Where the columns of images of a table version lie."""
+        return images.walk(self.catalog.versions[version].format, buffer, start, end, self.row_readings.get(version, 0))
+
     # -- what comments and tables say ------------------------------------------------------------------------------------------------------
 
     def unit_fields(self, envelope: Headers) -> Mapping[str, pa.Array]:
@@ -400,6 +408,7 @@ def open_log(
     log.shape = Shape(_header_length(log), parsed.system_id)
     _drop_empty_order(log)
     _settle(log)
+    log.row_readings = _row_readings(log)
     return log
 
 
@@ -517,19 +526,55 @@ def _settle_segments(log: LogmasterLog) -> None:
                 break
 
 
+def _row_readings(log: LogmasterLog) -> dict[int, int]:
+    """The reading of row images of each table version that allows several: the one that most of its first images fit, settled for the whole log."""
+    readings = {version.index: len(list(images.layouts(version.format))) for version in log.catalog.versions}
+    fits = {index: np.zeros(count, np.int64) for index, count in readings.items() if count > 1}
+    if fits:
+        with suppress(InputError):  # damaged framing is told by whoever reads the records behind it
+            _count_fits(log, fits)
+    return {index: int(counts.argmax()) for index, counts in fits.items()}
+
+
+def _count_fits(log: LogmasterLog, fits: dict[int, Index]) -> None:
+    missing = dict.fromkeys(fits, _SAMPLE)
+    for split, offsets, lengths in log.splits(framing.BLOCK_BYTES):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        usable = (change > 0) & (change <= Change.DELETE) & (envelope.segments() <= 1)
+        for index in [index for index, wanted in missing.items() if wanted > 0]:
+            rows = np.flatnonzero(usable & (version == index))[: missing[index]]
+            missing[index] -= len(rows)
+            start, end = offsets[rows] + log.shape.header, offsets[rows] + lengths[rows]
+            for number in range(len(fits[index])):
+                known, update = log.catalog.versions[index], change[rows] == Change.UPDATE
+                fits[index][number] += _fitting(known, log.buffer(split.file), start, end, update, log.reading, number)
+        if not any(wanted > 0 for wanted in missing.values()):
+            break
+
+
 def _walked(
     log: LogmasterLog, buffer: Bytes, start: Index, end: Index, update: Mask, version: npt.NDArray[np.int32], reading: Reading
 ) -> int:
     """For how many records the images of a reading end exactly where their columns do."""
     count = 0
     for known in log.catalog.versions:
-        for kind, of_kind in ((Change.UPDATE, update), (Change.INSERT, ~update)):
-            rows = np.flatnonzero(of_kind & (version == known.index))
-            bounds = find_images(buffer, start[rows], end[rows], kind, reading, True)
-            bad = bounds.bad
-            for image in (bounds.first, bounds.second):
-                if image is not None and len(rows):
-                    begin, stop = (np.where(bad, 0, edge) for edge in image)
-                    bad = bad | images.walk(known.format, buffer, begin, stop).bad
-            count += int((~bad).sum())
+        rows = np.flatnonzero(version == known.index)
+        count += _fitting(known, buffer, start[rows], end[rows], update[rows], reading, None)
+    return count
+
+
+def _fitting(
+    version: TableVersion, buffer: Bytes, start: Index, end: Index, update: Mask, reading: Reading, row_reading: int | None
+) -> int:
+    """How many changes of a table version have images that end exactly where their columns do."""
+    count = 0
+    for kind, of_kind in ((Change.UPDATE, update), (Change.INSERT, ~update)):
+        bounds = find_images(buffer, start[of_kind], end[of_kind], kind, reading, True)
+        bad = bounds.bad
+        for image in (bounds.first, bounds.second):
+            if image is not None and len(bad):
+                begin, stop = (np.where(bad, 0, edge) for edge in image)
+                bad = bad | images.walk(version.format, buffer, begin, stop, row_reading).bad
+        count += int((~bad).sum())
     return count
