@@ -163,3 +163,13 @@ def take_records(records: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> 
 def distinct(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """The different values of small numbers from 0, rising. Much faster than sorting or hashing them."""
     return np.flatnonzero(np.bincount(numbers)) if len(numbers) else np.zeros(0, np.int64)
+
+
+def compare(values: npt.NDArray[np.uint8], bound: bytes) -> npt.NDArray[np.int8]:
+    """-1, 0 or 1 for each row of ``uint8[n, w]`` against ``bound`` (``w`` bytes), bytewise unsigned."""
+    other = np.frombuffer(bound, np.uint8)
+    different = values != other
+    first = different.argmax(axis=1)
+    at = np.arange(len(values))
+    result = np.where(values[at, first] < other[first], -1, 1)
+    return np.where(different.any(axis=1), result, 0).astype(np.int8)

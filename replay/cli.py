@@ -9,6 +9,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from replay import demo, inspect, local
 from replay.bundle import Bundle, Engine, check_output, write_bundle
 from replay.changes import OP_NAMES
 from replay.errors import EXIT_UNUSABLE, LogReplayError, UsageError
-from replay.logs.logmaster.framing import Framing
-from replay.logs.logmaster.reader import LogmasterLog, open_log
+from replay.logs import FAMILIES, Family, Inputs, LogFile, source_named
+from replay.needs import check_needs
 from replay.plan import Plan, ScriptOptions, make_plan
 from replay.progress import Bar
 from replay.report import balance_text
@@ -72,7 +73,7 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
 def _demo(arguments: argparse.Namespace) -> int:
     def generate(mode: str, control: Path, data: Path, out: Path) -> Bundle:
         with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
-            log = open_log(control, [data], scratch=scratch)
+            log = source_named("logmaster").open_log(Inputs(control=str(control), data=(str(data),), scratch=scratch))
             return _write(log, mode, Selection(), ScriptOptions(), out, arguments, [])
 
     return demo.run(generate, print, arguments.keep)
@@ -80,13 +81,14 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 def _inspect(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
-        log = _open(arguments, scratch)
+        family = source_named(arguments.source)
+        log = _open(arguments, family, scratch)
         if arguments.record is not None:
-            for line in inspect.dump_record(log, arguments.record, arguments.file, arguments.hex):
+            for line in family.dump_record(log, arguments.record, arguments.file, arguments.hex):
                 print(line)
             return 0
-        description = inspect.describe(log)
-    print(json.dumps(description, indent=1, ensure_ascii=False) if arguments.json else inspect.text(description))
+        description = inspect.describe(family, log)
+    print(json.dumps(description, indent=1, ensure_ascii=False) if arguments.json else inspect.text(family, description))
     return int(description["exit_code"])
 
 
@@ -94,8 +96,10 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
     selection = _selection(arguments)
     options = _options(arguments)
+    family = source_named(arguments.source)
+    check_needs(family, mode, selection)
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
-        log = _open(arguments, scratch)
+        log = _open(arguments, family, scratch)
         selection = _placed(selection, log)
         warnings = _check(log, selection, options, mode)
         bundle = _write(log, mode, selection, options, arguments.out, arguments, warnings)
@@ -115,7 +119,7 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
 
 
 def _write(
-    log: LogmasterLog,
+    log: LogFile,
     mode: str,
     selection: Selection,
     options: ScriptOptions,
@@ -156,9 +160,18 @@ def _start(arguments: argparse.Namespace) -> Callable[[], Any] | None:
 # -- from arguments to values -------------------------------------------------------------------------------------------------------------
 
 
-def _open(arguments: argparse.Namespace, scratch: str) -> LogmasterLog:
-    framing = Framing(arguments.framing) if arguments.framing else None
-    return open_log(arguments.control, arguments.data, framed=framing, ccsids=dict(arguments.ccsid), scratch=scratch)
+def _open(arguments: argparse.Namespace, family: Family, scratch: str) -> LogFile:
+    inputs = Inputs(
+        arguments.control,
+        tuple(arguments.data),
+        tuple(arguments.log),
+        arguments.catalog,
+        arguments.framing,
+        dict(arguments.ccsid),
+        dict(arguments.log_option),
+        scratch,
+    )
+    return family.open_log(inputs)
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
@@ -198,30 +211,20 @@ def _selection(arguments: argparse.Namespace) -> Selection:
     )
 
 
-def _placed(selection: Selection, log: LogmasterLog) -> Selection:
-    """Positions given with 12 digits, placed as this log places them (LRSN at byte 1, RBA at byte 4)."""
-    from dataclasses import replace as changed
-
-    sharing = log.uses_lrsn()
-
-    def place(position: bytes | None) -> bytes | None:
-        if position is None or len(position) == 10:
-            return position
-        return b"\0" + position + bytes(3) if sharing else bytes(4) + position
-
-    units = tuple((place_rba(unit), member) for unit, member in selection.units)
-    placed = changed(selection, from_position=place(selection.from_position), until_position=place(selection.until_position), units=units)
+def _placed(selection: Selection, log: LogFile) -> Selection:
+    """Positions and units as the user gave them, placed as this log places them."""
+    bounds: dict[str, Any] = {}
+    for name in ("from_position", "until_position"):
+        given = getattr(selection, name)
+        bounds[name] = None if given is None else log.placed(given)
+    units = tuple((log.placed_unit(unit), member) for unit, member in selection.units)
+    placed = replace(selection, **bounds, units=units)
     if placed.from_position and placed.until_position and placed.from_position > placed.until_position:
         raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
     return placed
 
 
-def place_rba(position: bytes) -> bytes:
-    """A 6-byte RBA in its 10-byte form."""
-    return position if len(position) == 10 else bytes(4) + position
-
-
-def _check(log: LogmasterLog, selection: Selection, options: ScriptOptions, mode: str) -> list[str]:
+def _check(log: LogFile, selection: Selection, options: ScriptOptions, mode: str) -> list[str]:
     """What can be refused before anything is read; the warnings that the run carries."""
     taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
     if not taken:
@@ -245,8 +248,8 @@ def _check(log: LogmasterLog, selection: Selection, options: ScriptOptions, mode
 
 def _position(text: str) -> bytes:
     digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
-    if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{20}", digits):
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN or RBA of 20 (or 12) hexadecimal digits")
+    if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}", digits):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits")
     return bytes.fromhex(digits)
 
 
@@ -333,10 +336,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_log(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("log")
-    group.add_argument("--control", required=True, metavar="F", help="control file")
-    group.add_argument("--data", required=True, nargs="+", metavar="F", help="data file(s), .gz too")
     group.add_argument(
-        "--framing", choices=[entry.value for entry in Framing], help="how records are framed in all files (default: found out)"
+        "--source", default="logmaster", metavar="FAMILY", help=f"{', '.join(FAMILIES)} (default logmaster), or an installed one"
+    )
+    group.add_argument("--control", metavar="F", help="logmaster: control file")
+    group.add_argument("--data", nargs="+", default=[], metavar="F", help="logmaster: data file(s), .gz too")
+    group.add_argument("--log", nargs="+", default=[], metavar="F", help="other families: log file(s), in order")
+    group.add_argument("--catalog", metavar="PATH", help="other families: export of the catalog")
+    group.add_argument("--framing", metavar="NAME", help="how records are framed in all files (default: found out)")
+    group.add_argument(
+        "--log-option",
+        type=partial(_pair, "NAME=VALUE"),
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the log family (repeatable; README lists them)",
     )
     group.add_argument(
         "--ccsid",

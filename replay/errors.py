@@ -42,6 +42,7 @@ CODES: dict[str, str] = {
     "LR3004": "a unit of recovery is marked as incomplete",
     "LR3005": "a name cannot be used in the target dialect",
     "LR3006": "a column that identifies rows is excluded",
+    "LR3020": "the log family cannot know what the command needs",
     "LR4001": "the database refused a statement",
     "LR4002": "the database's state differs from what was expected",
     "LR4003": "the database cannot be started or reached",

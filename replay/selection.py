@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import OP_NAMES, Change, Envelope
+from replay.changes import OP_NAMES, Change, Envelope, compare
 
 #: Verdict codes of a record: 0 goes on, the others say why it does not. The index is the code.
 REASONS: tuple[str, ...] = (
@@ -165,16 +165,6 @@ def _less(values: npt.NDArray[np.uint8], bound: bytes | None) -> npt.NDArray[np.
 
 def _greater(values: npt.NDArray[np.uint8], bound: bytes | None) -> npt.NDArray[np.bool_]:
     return np.zeros(len(values), bool) if bound is None else compare(values, bound) > 0
-
-
-def compare(values: npt.NDArray[np.uint8], bound: bytes) -> npt.NDArray[np.int8]:
-    """-1, 0 or 1 for each row of ``uint8[n, w]`` against ``bound`` (``w`` bytes), bytewise unsigned."""
-    other = np.frombuffer(bound, np.uint8)
-    different = values != other
-    first = different.argmax(axis=1)
-    at = np.arange(len(values))
-    result = np.where(values[at, first] < other[first], -1, 1)
-    return np.where(different.any(axis=1), result, 0).astype(np.int8)
 
 
 def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> None:

@@ -26,7 +26,7 @@ from replay.changes import ENVELOPE
 from replay.errors import InputError, LogReplayError
 from replay.java import prepare_environment
 from replay.local import Progress
-from replay.logs import LogFile, Split, source_named
+from replay.logs import Inputs, LogFile, Split, source_named
 from replay.plan import Plan
 from replay.render import BucketResult, render_bucket
 from replay.report import Tally
@@ -106,7 +106,7 @@ class LogmasterDataSource(DataSource):
         control = self.options.get("control")
         if not control or not data:
             raise InputError("LR2001", 'format("logmaster") needs option("control", path) and option("data", path) or load(path)')
-        return _EnvelopeReader(source_named("logmaster")(control, data.splitlines()))
+        return _EnvelopeReader(source_named("logmaster").open_log(Inputs(control=control, data=tuple(data.splitlines()))))
 
 
 class _EnvelopeReader(DataSourceReader):

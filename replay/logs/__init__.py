@@ -1,4 +1,5 @@
-"""Log families. A family is a folder of layout tables plus a reader that implements :class:`LogFile`; it is found by name.
+"""Log families. A family is a folder of layout tables plus a reader that implements :class:`LogFile`; it is found by name, and says as data what
+its logs can tell.
 
 A reader reports what stands in the log. It does not filter, sort, pair, guess a table or render a value; others decide.
 """
@@ -6,7 +7,8 @@ A reader reports what stands in the log. It does not filter, sort, pair, guess a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
@@ -14,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from replay.catalog import Catalog
+from replay.catalog import Catalog, TableVersion
 from replay.changes import Change, Envelope
 from replay.errors import Finding, UsageError
 
@@ -84,6 +86,18 @@ class LogFile(Protocol):
     @property
     def dependent_position(self) -> bytes | None: ...
     def inputs(self) -> list[str]: ...
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        """What a user should know before trusting scripts for these table versions."""
+        ...
+
+    def placed(self, position: bytes) -> bytes:
+        """A commit position as the user gave it (6, 8 or 10 bytes), as the 10 bytes of this log's envelopes."""
+        ...
+
+    def placed_unit(self, unit: bytes) -> bytes:
+        """The same for the id of a unit of recovery."""
+        ...
+
     def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, npt.NDArray[np.int32]]]: ...
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, npt.NDArray[np.int32]]]: ...
     def envelope(self, file: int, offsets: Index, lengths: npt.NDArray[np.int32]) -> Envelope: ...
@@ -102,10 +116,102 @@ class LogFile(Protocol):
     def trace(self, envelope: Any) -> pa.Array: ...
 
 
-def source_named(name: str) -> Callable[..., LogFile]:
-    """The function that opens a log of a family: ``open(control, data, **options)``. UsageError for an unknown name."""
-    for point in entry_points(group="logreplay.logs", name=name):
-        opener: Callable[..., LogFile] = point.load()
-        return opener
-    known = ", ".join(sorted(point.name for point in entry_points(group="logreplay.logs")))
-    raise UsageError("LR1001", f"found log family {name!r}; expected one of: {known}")
+#: What commands may need to know of a change or a log, and the options that need it.
+FACTS: dict[str, str] = {
+    "before images": "the rows as they were before",
+    "structure": "changes of table structure, in order (DDL)",
+    "rolled-back work": "the changes of units that were not committed",
+    "commit times": "when units of recovery were committed",
+    "origins": "whether a change was made by a foreign key or a trigger",
+    "incomplete units": "which units lack records, and where units that depend on them begin",
+    "recovery sets": "which records come after a recovery point",
+    "authorization ids": "who did it",
+    "plans": "the plan",
+    "correlation ids": "the correlation id",
+    "connections": "the connection",
+    "members": "the member of a data sharing group, or the log stream",
+}
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Which of :data:`FACTS` the logs of a family hold, and for each other one why it cannot be known. Checked when made."""
+
+    known: frozenset[str]
+    unknown: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if set(self.known) & set(self.unknown) or set(self.known) | set(self.unknown) != set(FACTS):
+            raise ValueError("every fact is either known or unknown, with the reason")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files and settings a user named. ``options`` are ``--log-option`` NAME=VALUE pairs; ``scratch`` is a folder for temporary files."""
+
+    control: str | None = None
+    data: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    catalog: str | None = None
+    framing: str | None = None
+    ccsids: Mapping[str, int] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    scratch: str | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """A log family: what its logs can tell and what it does with them. ``needs`` and ``takes`` are fields of :class:`Inputs`, ``framings``
+    and ``options`` (name -> meaning) what ``--framing`` and ``--log-option`` accept. ``describe`` gives JSON-able data with an ``exit_code``,
+    ``text`` shows it, ``dump_record(log, number, file, with_hex)`` shows one record."""
+
+    name: str
+    title: str
+    capabilities: Capabilities
+    needs: tuple[str, ...]
+    takes: tuple[str, ...]
+    framings: tuple[str, ...]
+    options: Mapping[str, str]
+    open: Callable[[Inputs], LogFile]
+    describe: Callable[[Any], dict[str, Any]]
+    text: Callable[[Mapping[str, Any]], str]
+    dump_record: Callable[[Any, int, int, bool], list[str]]
+
+    def open_log(self, inputs: Inputs) -> LogFile:
+        """Open a log. UsageError when the files or settings are not those of this family, else as ``open``."""
+        for name in ("control", "data", "log", "catalog"):
+            if getattr(inputs, name) and name not in self.takes:
+                expected = " and ".join(f"--{needed}" for needed in self.takes)
+                raise UsageError("LR1001", f"found --{name} with --source {self.name}; expected {expected}")
+            if name in self.needs and not getattr(inputs, name):
+                raise UsageError("LR1001", f"found no --{name}; expected one with --source {self.name} ({self.title})")
+        if inputs.framing is not None and inputs.framing not in self.framings:
+            raise UsageError("LR1001", f"found --framing {inputs.framing}; expected one of: {', '.join(self.framings)}")
+        if inputs.ccsids and "ccsids" not in self.takes:
+            raise UsageError(
+                "LR1001", f"found --ccsid with --source {self.name}; expected it with logs that name character sets by CCSID only"
+            )
+        for name in inputs.options:
+            if name not in self.options:
+                known = ", ".join(self.options) or f"none ({self.name} has no such options)"
+                raise UsageError("LR1001", f"found --log-option {name}; expected one of: {known}")
+        return self.open(inputs)
+
+
+#: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose entries name a :class:`Family`.
+FAMILIES: dict[str, str] = {
+    "logmaster": "replay.logs.logmaster.family:FAMILY",
+}
+
+
+def source_named(name: str) -> Family:
+    """The log family called ``name``. UsageError when neither this package nor an installed one has it."""
+    if name in FAMILIES:
+        module, _, attribute = FAMILIES[name].partition(":")
+        built_in: Family = getattr(import_module(module), attribute)
+        return built_in
+    points = {point.name: point for point in entry_points(group="logreplay.logs")}
+    if name not in points:
+        raise UsageError("LR1001", f"found log family {name!r}; expected one of: {', '.join(sorted({*FAMILIES, *points}))}")
+    family: Family = points[name].load()
+    return family

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from replay import inspect
 from replay.errors import UsageError
+from replay.logs.logmaster import inspect
 from replay.logs.logmaster.reader import LogmasterLog, open_log
 
 

@@ -97,6 +97,16 @@ class LogmasterLog:
             return bool(commit[:, 1:4].any())
         return True
 
+    def placed(self, position: bytes) -> bytes:
+        """A position of 6 (or 8) bytes as the log's headers have it: an LRSN after one zero byte, an RBA at the end (seed 002)."""
+        if len(position) == 10:
+            return position
+        return (b"\0" + position).ljust(10, b"\0") if self.uses_lrsn() else position.rjust(10, b"\0")
+
+    def placed_unit(self, unit: bytes) -> bytes:
+        """An RBA of 6 (or 8) bytes in its 10-byte form."""
+        return unit.rjust(10, b"\0")
+
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these table versions."""
         found = []
