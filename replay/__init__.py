@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from replay.bundle import Bundle
     from replay.plan import ScriptOptions
     from replay.selection import Selection
+    from sqlgen.constraints import Constraints
 
 __version__ = "0.1.0"
 
@@ -31,10 +32,12 @@ def write_script(
     mode: str = "redo",
     selection: Selection | None = None,
     options: ScriptOptions | None = None,
+    constraints: Constraints | None = None,
     overwrite: bool = False,
 ) -> Bundle:
     """Write the redo or undo bundle of a Log Master logical log into the folder ``out``, in this process, without Spark.
 
+    ``constraints`` (:func:`sqlgen.constraints.parse_constraints`) tell of unique and foreign keys that the log does not know.
     Raises the errors of :mod:`replay.errors`; then nothing is left in ``out``.
     """
     from tempfile import TemporaryDirectory
@@ -49,4 +52,4 @@ def write_script(
     with TemporaryDirectory(prefix="logreplay-") as scratch:
         log = open_log(control, data, scratch=scratch)
         plan = make_plan(log, mode, selection or Selection(), options or ScriptOptions())
-        return write_bundle(plan, log, out, local.run, overwrite=overwrite)
+        return write_bundle(plan, log, out, local.ENGINE, overwrite=overwrite, constraints=constraints)

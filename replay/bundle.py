@@ -10,8 +10,7 @@ import json
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,12 @@ from replay.changes import Change
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
 from replay.logs import LogFile
 from replay.plan import Plan
-from replay.render import BucketResult, contradictory_units
+from replay.quarantine import write_quarantine
+from replay.render import BucketResult
 from replay.report import Tally
-
-#: An engine: runs a plan into a folder, telling progress.
-Engine = Callable[[Plan, LogFile, Path], tuple[Tally, list[BucketResult]]]
+from replay.run import Outcome, carry_out
+from replay.stages import Engine
+from sqlgen.constraints import Constraints
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,14 @@ class Bundle:
     manifest: dict[str, Any]
     tally: Tally
     exit_code: int
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write one file whole or not at all."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False) as work:
+        work.write(text)
+    Path(work.name).chmod(0o644)
+    Path(work.name).rename(path)
 
 
 def check_output(folder: Path, overwrite: bool) -> None:
@@ -53,7 +61,14 @@ def check_output(folder: Path, overwrite: bool) -> None:
 
 
 def write_bundle(
-    plan: Plan, log: LogFile, out: Path, engine: Engine, *, overwrite: bool = False, warnings: list[str] | None = None
+    plan: Plan,
+    log: LogFile,
+    out: Path,
+    engine: Engine,
+    *,
+    overwrite: bool = False,
+    warnings: list[str] | None = None,
+    constraints: Constraints | None = None,
 ) -> Bundle:
     """Run ``plan`` and publish its scripts and manifest as the folder ``out``.
 
@@ -65,17 +80,17 @@ def write_bundle(
     digests = _Digests(log)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        tally, results = engine(plan, log, work)
-        bad = contradictory_units(results)
-        if bad:
-            _clear(work)
-            plan = replace(plan, quarantine=bad)
-            tally, results = engine(plan, log, work)
-        for result in results:
-            tally.add(result.tally)
+        outcome = carry_out(plan, log, engine, work, constraints or Constraints())
+        plan, tally = outcome.plan, outcome.tally
         _raise_for(plan, tally)
-        exit_code = tally.exit_code(warnings or [])
-        manifest = _manifest(plan, log, tally, results, digests.wait(), warnings or [], exit_code)
+        apart = write_quarantine(outcome, log, engine, work)
+        warnings = [*(warnings or []), *_consequences(outcome)]
+        exit_code = tally.exit_code(warnings)
+        manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
+        if apart is not None:
+            manifest["quarantine"] = apart
+        if outcome.consequences is not None:
+            manifest["consequences"] = outcome.consequences.describe()
         (work / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         _publish(work, out)
     except BaseException:
@@ -84,9 +99,20 @@ def write_bundle(
     return Bundle(out, manifest, tally, exit_code)
 
 
-def _clear(work: Path) -> None:
-    for path in work.iterdir():
-        path.unlink()
+def _consequences(outcome: Outcome) -> list[str]:
+    """What a user must know of the changes that built on what was undone or left out."""
+    found, selection = outcome.consequences, outcome.plan.selection
+    if found is None or not found.conflicts:
+        return []
+    dependents = f"{len(found.units)} units build on what was chosen (the log was read to its end); the manifest names them"
+    if outcome.plan.mode == "redo":
+        return [f"{dependents}; they are left out too"]
+    said = {
+        "all": "they are undone too",
+        "non-conflicting": f"{int(found.blocked.sum())} changes are left as they are, so units are undone in part",
+        "force": "their changes stay, and what was built on is undone under them",
+    }
+    return [f"{dependents}; {said[selection.cascade]} (--cascade {selection.cascade})"]
 
 
 def _publish(work: Path, out: Path) -> None:

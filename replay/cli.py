@@ -15,17 +15,23 @@ from pathlib import Path
 from typing import Any
 
 import replay
-from replay import demo, inspect, local
-from replay.bundle import Bundle, Engine, check_output, write_bundle
+from replay import demo, inspect, local, picture
+from replay.bundle import Bundle, check_output, write_bundle, write_file
+from replay.cascade import MODES as CASCADE_MODES
+from replay.cascade import consequences, what_if, what_if_text
 from replay.changes import OP_NAMES
-from replay.errors import EXIT_UNUSABLE, LogReplayError, UsageError
+from replay.errors import EXIT_UNUSABLE, InputError, LogReplayError, UsageError, Where
+from replay.keys import KeySpaces
 from replay.logs import FAMILIES, Family, Inputs, LogFile, source_named
 from replay.needs import check_needs
-from replay.plan import Plan, ScriptOptions, make_plan
+from replay.plan import ScriptOptions, make_plan
 from replay.progress import Bar
 from replay.report import balance_text
+from replay.resolve import Asker, Seeds
 from replay.selection import Selection
+from replay.stages import Engine
 from replay.where import ValueFilter
+from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
@@ -92,6 +98,53 @@ def _inspect(arguments: argparse.Namespace) -> int:
     return int(description["exit_code"])
 
 
+def _whatif(arguments: argparse.Namespace) -> int:
+    family = source_named(arguments.source)
+    check_needs(family, "redo", _chosen_units(arguments.without))
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, family, scratch)
+        selection = _placed(_chosen_units(arguments.without), log)
+        with Bar(sys.stderr) as progress:
+            session = _start(arguments)
+            plan = make_plan(log, "undo", selection, ScriptOptions(), arguments.split_mb << 20)
+            engine = _engine(session, progress)
+            asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, _constraints(arguments, log)))
+            found = what_if(consequences(asker, plan))
+    if not found["without"]:
+        raise UsageError("LR1004", "--without names no unit of recovery whose changes took effect in this log")
+    print(json.dumps(found, indent=1) if arguments.json else what_if_text(found))
+    return 0
+
+
+def _graph(arguments: argparse.Namespace) -> int:
+    if arguments.out.exists() and not arguments.overwrite:
+        raise UsageError("LR1002", f"{arguments.out} exists", hint="Name another file, or use --overwrite")
+    family = source_named(arguments.source)
+    check_needs(family, "redo", _selection(arguments))
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, family, scratch)
+        selection = _placed(_selection(arguments), log)
+        options = _options(arguments)
+        _check(log, selection, options, "redo")
+        with Bar(sys.stderr) as progress:
+            session = _start(arguments)
+            plan = make_plan(log, "redo", selection, options, arguments.split_mb << 20)
+            engine = _engine(session, progress)
+            asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, _constraints(arguments, log)))
+            survey = asker.survey(Seeds(selection=selection))
+            answer = asker.ask(survey, by_column=arguments.by_column, back=arguments.back)
+        if len(answer.graph) > arguments.max_units:
+            raise UsageError(
+                "LR1001",
+                f"the graph has {len(answer.graph):,} units of recovery; expected at most {arguments.max_units:,} (--max-units)",
+                hint="Select fewer (--ur, --table, --from-lrsn …), or raise --max-units",
+            )
+        found = picture.describe(answer, frozenset(survey.seeds), plan)
+        write_file(arguments.out, picture.text(found, arguments.format))
+    print(f"{len(found['units']):,} units, {len(found['rows']):,} rows, {len(found['edges']):,} dependencies in {arguments.out}")
+    return 0
+
+
 def _script(mode: str, arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
     selection = _selection(arguments)
@@ -103,7 +156,7 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
         selection = _placed(selection, log)
         warnings = _check(log, selection, options, mode)
         bundle = _write(log, mode, selection, options, arguments.out, arguments, warnings)
-    for warning in warnings:
+    for warning in bundle.manifest["warnings"]:
         print(f"warning: {warning}")
     for finding in bundle.manifest["findings"]["shown"][:20]:
         print(finding)
@@ -130,22 +183,9 @@ def _write(
     with Bar(sys.stderr) as progress:
         session = _start(arguments)
         plan = make_plan(log, mode, selection, options, arguments.split_mb << 20)
-        engine: Engine
-        if session is None:
-            engine = partial(_local, progress)
-        else:
-            engine = partial(_spark, session(), progress)
-        return write_bundle(plan, log, out, engine, overwrite=getattr(arguments, "overwrite", False), warnings=warnings)
-
-
-def _local(progress: Callable[[str, int, int], None], plan: Plan, log: Any, folder: Path) -> Any:
-    return local.run(plan, log, folder, progress)
-
-
-def _spark(session: Any, progress: Callable[[str, int, int], None], plan: Plan, log: Any, folder: Path) -> Any:
-    from replay import spark
-
-    return spark.run(session, plan, log, folder, progress)
+        engine = _engine(session, progress)
+        overwrite = getattr(arguments, "overwrite", False)
+        return write_bundle(plan, log, out, engine, overwrite=overwrite, warnings=warnings, constraints=_constraints(arguments, log))
 
 
 def _start(arguments: argparse.Namespace) -> Callable[[], Any] | None:
@@ -155,6 +195,15 @@ def _start(arguments: argparse.Namespace) -> Callable[[], Any] | None:
     from replay import spark
 
     return spark.start_in_background(arguments.master, dict(arguments.conf))
+
+
+def _engine(session: Callable[[], Any] | None, progress: Callable[[str, int, int], None]) -> Engine:
+    """The engine on the session that :func:`_start` began to start."""
+    if session is None:
+        return local.engine(progress)
+    from replay import spark
+
+    return spark.engine(session(), progress)
 
 
 # -- from arguments to values -------------------------------------------------------------------------------------------------------------
@@ -172,6 +221,17 @@ def _open(arguments: argparse.Namespace, family: Family, scratch: str) -> LogFil
         scratch,
     )
     return family.open_log(inputs)
+
+
+def _constraints(arguments: argparse.Namespace, log: LogFile) -> Constraints:
+    path = getattr(arguments, "schema", None)
+    if path is None:
+        return Constraints()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+    return parse_constraints(text, arguments.schema_dialect, [version.table for version in log.catalog.versions])
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
@@ -208,7 +268,27 @@ def _selection(arguments: argparse.Namespace) -> Selection:
         triggers=arguments.triggers,
         incomplete=arguments.incomplete,
         from_recovery_point=arguments.from_recovery_point,
+        cascade=getattr(arguments, "cascade", "none"),
+        excepted=_chosen_units(arguments.excepted) if getattr(arguments, "excepted", None) else None,
     )
+
+
+def _chosen_units(pairs: Sequence[tuple[str, Any]]) -> Selection:
+    """The selection that ``--except`` and ``--without`` values make: whole units of recovery."""
+    values: dict[str, Any] = {}
+    for kind, value in pairs:
+        values[kind] = (*values.get(kind, ()), value)
+    return Selection(**values)
+
+
+def _unit_choice(text: str) -> tuple[str, Any]:
+    kind, sign, value = text.partition("=")
+    if not sign:
+        return "units", _unit(text)
+    fields = {"ur": "units", "authid": "authids", "plan": "plans", "correlation": "correlations", "connection": "connections"}
+    if kind not in fields or not value:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of {', '.join(fields)}")
+    return fields[kind], _unit(value) if kind == "ur" else value
 
 
 def _placed(selection: Selection, log: LogFile) -> Selection:
@@ -218,7 +298,8 @@ def _placed(selection: Selection, log: LogFile) -> Selection:
         given = getattr(selection, name)
         bounds[name] = None if given is None else log.placed(given)
     units = tuple((log.placed_unit(unit), member) for unit, member in selection.units)
-    placed = replace(selection, **bounds, units=units)
+    excepted = _placed(selection.excepted, log) if selection.excepted else None
+    placed = replace(selection, **bounds, units=units, excepted=excepted)
     if placed.from_position and placed.until_position and placed.from_position > placed.until_position:
         raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
     return placed
@@ -321,6 +402,36 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("--hex", action="store_true", help="with --record: the bytes of each field in hexadecimal too")
     look.set_defaults(run=_inspect)
 
+    ask = commands.add_parser("whatif", help="who built on a unit of recovery, and what doing without it would take", **layout)
+    _add_log(ask)
+    ask.add_argument(
+        "--without",
+        action="append",
+        required=True,
+        type=_unit_choice,
+        metavar="URID[/M] or KIND=GLOB",
+        help="the units to do without; KIND is ur, authid, plan, correlation or connection (repeatable)",
+    )
+    ask.add_argument("--json", action="store_true", help="as JSON")
+    _add_schema(ask)
+    _add_engine(ask)
+    ask.set_defaults(run=_whatif)
+
+    view = commands.add_parser("graph", help="who built on whom around some units: a page to look at, or data", **layout)
+    _add_log(view)
+    group = view.add_argument_group("graph")
+    group.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file to write")
+    group.add_argument("--overwrite", action="store_true", help="replace a file that is already there")
+    group.add_argument("--format", choices=picture.FORMATS, default="html", help="html (default): one page that needs no network; or data")
+    group.add_argument("--by-column", action="store_true", help="no dependency between updates of different columns of a row")
+    group.add_argument("--back", action="store_true", help="also what the selected units built on")
+    group.add_argument("--max-units", type=_positive, default=5000, metavar="N", help="refuse to draw more units (default 5000)")
+    _add_statements(view)
+    _add_selection(view)
+    _add_schema(view)
+    _add_engine(view)
+    view.set_defaults(run=_graph, commit_every=1, records_per_file=250_000, trace=False, strict=False)
+
     for mode, what in (
         ("redo", "write SQL that repeats the logged changes, in commit order"),
         ("undo", "write SQL that takes them back, in reverse"),
@@ -329,6 +440,8 @@ def _parser() -> argparse.ArgumentParser:
         _add_log(command)
         _add_output(command)
         _add_selection(command)
+        _add_schema(command)
+        _add_dependents(command, mode)
         _add_engine(command)
         command.set_defaults(run=partial(_script, mode))
     return parser
@@ -368,13 +481,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--out", required=True, type=Path, metavar="DIR", help="folder for the scripts and manifest.json; appears whole or not at all"
     )
     group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
-    group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
-    group.add_argument(
-        "--names",
-        choices=("lower", "exact"),
-        default="lower",
-        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
-    )
     group.add_argument(
         "--commit-every", type=_positive, default=1, metavar="N", help="units of recovery in one target transaction (default 1)"
     )
@@ -384,6 +490,20 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         default=250_000,
         metavar="N",
         help="about how many log records go into one script (default 250000)",
+    )
+    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
+    group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
+    _add_statements(parser)
+
+
+def _add_statements(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("statements")
+    group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
+    group.add_argument(
+        "--names",
+        choices=("lower", "exact"),
+        default="lower",
+        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
     )
     group.add_argument(
         "--where-columns",
@@ -409,8 +529,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="more fraction digits than the target holds (default: refuse on loss)",
     )
     group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
-    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
-    group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -452,12 +570,43 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--incomplete",
-        choices=("quarantine", "dependentrba"),
-        default="quarantine",
-        help="incomplete units: set aside every flagged unit, or all from DEPENDENTRBA on (Log Master's rule)",
+        choices=("resolve", "quarantine", "dependentrba"),
+        default="resolve",
+        help="incomplete units: set aside those and what provably depends on them (default), every unit the log flags, or all from DEPENDENTRBA "
+        "on (Log Master's rule)",
     )
     group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
     group.add_argument("--from-recovery-point", action="store_true", help="also records of SQLTYPE R (after a REDO recovery point)")
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("keys that the log does not know")
+    group.add_argument(
+        "--schema", type=Path, metavar="FILE", help="DDL of the tables: unique keys and foreign keys, for what depends on what"
+    )
+    group.add_argument("--schema-dialect", default="postgres", metavar="NAME", help="SQL dialect of the schema file (default postgres)")
+
+
+def _add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
+    group = parser.add_argument_group("what depends on what")
+    if mode == "undo":
+        group.add_argument(
+            "--cascade",
+            choices=CASCADE_MODES,
+            default="none",
+            help="later changes that build on what is undone: refuse and name them (default), undo them too, leave out what they built on, or "
+            "undo what was asked for all the same",
+        )
+    else:
+        group.add_argument(
+            "--except",
+            dest="excepted",
+            action="append",
+            default=[],
+            type=_unit_choice,
+            metavar="URID[/M] or KIND=GLOB",
+            help="all but these units of recovery and what builds on them; KIND is ur, authid, plan, correlation or connection (repeatable)",
+        )
 
 
 def _add_engine(parser: argparse.ArgumentParser) -> None:

@@ -63,7 +63,7 @@ class RowDecoder:
         batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
-            wanted = self.filter.select(batch.version, lambda name, side: batch.decode(side, name), kind, batch.count)
+            wanted = self._wanted(self.filter, batch)
             outcome[~wanted] = REASON["does not satisfy --where"]
         rows = self._rows(batch)
         if self.plan.mode == "undo":
@@ -76,6 +76,15 @@ class RowDecoder:
         made[rendered.outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
         outcome = np.where(outcome == 0, made, outcome)
         return Rendered(rendered.text, outcome, batch.failed, batch.problems)
+
+    def wanted(self, version: int, kind: Change, image: Images) -> Mask:
+        """Which of the changes satisfy ``--where``."""
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        return np.ones(batch.count, bool) if self.filter is None else self._wanted(self.filter, batch)
+
+    @staticmethod
+    def _wanted(chosen: ValueFilter, batch: _Batch) -> Mask:
+        return chosen.select(batch.version, lambda name, side: batch.decode(side, name), batch.kind, batch.count)
 
     def _rows(self, batch: _Batch) -> Rows:
         table, op = batch.version.table, _OPS[batch.kind]

@@ -15,7 +15,7 @@ Index = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def _words(column: npt.NDArray[np.void]) -> list[npt.NDArray[np.unsignedinteger]]:
+def words(column: npt.NDArray[np.void]) -> list[npt.NDArray[np.unsignedinteger]]:
     """A big-endian byte column as unsigned integers, most significant first, so that comparing them in turn compares the bytes."""
     width = column.dtype.itemsize
     raw = np.ascontiguousarray(column).view(np.uint8).reshape(len(column), width)
@@ -31,7 +31,7 @@ def commit_order(records: npt.NDArray[np.void]) -> Index:
     """Positions of ``records`` (dtype :data:`replay.changes.RECORD`) in commit order. Ties end at the place in the files, so the order is total."""
     keys: list[npt.NDArray[np.generic]] = []
     for name in ("commit", "unit", "position"):
-        keys.extend(_words(records[name]))
+        keys.extend(words(records[name]))
     keys.extend(np.ascontiguousarray(records[name]) for name in ("segment", "file", "offset"))
     needed = [key for key in keys if len(key) and key.min() != key.max()]
     if not needed:
@@ -60,7 +60,7 @@ def undo_order(unit: Index, direct: Mask, derived: Mask, change: npt.NDArray[np.
     count = len(unit)
     if not derived.any():
         return np.arange(count - 1, -1, -1, dtype=np.int64)
-    group, cause = _cause_groups(unit, direct, change, table)
+    group, cause = cause_groups(unit, direct, change, table)
     groups = int(group[-1]) + 1
     has_derived = np.zeros(groups, bool)
     has_derived[group[derived]] = True
@@ -75,7 +75,7 @@ def undo_order(unit: Index, direct: Mask, derived: Mask, change: npt.NDArray[np.
     return np.lexsort((-position, np.where(moved, follower_rank, 0), -group, -unit))
 
 
-def _cause_groups(unit: Index, direct: Mask, change: npt.NDArray[np.integer], table: npt.NDArray[np.integer]) -> tuple[Index, Mask]:
+def cause_groups(unit: Index, direct: Mask, change: npt.NDArray[np.integer], table: npt.NDArray[np.integer]) -> tuple[Index, Mask]:
     """``(group, cause)``: the number of the group each change belongs to (rising), and which changes are the cause of their group.
 
     A group begins at a unit's first change and at each direct change, except that neighbouring direct deletes (or updates) of the same table

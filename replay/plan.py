@@ -6,13 +6,17 @@ write the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from replay.changes import Envelope, opaque
+from replay.keys import unit_hash
 from replay.logs import LogFile, Split
-from replay.selection import INCOMPLETE, Facts, Selection, decide
+from replay.selection import BUILT_ON, CHOSEN_BY, INCOMPLETE, NOT_ASKED, REASON, Facts, Selection, Verdicts, decide
 from sqlgen.statements import RenderOptions
 
 #: Of this many records one is looked at to place the bounds of the buckets.
@@ -33,10 +37,66 @@ class ScriptOptions:
 
 
 @dataclass(frozen=True)
+class Resolved:
+    """What the dependency graph decided about units; it has the last word over the selection.
+
+    ``held``: unit -> why it is set aside. ``dropped``: unit -> why it is left out, one of :data:`replay.selection.REASONS`. ``added``: units
+    taken whole although they are not selected. ``left``: places (:func:`place_of`, rising) of changes left out because others built on them.
+    ``only``: when given, all other units are left out.
+    """
+
+    held: Mapping[bytes, str] = field(default_factory=dict)
+    dropped: Mapping[bytes, str] = field(default_factory=dict)
+    added: frozenset[bytes] = frozenset()
+    left: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    only: frozenset[bytes] | None = None
+
+    def judge(self, verdict: Verdicts, envelope: Envelope, file: int, offsets: npt.NDArray[np.int64]) -> Verdicts:
+        """The verdicts of the selection for some records of a file, corrected."""
+        verdict = verdict.copy()
+        mark = self._marks(envelope.unit())
+        verdict[(mark == _ADDED) & np.isin(verdict, CHOSEN_BY)] = 0
+        verdict[(verdict == 0) & np.isin(place_of(file, offsets), self.left)] = REASON[BUILT_ON]
+        told = (mark > 0) & (mark != _ADDED)
+        verdict = np.where((verdict == 0) & told, mark, verdict)
+        if self.only is not None:
+            verdict[(verdict == 0) & (mark != _ADDED)] = REASON[NOT_ASKED]
+        return verdict
+
+    def _marks(self, units: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        known, hashes, codes = self._known
+        if not len(known):
+            return np.zeros(len(units), np.uint8)
+        place = np.minimum(np.searchsorted(hashes, unit_hash(units)), len(hashes) - 1)
+        return np.where(opaque(known)[place] == opaque(units), codes[place], 0).astype(np.uint8)
+
+    @cached_property
+    def _known(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+        """(units, their hashes rising, what they are marked with)."""
+        marks = dict.fromkeys(self.added | (self.only or frozenset()), _ADDED)
+        marks |= {unit: REASON[reason] for unit, reason in self.dropped.items()}
+        marks |= dict.fromkeys(self.held, INCOMPLETE)
+        units = np.frombuffer(b"".join(marks), np.uint8).reshape(-1, 12)
+        hashes = unit_hash(units)
+        rising = np.argsort(hashes)
+        return units[rising], hashes[rising], np.array(list(marks.values()), np.uint8)[rising]
+
+
+#: The mark of a unit that is taken whatever the selection says.
+_ADDED = 253
+
+
+def place_of(file: int, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The place of records of a file as one number."""
+    return (offsets << 16) | file
+
+
+@dataclass(frozen=True)
 class Plan:
     """``mode`` is ``redo`` (forward) or ``undo`` (inverse, reverse order). ``bounds`` are the first 8 bytes of the highest commit position of
     each bucket but the last, rising. ``quarantine`` holds units known to be contradictory. ``version_taken`` says per table version
-    whether ``--table`` and ``--exclude-table`` take it."""
+    whether ``--table`` and ``--exclude-table`` take it; ``resolved`` what the dependency graph decided, None when nobody asked it;
+    ``flags_resolved``: it named the incomplete units, so the log's flags count no more."""
 
     mode: str
     selection: Selection
@@ -45,6 +105,8 @@ class Plan:
     bounds: npt.NDArray[np.uint64]
     version_taken: npt.NDArray[np.bool_]
     quarantine: frozenset[bytes] = frozenset()
+    resolved: Resolved | None = None
+    flags_resolved: bool = False
 
     @property
     def buckets(self) -> int:
@@ -58,7 +120,8 @@ class Plan:
     def file_name(self, bucket: int) -> str:
         """Name of a bucket's script; sorted names are the order to run them in."""
         place = bucket if self.mode == "redo" else self.buckets - 1 - bucket
-        return f"{place:04d}-{self.mode}.sql"
+        apart = "quarantined-" if self.resolved is not None and self.resolved.only is not None else ""
+        return f"{place:04d}-{apart}{self.mode}.sql"
 
 
 def commit_prefix(commit: npt.NDArray[np.void]) -> npt.NDArray[np.uint64]:

@@ -33,15 +33,18 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
         envelope = log.envelope(split.file, offsets, lengths)
         change, version = log.classify(envelope)
         damaged = log.check(envelope, lengths, change, version)
-        verdict = decide(plan.selection, envelope, Facts(change, version, plan.version_taken, log.dependent_position))
+        facts = Facts(change, version, plan.version_taken, log.dependent_position, plan.flags_resolved)
+        verdict = decide(plan.selection, envelope, facts)
+        if plan.resolved is not None:
+            verdict = plan.resolved.judge(verdict, envelope, split.file, offsets)
         verdict[damaged] = 0
         tally.read += len(offsets)
         tally.skipped.update(balance_of(verdict))
-        _count_incomplete(tally, envelope, verdict)
+        _count_incomplete(plan, tally, envelope, verdict)
         _report_untrusted(log, split.file, first_record, offsets, lengths, envelope, damaged, tally)
         kept = np.flatnonzero(verdict == 0)
         if len(kept):
-            records = _records(split.file, first_record, offsets, lengths, envelope, kept)
+            records = sort_records(split.file, first_record, offsets, lengths, envelope, kept)
             records["damaged"] = damaged[kept]
             if plan.mode == "undo":
                 committed = (envelope.unit_disposition()[kept] == ord("C")) & (envelope.disposition()[kept] == ord("C"))
@@ -50,7 +53,7 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
             yield from _by_bucket(plan, records)
 
 
-def _count_incomplete(tally: Tally, envelope: Envelope, verdict: Verdicts) -> None:
+def _count_incomplete(plan: Plan, tally: Tally, envelope: Envelope, verdict: Verdicts) -> None:
     held = verdict == INCOMPLETE
     count = int(held.sum())
     if not count:
@@ -61,8 +64,9 @@ def _count_incomplete(tally: Tally, envelope: Envelope, verdict: Verdicts) -> No
     own = envelope.incomplete_unit()[held][first]
     for unit, incomplete in zip(units, own, strict=True):
         dependent = "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
-        reason = "a record could not be completed (INCOMPLETETRANS)" if incomplete else dependent
-        tally.quarantined_units[unit.tobytes()] = f"{INCOMPLETE_UNIT} {reason}"
+        reason = f"{INCOMPLETE_UNIT} " + ("a record could not be completed (INCOMPLETETRANS)" if incomplete else dependent)
+        known = plan.resolved.held if plan.resolved else {}
+        tally.quarantined_units[unit.tobytes()] = known.get(unit.tobytes(), reason)
 
 
 def _report_untrusted(
@@ -83,7 +87,7 @@ def _report_untrusted(
         tally.fatal.append(log.header_finding(file, first_record + int(row), int(offsets[row]), int(lengths[row])))
 
 
-def _records(
+def sort_records(
     file: int,
     first_record: int,
     offsets: npt.NDArray[np.int64],
@@ -91,6 +95,7 @@ def _records(
     envelope: Envelope,
     kept: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
+    """The rows ``kept`` of a batch as sort records (dtype :data:`replay.changes.RECORD`)."""
     records = np.zeros(len(kept) * RECORD.itemsize, np.uint8).view(RECORD)
     records["commit"] = opaque(envelope.commit())[kept]
     records["unit"] = opaque(envelope.unit())[kept]

@@ -42,12 +42,21 @@ REASONS: tuple[str, ...] = (
     "does not satisfy --where",
     "update changes nothing",
     "update touches excluded columns only",
+    "a later change built on it (--cascade non-conflicting)",
+    "excluded (--except)",
+    "depends on an excluded unit (--except)",
+    "not quarantined",
 )
 REASON = {name: code for code, name in enumerate(REASONS)}
 #: Verdicts that are not skips: the record's unit is incomplete and set aside.
 INCOMPLETE = 250
 #: Work that was not committed, kept only for ``--include-aborted``.
 UNCOMMITTED = (1, 2, 3, 4)
+
+#: The reasons that say what the user chose; the dependency graph may take such units all the same. (RI and trigger policies are none of them.)
+CHOSEN_BY = tuple(range(9, 19))
+#: Reasons that the dependency graph gives.
+BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[-4:]
 
 Verdicts = npt.NDArray[np.uint8]
 
@@ -75,16 +84,20 @@ class Selection:
     include_aborted: bool = False
     ri: str = "apply"
     triggers: str = "apply"
-    incomplete: str = "quarantine"
+    incomplete: str = "resolve"
     from_recovery_point: bool = False
+    cascade: str = "none"
+    excepted: Selection | None = None
 
     def describe(self) -> dict[str, Any]:
         """The selection as JSON-able data for the manifest: only what limits something, plus the three policies."""
         shown: dict[str, Any] = {}
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if value in (None, (), False):
+            if value in (None, (), False) or (name == "cascade" and value == "none"):
                 continue
+            if isinstance(value, Selection):
+                value = {key: shown for key, shown in value.describe().items() if key not in ("ri", "triggers", "incomplete")}
             if name == "units":
                 value = [urid.hex().upper() + ("" if member is None else f"/{member}") for urid, member in value]
             shown[name] = value.hex().upper() if isinstance(value, bytes) else list(value) if isinstance(value, tuple) else value
@@ -100,12 +113,14 @@ class Selection:
 @dataclass(frozen=True)
 class Facts:
     """What :func:`decide` needs to know about each record besides its header: ``change`` (:class:`Change`, 0 unknown) and the index of its
-    table version (-1 unknown), plus per table version whether the selection takes it, and DLGE.DEPENDENTRBA when the log has one."""
+    table version (-1 unknown), plus per table version whether the selection takes it, DLGE.DEPENDENTRBA when the log has one, and whether the
+    dependency graph has ``resolved`` which units are incomplete (else their flags count)."""
 
     change: npt.NDArray[np.uint8]
     version: npt.NDArray[np.int32]
     version_taken: npt.NDArray[np.bool_]
     dependent: bytes | None
+    resolved: bool = False
 
 
 def decide(selection: Selection, envelope: Envelope, facts: Facts) -> Verdicts:
@@ -134,7 +149,8 @@ def decide(selection: Selection, envelope: Envelope, facts: Facts) -> Verdicts:
         leave(origin == ord("T"), "caused by a trigger (--triggers skip)")
     if not selection.from_recovery_point:
         leave(envelope.sqltype() == ord("R"), "REDO set only (SQLTYPE R)")
-    leave(_incomplete(selection, envelope, facts.dependent), INCOMPLETE)
+    if not facts.resolved:
+        leave(_incomplete(selection, envelope, facts.dependent), INCOMPLETE)
     return verdict
 
 

@@ -12,8 +12,9 @@ import os
 import pickle
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,13 @@ from pyspark.sql.types import StructType
 from replay.changes import ENVELOPE
 from replay.errors import InputError, LogReplayError
 from replay.java import prepare_environment
-from replay.local import Progress
+from replay.local import Progress, silent
 from replay.logs import Inputs, LogFile, Split, source_named
 from replay.plan import Plan
 from replay.render import BucketResult, render_bucket
 from replay.report import Tally
 from replay.scan import scan_split
+from replay.stages import Engine, Job
 
 BLOCKS = "bucket int, block binary"
 RESULTS = "bucket int, result binary"
@@ -168,6 +170,49 @@ def run(session: SparkSession, plan: Plan, log: LogFile, folder: Path, progress:
             results[bucket] = value
     _check_reachable(results, folder)
     return tally, [results[bucket] for bucket in sorted(results)]
+
+
+def engine(session: SparkSession, progress: Progress = silent) -> Engine:
+    """The engine on a session, telling progress."""
+    return Engine(partial(run, session, progress=progress), partial(execute, session))
+
+
+def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+    """Carry out a job (:data:`replay.stages.Runner`): one task a split, then one task for some buckets."""
+
+    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                yield from _caught(job.buckets, job.scan(log, splits[number]))
+
+    def reduce(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        blocks: dict[int, list[bytes]] = {}
+        for batch in batches:
+            for bucket, block in zip(batch["bucket"].to_pylist(), batch["block"].to_pylist(), strict=True):
+                if bucket >= job.buckets:
+                    yield _row("block", bucket, block)
+                else:
+                    blocks.setdefault(bucket, []).append(block)
+        for bucket in sorted(blocks):
+            yield from _caught(job.buckets, ((job.buckets, found) for found in job.reduce(log, bucket, blocks.pop(bucket))))
+
+    frame = session.range(0, len(splits), 1, max(len(splits), 1)).mapInArrow(scan, BLOCKS)
+    if job.buckets:
+        frame = frame.repartitionById(job.buckets + 2, "bucket").mapInArrow(reduce, BLOCKS)
+    table = frame.toArrow()
+    for bucket, block in zip(table["bucket"], table["block"], strict=True):
+        if bucket.as_py() > job.buckets:
+            raise pickle.loads(block.as_py())
+        yield block.as_py()
+
+
+def _caught(results: int, found: Iterator[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+    """Blocks as rows; an error of ours becomes a row too (of the bucket after the results), so that it arrives as it was raised."""
+    try:
+        for bucket, block in found:
+            yield _row("block", bucket, block)
+    except LogReplayError as error:
+        yield _row("block", results + 1, pickle.dumps(error))
 
 
 def _renderer(plan: Plan, log: LogFile, folder: Path) -> Any:

@@ -234,7 +234,7 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
         log = open_log(control, [data])
         plan = make_plan(log, "redo", Selection(), ScriptOptions())
         stages.leave()
-        write_bundle(plan, log, out, local.run, overwrite=True)
+        write_bundle(plan, log, out, local.ENGINE, overwrite=True)
         stages.enter("")
         cpu, wall = time.process_time() - before, time.perf_counter() - began
     parts = {name: seconds for name, seconds in stages.seconds.items() if name}
@@ -256,7 +256,7 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
             before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
             plan = make_plan(log, "redo", Selection(), ScriptOptions())
-            write_bundle(plan, log, out, lambda plan, log, folder: spark.run(session, plan, log, folder, local.silent), overwrite=True)
+            write_bundle(plan, log, out, spark.engine(session), overwrite=True)
             after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
             measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))

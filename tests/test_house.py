@@ -73,7 +73,10 @@ EXCEPTIONS = {
 }
 
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
-WRITERS = ("replay.bundle", "replay.sink", "replay.java", "replay.targets.embedded", "replay.logs.logmaster.reader", "replay.spark")
+WRITERS = (
+    "replay.bundle", "replay.quarantine", "replay.sink", "replay.java", "replay.targets.embedded", "replay.logs.logmaster.reader",
+    "replay.local", "replay.spark",
+)  # fmt: skip
 READS_ENVIRONMENT = ("replay.cli", "replay.java", "replay.spark", "replay.targets.embedded")
 READS_CLOCK = ("replay.cli", "replay.apply", "replay.demo")
 DECODES_BYTES = ("replay.layout", "replay.codecs", "replay.ccsid", "replay.logs")

@@ -49,7 +49,7 @@ def test_point_in_time_both_ways(fresh_database: str, sakila: Path, tmp_path: Pa
     stop = json.loads((sakila / "manifest.json").read_text())["points_in_time"][point]
     position = bytes.fromhex(stop["commit_lrsn"])
     there = sakila_script(sakila, tmp_path / "redo", "redo", Selection(until_position=position))
-    back = sakila_script(sakila, tmp_path / "undo", "undo", Selection(until_position=position))
+    back = sakila_script(sakila, tmp_path / "undo", "undo", Selection(until_position=position, cascade="force"))
     rest = sakila_script(
         sakila, tmp_path / "rest", "redo", Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big"))
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,8 @@ def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, mode: str, split_b
     options = ScriptOptions(records_per_file=records, trace=True)
     plan = make_plan(log, mode, Selection(), options, split_bytes)
     reference = make_plan(log, mode, Selection(), options, 7 << 20)
-    first = write_bundle(plan, log, tmp_path / "spark", partial(engine.run, spark, progress=local.silent))
-    second = write_bundle(reference, log, tmp_path / "local", local.run)
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(spark))
+    second = write_bundle(reference, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 0
     assert len(first.manifest["scripts"]) == {5_000: 4, 2_000: 10, 250_000: 1}[records]
@@ -56,8 +55,8 @@ def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path
     damaged.write_bytes(raw)
     log = open_log(sakila_small / "small.ctl", [damaged], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions())
-    first = write_bundle(plan, log, tmp_path / "spark", partial(engine.run, spark, progress=local.silent))
-    second = write_bundle(plan, log, tmp_path / "local", local.run)
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(spark))
+    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 8
     assert "LR2012" in first.manifest["findings"]["shown"][0]

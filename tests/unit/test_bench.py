@@ -36,7 +36,7 @@ def test_local_engine_reads_all(generator: ModuleType, tmp_path: Path, mode: str
     control, data = generator.generate(tmp_path, RECORDS)
     log = open_log(control, [data])
     plan = make_plan(log, mode, Selection(), ScriptOptions(records_per_file=1000))
-    bundle = write_bundle(plan, log, tmp_path / "out", local.run)
+    bundle = write_bundle(plan, log, tmp_path / "out", local.ENGINE)
     assert bundle.exit_code == 0
     assert bundle.manifest["findings"]["count"] == 0
     balance = bundle.tally

@@ -1,0 +1,469 @@
+"""Keys, edges, and what follows from them, on logs made for one question each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import replay
+from replay import cli, local
+from replay.bundle import Bundle
+from replay.cascade import consequences
+from replay.changes import unit_text
+from replay.errors import Refusal
+from replay.graph import Edges, Link
+from replay.keys import KeySpaces, hash_ranges, hash_values
+from replay.logs.logmaster.reader import open_log
+from replay.plan import ScriptOptions, make_plan
+from replay.resolve import Asker, Seeds, resolve_incomplete
+from replay.selection import Selection
+from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Column, SqlType, Table
+from tests.history import CHILD, LOOSE, PARENT
+from tests.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+
+FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
+
+
+def key(unit: Unit) -> tuple[bytes, int]:
+    return unit.more["UORID"], unit.more["MEMBERID"]
+
+
+def name(unit: Unit) -> str:
+    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
+
+
+def write(log: LogBuilder, folder: Path, mode: str, constraints: Constraints | None = None, **how: Any) -> Bundle:
+    control, data = log.write(folder, seed=1)
+    options = how.pop("options", ScriptOptions())
+    return replay.write_script(
+        control, data, folder / "out", mode=mode, selection=Selection(**how), options=options, constraints=constraints, overwrite=True
+    )
+
+
+def undo(log: LogBuilder, folder: Path, *units: Unit, cascade: str = "none", **how: Any) -> Bundle:
+    return write(log, folder, "undo", units=tuple(key(unit) for unit in units), cascade=cascade, **how)
+
+
+# -- hashes --------------------------------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.binary(max_size=40), max_size=30), st.binary(max_size=9))
+def test_equal_bytes_and_only_they_have_equal_hashes(values: list[bytes], around: bytes) -> None:
+    data = np.frombuffer(around + b"".join(values) + around, np.uint8)
+    length = np.array([len(value) for value in values], np.int64)
+    start = len(around) + np.cumsum(length) - length
+    hashes = hash_ranges(data, start, start + length).tolist()
+    assert len(set(zip(values, hashes, strict=True))) == len(set(values)) == len(set(hashes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        (SqlType.CHAR, "AB  ", "AB"),
+        (SqlType.VARCHAR, "", "   "),
+        (SqlType.DECIMAL, "10.50", "10.5"),
+        (SqlType.DECIMAL, "100.00", "100"),
+        (SqlType.TIMESTAMP, "2024-01-01 10:00:00.100000", "2024-01-01 10:00:00.1"),
+    ],
+)
+def test_what_db2_compares_as_equal_has_one_hash(kind: SqlType, one: str, other: str) -> None:
+    found = hash_values(pa.array([one, other, one + "1"]), kind)
+    assert found[0] == found[1] != found[2]
+
+
+def test_numbers_nulls_and_zeros() -> None:
+    whole = hash_values(pa.array([1, None, 0, -1]), SqlType.INTEGER)
+    assert len(set(whole.tolist())) == 4
+    floats = hash_values(pa.array([0.0, -0.0, None, 1.5]), SqlType.DOUBLE)
+    assert floats[0] == floats[1]
+    assert len(set(floats.tolist())) == 3
+    text = hash_values(pa.array(["100", "1", None]), SqlType.DECIMAL)
+    assert len(set(text.tolist())) == 3
+
+
+def test_reach_follows_edges_forward() -> None:
+    pairs = np.array([[1, 2], [2, 3], [4, 5], [3, 1]], np.uint64)
+    edges = Edges([pairs[:2].tobytes(), b"", pairs[2:].tobytes()])
+    assert edges.reach(np.array([1], np.uint64)).tolist() == [1, 2, 3]
+    assert edges.reach(np.array([5, 4], np.uint64)).tolist() == [4, 5]
+    assert Edges([]).reach(np.array([9], np.uint64)).tolist() == [9]
+
+
+# -- undo of chosen units --------------------------------------------------------------------------------------------------------------------
+
+
+def changed_twice(first: dict[str, Any], second: dict[str, Any]) -> tuple[LogBuilder, Unit, Unit]:
+    """A row inserted by one unit and changed by two more."""
+    log = LogBuilder()
+    row = acct(1)
+    middle = acct(1, **first)
+    last = tuple(new if new != old else kept for old, new, kept in zip(row, acct(1, **second), middle, strict=True))
+    log.unit().insert(ACCT, row)
+    one, two = log.unit(), log.unit()
+    one.update(ACCT, row, middle)
+    two.update(ACCT, middle, last)
+    return log, one, two
+
+
+def test_updates_of_other_columns_are_no_conflict(tmp_path: Path) -> None:
+    log, one, _ = changed_twice({"name": "NEW"}, {"balance": "7.00"})
+    bundle = undo(log, tmp_path, one)
+    assert bundle.exit_code == 0
+    assert statements(bundle) == ["UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1;"]
+    assert bundle.manifest["consequences"]["conflicts"] == []
+
+
+def test_updates_of_the_same_column_are(tmp_path: Path) -> None:
+    log, one, two = changed_twice({"name": "NEW"}, {"name": "NEWER"})
+    with pytest.raises(Refusal, match="LR3010") as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    assert "acct/1" in str(refused.value)
+    assert not (tmp_path / "out").exists()
+    both = undo(log, tmp_path, one, cascade="all")
+    assert both.exit_code == 4
+    assert statements(both) == [
+        "UPDATE testown.acct SET name = 'NEW' WHERE id = 1;",
+        "UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1;",
+    ]
+    assert both.manifest["consequences"]["units"] == [name(two)]
+    assert statements(undo(log, tmp_path, one, cascade="force")) == ["UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1;"]
+    left = undo(log, tmp_path, one, cascade="non-conflicting")
+    assert statements(left) == []
+    assert left.manifest["balance"]["skipped"]["a later change built on it (--cascade non-conflicting)"] == 1
+
+
+def test_a_value_set_and_set_back_is_a_conflict_all_the_same(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.update(ACCT, acct(1), acct(1, "B"))
+    two.update(ACCT, acct(1, "B"), acct(1))
+    three.update(ACCT, acct(1), acct(1, "B"))
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    assert undo(log, tmp_path, one, cascade="all").manifest["consequences"]["units"] == [name(two), name(three)]
+
+
+def test_with_whole_images_any_later_update_is_a_conflict(tmp_path: Path) -> None:
+    from sqlgen.statements import RenderOptions
+
+    log, one, _ = changed_twice({"name": "NEW"}, {"balance": "7.00"})
+    with pytest.raises(Refusal, match="LR3010"):
+        undo(log, tmp_path, one, options=ScriptOptions(render=RenderOptions(where_columns="all")))
+
+
+def test_a_row_inserted_and_later_deleted_and_inserted_again(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    two.delete(ACCT, acct(1))
+    three.insert(ACCT, acct(1, "C"))
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, two)
+    assert name(three) in str(refused.value)
+    assert len(statements(undo(log, tmp_path, one, cascade="all"))) == 3
+
+
+def test_children_keep_their_parent(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two = log.unit(), log.unit()
+    one.insert(PARENT, (1, "A", 0, 0))
+    two.insert(CHILD, (7, 1, 0))
+    assert undo(log, tmp_path, one).exit_code == 0
+    with pytest.raises(Refusal, match="parent/1") as refused:
+        undo(log, tmp_path, one, constraints=FK)
+    assert "refers to the row" in str(refused.value)
+
+
+def test_a_deleted_child_does_not_come_back_without_its_parent(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two = log.unit(), log.unit()
+    one.delete(CHILD, (7, 1, 0))
+    two.delete(PARENT, (1, "A", 0, 0))
+    with pytest.raises(Refusal, match="deleted the parent"):
+        undo(log, tmp_path, one, constraints=FK)
+    assert len(statements(undo(log, tmp_path, one, constraints=FK, cascade="all"))) == 2
+
+
+def test_a_unique_value_that_somebody_took(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT,))
+    one, two = log.unit(), log.unit()
+    one.delete(PARENT, (1, "A", 0, 0))
+    two.insert(PARENT, (2, "A", 0, 0))
+    assert undo(log, tmp_path, one).exit_code == 0
+    with pytest.raises(Refusal, match="took the key after it: parent/A"):
+        undo(log, tmp_path, one, constraints=Constraints(keys=(("TESTOWN.PARENT", ("CODE",)),)))
+
+
+def test_a_truncated_table_keeps_nothing_to_undo(tmp_path: Path) -> None:
+    log = LogBuilder((ACCT, LOOSE))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    two.event(ACCT, "DT")
+    three.insert(ACCT, acct(1))
+    with pytest.raises(Refusal, match="emptied") as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    left = write(log, tmp_path, "redo", excepted=Selection(units=(key(two),)))
+    assert left.manifest["consequences"]["units"] == [name(three)]
+    assert left.manifest["balance"]["skipped"] == {"depends on an excluded unit (--except)": 1, "excluded (--except)": 1}
+
+
+def test_selection_by_value_and_by_table(tmp_path: Path) -> None:
+    log = LogBuilder((ACCT, LOOSE))
+    one, two = log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    one.insert(ACCT, acct(2))
+    one.insert(LOOSE, ("p", 1))
+    two.update(ACCT, acct(2), acct(2, "X"))
+    assert len(statements(write(log, tmp_path, "undo", where="after.ID = 1"))) == 1
+    with pytest.raises(Refusal, match="acct/2"):
+        write(log, tmp_path, "undo", ops=("insert",), where="after.ID = 2")
+    assert len(statements(write(log, tmp_path, "undo", tables=("*.LOOSE",)))) == 1
+    with pytest.raises(Refusal, match="acct/2"):
+        write(log, tmp_path, "undo", ops=("insert",))
+
+
+def test_a_later_change_of_the_same_unit_counts_too(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one = log.unit()
+    one.insert(ACCT, acct(1))
+    one.update(ACCT, acct(1), acct(1, "X"))
+    with pytest.raises(Refusal, match="acct/1"):
+        write(log, tmp_path, "undo", ops=("insert",))
+
+
+def test_half_of_a_cause_is_never_left(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two = log.unit(), log.unit()
+    one.delete(PARENT, (1, "A", 0, 0))
+    one.delete(CHILD, (7, 1, 0), SQLSRCTYPE="R")
+    one.delete(CHILD, (8, 1, 0), SQLSRCTYPE="R")
+    one.insert(PARENT, (2, "B", 0, 0))
+    two.insert(CHILD, (8, None, 5))
+    left = undo(log, tmp_path, one, cascade="non-conflicting", constraints=FK)
+    assert statements(left) == ["DELETE FROM testown.parent WHERE id = 2;"]
+    assert left.manifest["consequences"]["blocked_changes"] == 3
+
+
+def test_a_selection_that_reaches_the_end_needs_no_question(tmp_path: Path) -> None:
+    log, one, _ = changed_twice({"name": "NEW"}, {"name": "NEWER"})
+    bundle = write(log, tmp_path, "undo", from_position=one.more["UORCOMMITLRSN"])
+    assert len(statements(bundle)) == 2
+    assert "consequences" not in bundle.manifest
+
+
+def test_an_incomplete_dependent_cannot_be_undone(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two = log.unit(), log.unit(INCOMPLETETRANS="Y")
+    one.insert(ACCT, acct(1))
+    two.update(ACCT, acct(1), acct(1, "X"))
+    with pytest.raises(Refusal, match=f"{name(two)} among the dependents"):
+        undo(log, tmp_path, one, cascade="all")
+
+
+# -- incomplete units ----------------------------------------------------------------------------------------------------------------------
+
+
+def quarantined(bundle: Bundle) -> dict[str, str]:
+    return {entry["unit"]: entry["reason"] for entry in bundle.manifest["quarantined_units"]}
+
+
+def test_flags_are_taken_back_where_nothing_depends(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, released, built = log.unit(INCOMPLETETRANS="Y"), log.unit(INCOMPLETEDEP="Y"), log.unit(INCOMPLETEDEP="Y")
+    bad.insert(ACCT, acct(1))
+    released.insert(ACCT, acct(2))
+    built.delete(ACCT, acct(1))
+    bundle = write(log, tmp_path, "redo")
+    assert set(quarantined(bundle)) == {name(bad), name(built)}
+    assert quarantined(bundle)[name(built)] == (
+        f"LR3011 it depends on a unit that is incomplete (INCOMPLETETRANS): {name(bad)} -> acct/1 -> {name(built)}"
+    )
+    assert name(released) in (bundle.folder / "0000-redo.sql").read_text().replace(" member=", "/")
+    apart = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())
+    assert apart["statements"] == 2
+    assert apart["missing_inputs"][0]["unit"] == name(bad)
+    assert apart["missing_inputs"][0]["holds"] == 2
+    assert set(quarantined(write(log, tmp_path, "redo", incomplete="quarantine"))) == {name(bad), name(released), name(built)}
+
+
+def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, first, second, third = log.unit(INCOMPLETETRANS="Y"), log.unit(), log.unit(INCOMPLETEDEP="Y"), log.unit(INCOMPLETEDEP="Y")
+    bad.insert(ACCT, acct(9))
+    first.insert(ACCT, acct(1))
+    second.update(ACCT, acct(1, "LOST"), acct(1, "NEW"))
+    third.delete(ACCT, acct(1, "NEW"))
+    found = quarantined(write(log, tmp_path, "redo"))
+    assert set(found) == {name(bad), name(second), name(third)}
+    assert "a record is missing" in found[name(second)]
+    assert found[name(third)].endswith(f"{name(second)} -> acct/1 -> {name(third)}")
+
+
+def test_what_builds_on_a_damaged_unit_is_held_too(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, built, free = log.unit(), log.unit(), log.unit()
+    bad.insert(ACCT, acct(1))
+    bad.insert(ACCT, acct(3), LOGRECDISP="?")
+    built.update(ACCT, acct(1), acct(1, "X"))
+    free.insert(ACCT, acct(2))
+    bundle = write(log, tmp_path, "redo")
+    assert bundle.exit_code == 8
+    assert set(quarantined(bundle)) == {name(bad), name(built)}
+    assert "damaged" in quarantined(bundle)[name(built)]
+    assert len(statements(bundle)) == 1
+
+
+def test_segmented_changes_are_followed(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, built = log.unit(INCOMPLETETRANS="Y"), log.unit(INCOMPLETEDEP="Y")
+    bad.insert(ACCT, acct(1), cuts=(10, 30))
+    built.update(ACCT, acct(1), acct(1, "X"), cuts=(40,))
+    control, data = log.write(tmp_path, seed=3, files=3)
+    bundle = replay.write_script(control, data, tmp_path / "out")
+    assert set(quarantined(bundle)) == {name(bad), name(built)}
+    assert bundle.manifest["balance"]["quarantined"] == 5
+
+
+def test_links_are_named(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(PARENT, (1, "A", 0, 0))
+    two.insert(CHILD, (7, 1, 0))
+    three.update(PARENT, (1, "A", 0, 0), (1, "A", 0, 1))
+    control, data = log.write(tmp_path)
+    opened = open_log(control, data)
+    plan = make_plan(opened, "undo", Selection(units=(key(one),)), ScriptOptions())
+    found = consequences(Asker(local.execute, opened, plan.splits, KeySpaces(opened.catalog, FK)), plan)
+    assert {(unit_text(entry.unit), entry.link, entry.key) for entry in found.conflicts} == {
+        (name(two), Link.PARENT, "parent/1"),
+        (name(three), Link.ROW, "parent/1"),
+    }
+
+
+def test_nothing_asked_nothing_found(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    control, data = log.write(tmp_path)
+    opened = open_log(control, data)
+    asker = Asker(local.execute, opened, [split for split, _, _ in opened.splits(1 << 20)], KeySpaces(opened.catalog))
+    assert resolve_incomplete(asker).held == {}
+    survey = asker.survey(Seeds(units=frozenset({bytes(12)})))
+    assert survey.seeds == {}
+    assert survey.changes == 1
+
+
+# -- keys from DDL -------------------------------------------------------------------------------------------------------------------------
+
+T = Table("OWN", "T", tuple(Column(c, SqlType.INTEGER) for c in ("ID", "A", "B")), ("ID",))
+U = Table("OWN", "U", tuple(Column(c, SqlType.INTEGER) for c in ("ID", "T_ID")), ("ID",))
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "foreign"),
+    [
+        ("CREATE TABLE own.t (id int PRIMARY KEY, a int UNIQUE)", [("OWN.T", ("ID",)), ("OWN.T", ("A",))], []),
+        ("CREATE TABLE t (id int, a int, b int, CONSTRAINT k UNIQUE (b, a))", [("OWN.T", ("B", "A"))], []),
+        ("CREATE UNIQUE INDEX i ON own.t (a DESC, b)", [("OWN.T", ("A", "B"))], []),
+        ("CREATE UNIQUE INDEX i ON own.t (abs(a))", [], []),
+        ("CREATE INDEX i ON own.t (a)", [], []),
+        ("ALTER TABLE own.t ADD CONSTRAINT k UNIQUE (a)", [("OWN.T", ("A",))], []),
+        ("CREATE TABLE other.x (id int PRIMARY KEY, t int REFERENCES nowhere)", [], []),
+        (
+            "CREATE TABLE u (id int, t_id int REFERENCES t ON DELETE CASCADE)",
+            [],
+            [ForeignKey("", "OWN.U", ("T_ID",), "OWN.T", (), "CASCADE")],
+        ),
+        (
+            "ALTER TABLE u ADD CONSTRAINT f FOREIGN KEY (t_id) REFERENCES own.t (a) ON DELETE SET NULL DEFERRABLE",
+            [],
+            [ForeignKey("f", "OWN.U", ("T_ID",), "OWN.T", ("A",), "SET NULL", True)],
+        ),
+    ],
+)
+def test_keys_are_read_from_ddl(text: str, keys: list[Any], foreign: list[ForeignKey]) -> None:
+    found = parse_constraints(text, "postgres", [T, U])
+    assert list(found.keys) == keys
+    assert list(found.foreign_keys) == foreign
+    assert bool(found.unused) == ("abs" in text)
+
+
+@pytest.mark.parametrize("text", ["CREATE TABLE own.t (id int, UNIQUE (nope))", "CREATE TABLE ((", "SELECT 'open"])
+def test_unusable_ddl_is_said(text: str) -> None:
+    with pytest.raises(SqlgenError) as raised:
+        parse_constraints(text, "postgres", [T])
+    assert raised.value.code == "LR1010"
+
+
+# -- the command line ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_units(tmp_path: Path) -> tuple[list[str], Unit, Unit]:
+    log, one, two = changed_twice({"name": "NEW"}, {"name": "NEWER"})
+    control, data = log.write(tmp_path)
+    return ["--control", str(control), "--data", *map(str, data), "--engine", "local"], one, two
+
+
+def test_whatif(two_units: tuple[list[str], Unit, Unit], capsys: pytest.CaptureFixture[str]) -> None:
+    log, one, two = two_units
+    assert cli.main(["whatif", *log, "--without", name(one)]) == 0
+    text = capsys.readouterr().out
+    assert f"{name(two)}  wrote the row after it: acct/1, of {name(one)}" in text
+    assert "TESTOWN.ACCT  2 update" in text
+    assert cli.main(["whatif", *log, "--without", f"ur={name(two)}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["without"] == [name(two)]
+    assert found["units"] == []
+    assert found["undo_cascade"] == {"units": 1, "statements": 1}
+    assert found["redo_except"] == {"statements": 2, "left_out": 1}
+    assert cli.main(["whatif", *log, "--without", "authid=CLERK", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["without"]) == 3
+
+
+def test_whatif_of_nobody(two_units: tuple[list[str], Unit, Unit], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["whatif", *two_units[0], "--without", "authid=NOBODY"]) == 12
+    assert "LR1004" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["whatif", *two_units[0], "--without", "colour=RED"])
+
+
+def test_refused_undo_on_the_command_line(
+    two_units: tuple[list[str], Unit, Unit], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, one, _ = two_units
+    out = ["--dialect", "postgres", "--out", str(tmp_path / "o")]
+    assert cli.main(["undo", *log, *out, "--ur", name(one)]) == 8
+    assert "LR3010" in capsys.readouterr().err
+    assert cli.main(["undo", *log, *out, "--ur", name(one), "--cascade", "all"]) == 4
+    assert "1 units build on what was chosen" in capsys.readouterr().out
+    assert cli.main(["redo", *log, *out, "--overwrite", "--except", name(one)]) == 4
+    manifest = json.loads((tmp_path / "o" / "manifest.json").read_text())
+    assert manifest["selection"]["excepted"] == {"units": [name(one)]}
+    assert manifest["statements"] == 1
+
+
+def test_a_schema_file(two_units: tuple[list[str], Unit, Unit], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = tmp_path / "s.sql"
+    schema.write_text("CREATE TABLE testown.acct (id int, name text UNIQUE);")
+    assert cli.main(["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(schema)]) == 0
+    schema.write_text("CREATE TABLE testown.acct (UNIQUE (colour));")
+    capsys.readouterr()
+    assert cli.main(["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(schema)]) == 12
+    assert "LR1010" in capsys.readouterr().err
+    assert cli.main(["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(tmp_path / "none.sql")]) == 12
