@@ -104,6 +104,10 @@ class LogReplayError(Exception):
     def __post_init__(self) -> None:
         super().__init__(str(self))
 
+    def __reduce__(self) -> tuple[type[LogReplayError], tuple[str, str, Where, str]]:
+        """Errors come home from worker processes as they were raised."""
+        return type(self), (self.code, self.message, self.where, self.hint)
+
     def __str__(self) -> str:
         place = str(self.where)
         return f"{self.code} {place + ': ' if place else ''}{self.message}{'. ' + self.hint if self.hint else ''}"

@@ -33,6 +33,8 @@ def needed(mode: str, selection: Selection) -> Iterator[tuple[str, str]]:
         given = getattr(selection, field)
         if given == value if value is not None else given:
             yield option, fact
+    if selection.excepted is not None:
+        yield from ((f"--except {option.removeprefix('--')}", fact) for option, fact in needed("redo", selection.excepted))
 
 
 def check_needs(family: Family, mode: str, selection: Selection) -> None:

@@ -20,10 +20,12 @@ from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, 
 from replay.graph import DependencyGraph, Edges, Evidence, Link, column_links, joined, links, others, packed_edges, row_spaces, touch_order
 from replay.keys import TOUCH, Batch, Hashes, KeySpaces, Mask, Role, Toucher, octets, unit_hash, unit_hashes
 from replay.logs import LogFile, Split
-from replay.scan import BATCH, sort_records
+from replay.scan import BATCH, INCOMPLETE_UNIT, sort_records
 from replay.selection import Facts, Selection, decide
 from replay.stages import Runner
 
+#: The code of a unit that is set aside because of what it builds on.
+DEPENDENT_UNIT = "LR3011"
 #: Buckets of keys; each is sorted by one task.
 KEY_BUCKETS = 16
 
@@ -326,12 +328,12 @@ def _reason(answer: Answer, path: list[bytes], damaged: frozenset[bytes]) -> str
     if first in answer.survey.seeds:
         start = "damaged" if first in damaged else "incomplete (INCOMPLETETRANS)"
         if len(path) == 1:
-            return f"LR3004 the unit is {start}"
-        head = f"LR3011 it depends on a unit that is {start}: {unit_text(first)}"
+            return f"{INCOMPLETE_UNIT} the unit is {start}"
+        head = f"{DEPENDENT_UNIT} it depends on a unit that is {start}: {unit_text(first)}"
     else:
-        head = "LR3011 a record is missing before its change of a row that the log left otherwise"
+        head = f"{DEPENDENT_UNIT} a record is missing before its change of a row that the log left otherwise"
         if len(path) > 1:
-            head = f"LR3011 it depends on a unit before which a record is missing: {unit_text(first)}"
+            head = f"{DEPENDENT_UNIT} it depends on a unit before which a record is missing: {unit_text(first)}"
     steps = []
     for source, target in pairwise(path):
         evidence = answer.graph.evidence(source, target)[0]

@@ -346,7 +346,9 @@ def test_the_readmes_commands_exist(command: str, capsys: pytest.CaptureFixture[
 
 def test_the_readmes_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
     table = {option for line in README.split("\n") if line.startswith("| `--") for option in OPTION.findall(line.split("|")[1])}
-    program = {option for command in ("demo", "inspect", "redo", "undo") for option in OPTION.findall(help_of(command, capsys))}
+    program = {
+        option for command in ("demo", "inspect", "redo", "undo", "whatif", "graph") for option in OPTION.findall(help_of(command, capsys))
+    }
     assert table - program == set(), "README has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that README lacks"
 

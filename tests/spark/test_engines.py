@@ -9,13 +9,16 @@ import pytest
 
 from replay import local
 from replay.bundle import write_bundle
+from replay.errors import InputError
+from replay.keys import KeySpaces
 from replay.logs.logmaster.reader import open_log
 from replay.plan import ScriptOptions, make_plan
+from replay.resolve import Seeds, SurveyJob
 from replay.selection import Selection
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])
@@ -60,6 +63,32 @@ def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 8
     assert "LR2012" in first.manifest["findings"]["shown"][0]
+
+
+def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path: Path) -> None:
+    from replay import spark as engine
+
+    log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
+    plan = make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10)
+    assert len(plan.splits) > 3
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(spark))
+    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert contents(first.folder / "quarantine") == contents(second.folder / "quarantine")
+    assert len(first.manifest["quarantined_units"]) == 11
+
+
+def test_an_error_in_a_task_arrives_as_it_was_raised(spark: Any, incomplete: Path, tmp_path: Path) -> None:
+    from replay import spark as engine
+
+    raw = (incomplete / "incomplete.dat").read_bytes()
+    cut = tmp_path / "cut.dat"
+    cut.write_bytes(raw)
+    log = open_log(incomplete / "incomplete.ctl", [cut])
+    splits = [split for split, _, _ in log.splits(64 << 10)]
+    cut.write_bytes(raw[:-100])
+    with pytest.raises(InputError, match="LR2006"):
+        list(engine.execute(spark, SurveyJob(KeySpaces(log.catalog), Seeds(incomplete=True)), log, splits))
 
 
 def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from replay import cli, local
 from replay.bundle import Bundle
 from replay.cascade import consequences
 from replay.changes import unit_text
-from replay.errors import Refusal
+from replay.errors import Refusal, Where
 from replay.graph import Edges, Link
 from replay.keys import KeySpaces, hash_ranges, hash_values
 from replay.logs.logmaster.reader import open_log
@@ -96,6 +97,12 @@ def test_reach_follows_edges_forward() -> None:
     assert edges.reach(np.array([1], np.uint64)).tolist() == [1, 2, 3]
     assert edges.reach(np.array([5, 4], np.uint64)).tolist() == [4, 5]
     assert Edges([]).reach(np.array([9], np.uint64)).tolist() == [9]
+
+
+def test_errors_survive_the_way_from_a_worker() -> None:
+    error = Refusal("LR3010", "found a; expected b", Where("f.dat", 3, 77, "DATA"), "do c")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.exit_code) == (Refusal, str(error), 8)
 
 
 # -- undo of chosen units --------------------------------------------------------------------------------------------------------------------
