@@ -65,7 +65,8 @@ class Envelope(Protocol):
 
 
 class Change(IntEnum):
-    """CHANGE TYPE (section 6.1), by what it means for a table."""
+    """CHANGE TYPE (section 6.1), by what it means for a table. Families whose logs hold more than changes have records of other kinds: changes of
+    table structure, records that control the log (begin, commit, internal work), and those that say that another record is taken back."""
 
     INSERT = 1
     UPDATE = 2
@@ -76,6 +77,9 @@ class Change(IntEnum):
     CATALOG = 7
     COMMAND = 8
     STATUS = 9
+    STRUCTURE = 10
+    CONTROL = 11
+    COMPENSATION = 12
 
 
 #: CHANGE TYPE as two EBCDIC-decoded characters -> what it means.
@@ -107,7 +111,7 @@ OP_NAMES: dict[str, tuple[Change, ...]] = {
 }
 
 DISPOSITIONS = {"C": "committed", "A": "aborted", "S": "rolled back to savepoint", "O": "reversed by Db2"}
-UNIT_DISPOSITIONS = {"C": "committed", "A": "aborted"}
+UNIT_DISPOSITIONS = {"C": "committed", "A": "aborted", "F": "in flight", "P": "in doubt"}
 ORIGINS = {" ": "direct", "R": "RI", "B": "RI and trigger", "T": "trigger", "H": "history"}
 SQLTYPES = {"U": "selected set (U)", "R": "redo set (R)", " ": "other"}
 

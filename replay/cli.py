@@ -296,7 +296,7 @@ def _placed(selection: Selection, log: LogFile) -> Selection:
     bounds: dict[str, Any] = {}
     for name in ("from_position", "until_position"):
         given = getattr(selection, name)
-        bounds[name] = None if given is None else log.placed(given)
+        bounds[name] = None if given is None else log.placed(given, name == "until_position")
     units = tuple((log.placed_unit(unit), member) for unit, member in selection.units)
     excepted = _placed(selection.excepted, log) if selection.excepted else None
     placed = replace(selection, **bounds, units=units, excepted=excepted)

@@ -26,6 +26,7 @@ from replay.plan import Plan
 from replay.report import Tally
 from replay.selection import REASONS
 from replay.sink import Sink, Written
+from sqlgen import structure
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.statements import delete_all_statement, truncate_statement
@@ -313,6 +314,9 @@ class BucketRenderer:
             elif kind in TABLE_EVENTS:
                 pieces.append(self._event_statements(changes, rows, kind, int(value) // 16))
                 places.append(rows)
+            elif kind is Change.STRUCTURE:
+                pieces.append(self._structure_statements(changes, rows, int(value) // 16))
+                places.append(rows)
         done = np.concatenate([*places, np.zeros(0, np.int64)])
         place = np.full(len(changes.head), len(done), np.int64)  # a change without a statement: the empty text after all others
         place[done] = np.arange(len(done))
@@ -344,6 +348,20 @@ class BucketRenderer:
         make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
         text = "" if kind == Change.EXCHANGE else make(table, self.profile, self.plan.options.names)
         return pa.array([text] * len(rows), pa.string())
+
+    def _structure_statements(self, changes: Changes, rows: Index, version: int) -> pa.Array:
+        """What happened to the table's structure, or (undo) its inverse; refused where the former state is not known."""
+        texts = []
+        for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
+            wanted = change.inverse() if self.plan.mode == "undo" else change
+            texts.append("" if wanted is None else structure.statement(wanted, self.profile, self.plan.options.names))
+            if wanted is None and not changes.uncommitted[row]:
+                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
+                hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from a backup"
+                self.tally.refusals.append(
+                    Finding("LR3002", where, f"a committed {change.action.value}", "a former state that the log holds", hint)
+                )
+        return pa.array(texts, pa.string())
 
     # -- emission -------------------------------------------------------------------------------------------------------------------------
 

@@ -46,6 +46,10 @@ REASONS: tuple[str, ...] = (
     "excluded (--except)",
     "depends on an excluded unit (--except)",
     "not quarantined",
+    "control record of the log",
+    "compensation record: takes another back",
+    "unit of recovery in flight at the end of the log",
+    "unit of recovery in doubt (prepared)",
 )
 REASON = {name: code for code, name in enumerate(REASONS)}
 #: Verdicts that are not skips: the record's unit is incomplete and set aside.
@@ -56,7 +60,15 @@ UNCOMMITTED = (1, 2, 3, 4)
 #: The reasons that say what the user chose; the dependency graph may take such units all the same. (RI and trigger policies are none of them.)
 CHOSEN_BY = tuple(range(9, 19))
 #: Reasons that the dependency graph gives.
-BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[-4:]
+BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[24:28]
+#: Records that are no changes of tables, and why they are left out.
+_NO_CHANGES = (
+    (Change.CATALOG, 5),
+    (Change.COMMAND, 6),
+    (Change.STATUS, 7),
+    (Change.CONTROL, "control record of the log"),
+    (Change.COMPENSATION, "compensation record: takes another back"),
+)
 
 Verdicts = npt.NDArray[np.uint8]
 
@@ -131,8 +143,10 @@ def decide(selection: Selection, envelope: Envelope, facts: Facts) -> Verdicts:
         code = REASON[reason] if isinstance(reason, str) else reason
         verdict[mask & (verdict == 0)] = code
 
-    for change, reason in ((Change.CATALOG, 5), (Change.COMMAND, 6), (Change.STATUS, 7)):
+    for change, reason in _NO_CHANGES:
         leave(facts.change == change, reason)
+    leave(envelope.unit_disposition() == ord("F"), "unit of recovery in flight at the end of the log")
+    leave(envelope.unit_disposition() == ord("P"), "unit of recovery in doubt (prepared)")
     if not selection.include_aborted:
         _leave_uncommitted(envelope, leave)
     _leave_by_range(selection, envelope, leave)

@@ -19,6 +19,7 @@ import pyarrow as pa
 from replay.catalog import Catalog, TableVersion
 from replay.changes import Change, Envelope
 from replay.errors import Finding, UsageError
+from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
 Index = npt.NDArray[np.int64]
@@ -90,8 +91,9 @@ class LogFile(Protocol):
         """What a user should know before trusting scripts for these table versions."""
         ...
 
-    def placed(self, position: bytes) -> bytes:
-        """A commit position as the user gave it (6, 8 or 10 bytes), as the 10 bytes of this log's envelopes."""
+    def placed(self, position: bytes, last: bool) -> bytes:
+        """A commit position as the user gave it (6, 8 or 10 bytes), as the 10 bytes of this log's envelopes; of several that it may mean, the
+        ``last`` or the first one."""
         ...
 
     def placed_unit(self, unit: bytes) -> bytes:
@@ -111,6 +113,10 @@ class LogFile(Protocol):
     def same_change(self, one: Any, other: Any) -> Mask: ...
     def whole_table(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask: ...
     def images(self, records: npt.NDArray[np.void], heads: Index, weights: Index, kind: Change) -> Iterator[tuple[Index, Images]]: ...
+    def structure(self, records: npt.NDArray[np.void]) -> Sequence[StructureChange]:
+        """What records of :attr:`replay.changes.Change.STRUCTURE` say. Families that have none are never asked."""
+        ...
+
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk: ...
     def unit_fields(self, envelope: Any) -> Mapping[str, pa.Array]: ...
     def trace(self, envelope: Any) -> pa.Array: ...

@@ -29,6 +29,7 @@ from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.data import Reading, find_images, halfwords, join_segments, payload, settle_reading
 from replay.logs.logmaster.framing import Framing, Shape
 from replay.logs.logmaster.headers import TO_ASCII, Headers
+from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
 Index = npt.NDArray[np.int64]
@@ -97,7 +98,7 @@ class LogmasterLog:
             return bool(commit[:, 1:4].any())
         return True
 
-    def placed(self, position: bytes) -> bytes:
+    def placed(self, position: bytes, last: bool) -> bytes:
         """A position of 6 (or 8) bytes as the log's headers have it: an LRSN after one zero byte, an RBA at the end (seed 002)."""
         if len(position) == 10:
             return position
@@ -310,6 +311,10 @@ class LogmasterLog:
         if kind is Change.INSERT:
             return Images(buffer, None, bounds.first, bounds.bad, reason)
         return Images(buffer, bounds.first, None, bounds.bad, reason)
+
+    def structure(self, records: npt.NDArray[np.void]) -> Sequence[StructureChange]:
+        """None: records of type CO hold no definition of a table."""
+        return []
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk:
         """Where the columns of images of a table version lie."""
