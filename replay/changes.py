@@ -100,6 +100,8 @@ CHANGE_OF_TYPE: dict[str, Change] = {
 
 ROW_CHANGES = (Change.INSERT, Change.UPDATE, Change.DELETE)
 TABLE_EVENTS = (Change.MASS_DELETE, Change.TRUNCATE, Change.EXCHANGE)
+#: Changes that are about a table and all of its rows.
+WHOLE_TABLE = (*TABLE_EVENTS, Change.STRUCTURE)
 
 #: What ``--op`` accepts.
 OP_NAMES: dict[str, tuple[Change, ...]] = {

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.catalog import Catalog
-from replay.changes import ROW_CHANGES, TABLE_EVENTS, Change, distinct, opaque, take_records
+from replay.changes import ROW_CHANGES, WHOLE_TABLE, Change, distinct, opaque, take_records
 from replay.codecs import gather_padded
 from replay.logs import Images, LogFile, Walk
 from sqlgen.constraints import Constraints
@@ -220,8 +220,8 @@ class Toucher:
                 for part, images in self.log.images(batch.records, batch.head[rows], batch.weight[rows], kind):
                     parts.extend(self._of_rows(batch, rows[part], images, version, kind))
             space = self.spaces.table_space[version]
-            if kind in TABLE_EVENTS or space in self.evented:
-                role = Role.EVENT if kind in TABLE_EVENTS else Role.MEMBER
+            if kind in WHOLE_TABLE or space in self.evented:
+                role = Role.EVENT if kind in WHOLE_TABLE else Role.MEMBER
                 parts.append(_whole_table(batch, rows, space, role))
         return _joined(parts)
 

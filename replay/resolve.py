@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay import order
-from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, compare, opaque, unit_text
+from replay.changes import RECORD, ROW_CHANGES, WHOLE_TABLE, Change, Envelope, compare, opaque, unit_text
 from replay.graph import DependencyGraph, Edges, Evidence, Link, column_links, joined, links, others, packed_edges, row_spaces, touch_order
 from replay.keys import TOUCH, Batch, Hashes, KeySpaces, Mask, Role, Toucher, octets, unit_hash, unit_hashes
 from replay.logs import LogFile, Split
@@ -75,7 +75,7 @@ class Seeds:
 def effective(envelope: Envelope, change: npt.NDArray[np.uint8], version: npt.NDArray[np.int32], damaged: Mask) -> Mask:
     """Records of changes that took effect: committed, of a known table, not of the redo set, and with a sound header."""
     committed = (envelope.unit_disposition() == ord("C")) & (envelope.disposition() == ord("C")) & (envelope.sqltype() != ord("R"))
-    return np.asarray(committed & ~damaged & (version >= 0) & np.isin(change, (*ROW_CHANGES, *TABLE_EVENTS)))
+    return np.asarray(committed & ~damaged & (version >= 0) & np.isin(change, (*ROW_CHANGES, *WHOLE_TABLE)))
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class SurveyJob(_Look):
                 _, first = np.unique(opaque(envelope.unit()[rows]), return_index=True)
                 for record in records[rows[first]]:
                     units[record["unit"].tobytes()] = record["commit"].tobytes()
-            emptied = np.unique(version[np.isin(change, TABLE_EVENTS)])
+            emptied = np.unique(version[np.isin(change, WHOLE_TABLE)])
             found.evented |= {self.spaces.table_space[index] for index in emptied.tolist()}
             found.changes += int((envelope.segment() <= 1).sum())
             found.last = max(found.last, np.sort(octets(records["commit"]).view("S10").reshape(-1))[-1].ljust(10, b"\0"))
