@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from generate_log import generate
-from naive import measure_naive
+from naive import measure_naive, measure_naive_graph
 
 from replay import decode, images, local, order, render
 from replay.bundle import write_bundle
@@ -380,6 +380,52 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if different else 0
 
 
+def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Measured, str]:
+    """Which units really depend on incomplete ones, in this process or (with ``conf``) on a Spark session that has started."""
+    from replay.keys import KeySpaces
+    from replay.resolve import Asker, resolve_incomplete
+
+    execute = local.ENGINE.execute
+    with Watch() as watch:
+        if conf is not None:
+            from replay import spark
+
+            session = spark.start_session("local[*]", dict(entry.split("=", 1) for entry in conf))
+            execute = spark.engine(session).execute
+        before, began = watch.cpu(), time.perf_counter()
+        log = open_log(control, [data])
+        splits = [split for split, _, _ in log.splits(32 << 20)]
+        found = resolve_incomplete(Asker(execute, log, splits, KeySpaces(log.catalog)))
+        after, wall = watch.cpu(), time.perf_counter() - began
+    parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
+    measured = Measured(sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one)
+    units = len(found.answer.graph)
+    return measured, f"{units:,} units in the graph, {len(found.held):,} held, {len(found.answer.batch.head):,} changes collected"
+
+
+def graph(arguments: argparse.Namespace) -> int:
+    """Measure the dependency graph: the closure of 100 incomplete units."""
+    records = arguments.records
+    control, data = _apart(generate, arguments.dir, records, arguments.seed, 10 * records, 100)
+    print(f"{records:,} records, {data.stat().st_size / 1e9:.2f} GB; {os.cpu_count()} cores, Python {platform.python_version()}")
+    _head("closure of 100 incomplete units")
+    compared = {}
+    for engine in ("local", "spark") if arguments.engine == "both" else (arguments.engine,):
+        measured, answer = _apart(measure_graph, control, data, None if engine == "local" else list(arguments.conf))
+        compared[engine] = measured.cpu
+        _row(engine, records, measured.cpu, measured.wall, answer)
+        print(f"  memory: {_sizes(measured)}")
+    seconds = _apart(measure_naive_graph, control, data)
+    _row(
+        "row by row, networkx over all",
+        records,
+        seconds * records,
+        None,
+        ", ".join(f"{seconds * records / cpu:.1f} x {name}" for name, cpu in compared.items()),
+    )
+    return 0
+
+
 def profile(arguments: argparse.Namespace) -> int:
     """Print where the local engine's CPU time goes."""
     import cProfile
@@ -397,7 +443,7 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="measure logreplay")
     commands = parser.add_subparsers(required=True)
-    for name, function in (("run", run), ("profile", profile)):
+    for name, function in (("run", run), ("graph", graph), ("profile", profile)):
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
         command.add_argument("--records", type=int, default=2_400_000)

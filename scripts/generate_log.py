@@ -256,7 +256,7 @@ def _column_records(table: TableSpec) -> Iterator[bytes]:
         place = -1 if column.varying or place < 0 else place + column.room
 
 
-def control_file(last_lrsn: bytes) -> bytes:
+def control_file(last_lrsn: bytes, dependent: bytes) -> bytes:
     """The control file of every log made here; ``last_lrsn`` goes into its end record."""
     records = [
         XTYP.build(
@@ -292,7 +292,7 @@ def control_file(last_lrsn: bytes) -> bytes:
     ]
     for table in TABLES:
         records += [_table_record(table), *_column_records(table)]
-    records.append(DLGE.build(CNTLRECORDTYPE="DLGE", ENDRBA=last_lrsn, DEPENDENTRBA=b"\xff" * 10))
+    records.append(DLGE.build(CNTLRECORDTYPE="DLGE", ENDRBA=last_lrsn, DEPENDENTRBA=dependent))
     return b"".join(map(_framed, records))
 
 
@@ -301,17 +301,20 @@ def control_file(last_lrsn: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class History:
-    """What happened, in log order: the unit of each record, and of each unit its first record, member, commit LRSN and commit time."""
+    """What happened, in log order: the unit and the row of each record, and of each unit its first record, member, commit LRSN and commit time, and
+    whether it is incomplete."""
 
     unit: Index
+    key: Index
     first: Index
     member: Index
     commit: Index
     committed: Index
+    incomplete: Mask
 
 
-def make_history(records: int, seed: int) -> History:
-    """Units of 1 to 15 records whose commit LRSNs rise."""
+def make_history(records: int, seed: int, rows: int = 0, incomplete: int = 0) -> History:
+    """Units of 1 to 15 records whose commit LRSNs rise. ``rows``: how many rows there are to choose from (0: each record has its own)."""
     rng = np.random.default_rng([seed, EDITION])
     sizes = rng.integers(1, UNIT_RECORDS + 1, records // 4 + 16)
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -319,7 +322,11 @@ def make_history(records: int, seed: int) -> History:
     committed = np.cumsum(rng.integers(1, COMMIT_GAP, len(first)))
     unit = np.zeros(records, np.int64)
     unit[first[1:]] = 1
-    return History(np.cumsum(unit), first, rng.integers(1, 3, len(first)), FIRST_LRSN + committed, committed)
+    marked = np.zeros(len(first), bool)
+    marked[np.linspace(0, len(first) - 1, incomplete, dtype=np.int64)] = True
+    member = rng.integers(1, 3, len(first))
+    key = rng.integers(1, rows + 1, records) if rows else np.arange(1, records + 1)
+    return History(np.cumsum(unit), key, first, member, FIRST_LRSN + committed, committed, marked)
 
 
 class _Headers:
@@ -410,6 +417,7 @@ def _headers(history: History, sequence: Index, operation: Index, table: Index, 
     job = np.char.mod("JOB%05d", unit % 100_000).astype("S12")
     text = np.char.ljust(job, LLDF.names["CORRELATIONID"].length).view(np.uint8).reshape(len(unit), -1)
     headers.put("CORRELATIONID", _EBCDIC[text])
+    headers.put("INCOMPLETETRANS", np.where(history.incomplete[unit], _EBCDIC[ord("Y")], _EBCDIC[ord("N")])[:, None])
     return headers.block
 
 
@@ -482,7 +490,7 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
     table = rng.integers(0, len(TABLES), count)
     headers = _headers(history, sequence, operation, table, rng)
     made = [(np.flatnonzero(table == number), entry) for number, entry in enumerate(TABLES)]
-    images = [(rows, _data(entry, operation[rows], sequence[rows] + 1, rng)) for rows, entry in made]
+    images = [(rows, _data(entry, operation[rows], history.key[sequence[rows]], rng)) for rows, entry in made]
     room = max(image.block.shape[1] for _, image in images)
     block, keep = np.zeros((count, room), np.uint8), np.zeros((count, room), bool)
     for rows, image in images:
@@ -497,21 +505,23 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
     return kept.tobytes()
 
 
-def generate(folder: Path, records: int, seed: int = 1) -> tuple[Path, Path]:
-    """Control and data file of a log in ``folder``; made when they are not there yet."""
+def generate(folder: Path, records: int, seed: int = 1, rows: int = 0, incomplete: int = 0) -> tuple[Path, Path]:
+    """Control and data file of a log in ``folder``; made when they are not there yet. ``rows`` and ``incomplete`` as for :func:`make_history`."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"log-{EDITION}-{seed}-{records}"
+    name = f"log-{EDITION}-{seed}-{records}" + (f"-{rows}-{incomplete}" if rows or incomplete else "")
     control, data = folder / f"{name}.ctl", folder / f"{name}.dat"
     if control.exists() and data.exists():
         return control, data
-    history = make_history(records, seed)
+    history = make_history(records, seed, rows, incomplete)
     place = np.random.default_rng([seed, EDITION, 1]).permutation(records)
     unfinished = data.with_suffix(".part")
     with unfinished.open("wb") as file:
         for start in range(0, records, CHUNK):
             file.write(_chunk(history, place[start : start + CHUNK], np.random.default_rng([seed, EDITION, 2, start])))
     unfinished.rename(data)
-    control.write_bytes(control_file(wide(history.commit[-1:], LRSN_AT).tobytes()))
+    first = history.commit[history.incomplete][:1] - UNIT_RECORDS - 2
+    dependent = wide(first, LRSN_AT).tobytes() if incomplete else b"\xff" * 10
+    control.write_bytes(control_file(wide(history.commit[-1:], LRSN_AT).tobytes(), dependent))
     return control, data
 
 
@@ -520,9 +530,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="make a Log Master logical log of any size")
     parser.add_argument("--records", type=int, default=2_400_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rows", type=int, default=0, help="how many rows are changed again and again (default: each record has its own)")
+    parser.add_argument("--incomplete", type=int, default=0, help="how many units are marked as incomplete")
     parser.add_argument("--dir", type=Path, default=Path(), help="folder for the two files (default: this one)")
     arguments = parser.parse_args()
-    for path in generate(arguments.dir, arguments.records, arguments.seed):
+    for path in generate(arguments.dir, arguments.records, arguments.seed, arguments.rows, arguments.incomplete):
         print(f"{path}  {path.stat().st_size:,} bytes")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import sqlglot
 from sqlglot import exp
 
@@ -99,13 +100,14 @@ def _tree(version: TableVersion, change: str, before: Row, after: Row) -> str:
     return tree.sql(dialect="postgres") + ";"
 
 
-def _run(control: Path, data: Path, count: int, make: Make) -> float:
-    """CPU seconds per record of reading, decoding, saying and sorting."""
+Touch = tuple[bytes, bytes, bytes, TableVersion, str, Row, Row]
+
+
+def _changes(control: Path, data: Path, count: int) -> Iterator[Touch]:
+    """(commit, unit, position, table, change type, before, after) of the first records, row by row."""
     versions = {(version.dbid, version.obid): version for version in open_log(control, [data]).catalog.versions}
     names = LLDF.names
     ids = struct.Struct(f">{names['DBID'].offset}xH{names['TBOBID'].offset - names['DBID'].end}xH")
-    statements: list[tuple[bytes, bytes, bytes, str]] = []
-    began = time.process_time()
     for raw in _records(data, count):
         commit, unit, position, change = (
             raw[names[name].offset : names[name].end] for name in ("UORCOMMITLRSN", "UORID", "LOGRBA", "CHANGE TYPE")
@@ -118,9 +120,39 @@ def _run(control: Path, data: Path, count: int, make: Make) -> float:
             before, place = _image(version, raw, place)
         if kind != "D ":
             after, place = _image(version, raw, place)
-        statements.append((commit, unit, position, make(version, kind, before, after)))
-    statements.sort()
+        yield commit, unit, position, version, kind, before, after
+
+
+def _run(control: Path, data: Path, count: int, make: Make) -> float:
+    """CPU seconds per record of reading, decoding, saying and sorting."""
+    began = time.process_time()
+    statements = sorted(
+        (commit, unit, position, make(version, kind, before, after))
+        for commit, unit, position, version, kind, before, after in _changes(control, data, count)
+    )
     return (time.process_time() - began) / len(statements)
+
+
+def measure_naive_graph(control: Path, data: Path) -> float:
+    """CPU seconds per record of a graph of all units: the last writer of each row in a dictionary, one edge for each later writer."""
+    began = time.process_time()
+    changes = []
+    for commit, unit, position, version, _, before, after in _changes(control, data, PLAIN):
+        row = before or after
+        changes.append((commit, unit, position, version.name, tuple(row[name] for name in version.table.key)))
+    changes.sort()
+    graph: nx.DiGraph[bytes] = nx.DiGraph()
+    writer: dict[tuple[str, tuple[Value, ...]], bytes] = {}
+    for _, unit, _, table, key in changes:
+        graph.add_node(unit)
+        if writer.get((table, key), unit) != unit:
+            graph.add_edge(writer[table, key], unit)
+        writer[table, key] = unit
+    seeds = [unit for number, unit in enumerate(graph) if number % 100 == 0]
+    reached = set().union(*(nx.descendants(graph, seed) for seed in seeds))
+    if not reached <= set(graph):
+        raise AssertionError("reached a unit that is not in the graph")
+    return (time.process_time() - began) / len(changes)
 
 
 def measure_naive(control: Path, data: Path) -> dict[str, float]:
