@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ def write_bundle(
     digests = _Digests(log)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        outcome = carry_out(plan, log, engine, work, constraints or Constraints())
+        outcome = carry_out(replace(plan, constraints=constraints or Constraints()), log, engine, work)
         plan, tally = outcome.plan, outcome.tally
         _raise_for(plan, tally)
         apart = write_quarantine(outcome, log, engine, work)

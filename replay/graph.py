@@ -163,6 +163,59 @@ def joined(parts: Sequence[Links]) -> Links:
     return Links(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("source", "target", "kind")))
 
 
+# -- order within a unit -----------------------------------------------------------------------------------------------------------------------
+
+
+def unit_needs(touches: npt.NDArray[np.void], number: Index) -> tuple[Index, Index]:
+    """(first, second): changes of one unit of which the first must be done before the second, undone after it.
+
+    ``touches`` are those of some changes in commit order, ``number`` the unit of each change. Versions of a row and of a key stay in their
+    order; a child row, or a reference to a parent, comes after the parent's insert and goes before its delete, whatever the log's order.
+    """
+    unit = number[touches["change"]]
+    names = [np.ascontiguousarray(touches[name]) for name in ("check", "key", "space")]
+    sequence = np.lexsort([np.ascontiguousarray(touches["change"]), *names, unit])
+    role, change = np.ascontiguousarray(touches["role"])[sequence], np.ascontiguousarray(touches["change"])[sequence]
+    group = np.zeros(len(sequence), np.int64)
+    for column in (unit, *names):
+        group[1:] |= column[sequence][1:] != column[sequence][:-1]
+    group = np.cumsum(group)
+    writes = np.flatnonzero(role <= Role.DESTROY)
+    same = group[writes[:-1]] == group[writes[1:]]
+    first, second = [change[writes[:-1][same]]], [change[writes[1:][same]]]
+    for parent, child in ((Role.CREATE, Role.REFER), (Role.DESTROY, Role.RELEASE)):
+        rows = np.flatnonzero(role == child)
+        for ahead in (False, True):
+            at = np.searchsorted(writes, rows) - (0 if ahead else 1)
+            there = (at >= 0) & (at < len(writes))
+            near = writes[np.where(there, at, 0)] if len(writes) else rows
+            fits = there & (group[near] == group[rows]) & (role[near] == parent) & (change[near] != change[rows])
+            pair = change[near[fits]], change[rows[fits]]
+            first.append(pair[0] if parent is Role.CREATE else pair[1])
+            second.append(pair[1] if parent is Role.CREATE else pair[0])
+    return np.concatenate(first), np.concatenate(second)
+
+
+class Cycle(Exception):
+    """Changes that each need another to go first; ``changes`` is the way round."""
+
+    def __init__(self, changes: list[int]) -> None:
+        super().__init__(changes)
+        self.changes = changes
+
+
+def reordered(changes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """``changes`` in an order that puts the first of each pair before the second, as close to the given order as that allows. Cycle if none does."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(changes)
+    graph.add_edges_from(pairs)
+    place = {change: number for number, change in enumerate(changes)}
+    try:
+        return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+    except nx.NetworkXUnfeasible:
+        raise Cycle([int(edge[0]) for edge in nx.find_cycle(graph)]) from None
+
+
 # -- reaching, without a graph -------------------------------------------------------------------------------------------------------------
 
 

@@ -52,8 +52,9 @@ def undo_order(unit: Index, direct: Mask, derived: Mask, change: npt.NDArray[np.
     ``unit`` numbers the unit of each change (rising), ``direct`` marks SQLSRCTYPE blank, ``derived`` marks R and B. A reversal of
     (delete parent, cascade-delete children) would insert children first, and the target's foreign key would refuse them. So a *cause* (a run
     of direct deletes or updates of one table) is undone before what follows it up to the next direct change, if any of that is R or B; the
-    followers are undone table by table in the order the cascade reached the tables (parents first), each table's changes in reverse,
-    which keeps every row's own versions in reverse. All other changes are undone in plain reverse.
+    followers are undone table by table in the order the cascade reached the tables (parents first). A table's followers are undone in reverse,
+    which keeps every row's own versions in reverse; where they are all deletes, each of another row, in log order, because a cascade within one
+    table deletes parents first. All other changes are undone in plain reverse.
 
     Returns a permutation of ``0 … n-1``.
     """
@@ -70,9 +71,12 @@ def undo_order(unit: Index, direct: Mask, derived: Mask, change: npt.NDArray[np.
     follower_rank = np.zeros(count, np.int64)
     followers = np.flatnonzero(moved & ~cause)
     key = group[followers] * (int(table.max()) + 2) + table[followers] + 1
-    values, first = np.unique(key, return_index=True)
-    follower_rank[followers] = followers[first][np.searchsorted(values, key)] + 1
-    return np.lexsort((-position, np.where(moved, follower_rank, 0), -group, -unit))
+    values, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    follower_rank[followers] = followers[first][inverse] + 1
+    deletes_only = np.bincount(inverse, change[followers] != Change.DELETE, len(values)) == 0
+    forward = np.zeros(count, bool)
+    forward[followers] = deletes_only[inverse]
+    return np.lexsort((np.where(forward, position, -position), np.where(moved, follower_rank, 0), -group, -unit))
 
 
 def cause_groups(unit: Index, direct: Mask, change: npt.NDArray[np.integer], table: npt.NDArray[np.integer]) -> tuple[Index, Mask]:

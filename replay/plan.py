@@ -17,6 +17,7 @@ from replay.changes import Envelope, opaque
 from replay.keys import unit_hash
 from replay.logs import LogFile, Split
 from replay.selection import BUILT_ON, CHOSEN_BY, INCOMPLETE, NOT_ASKED, REASON, Facts, Selection, Verdicts, decide
+from sqlgen.constraints import Constraints
 from sqlgen.statements import RenderOptions
 
 #: Of this many records one is looked at to place the bounds of the buckets.
@@ -96,7 +97,8 @@ class Plan:
     """``mode`` is ``redo`` (forward) or ``undo`` (inverse, reverse order). ``bounds`` are the first 8 bytes of the highest commit position of
     each bucket but the last, rising. ``quarantine`` holds units known to be contradictory. ``version_taken`` says per table version
     whether ``--table`` and ``--exclude-table`` take it; ``resolved`` what the dependency graph decided, None when nobody asked it;
-    ``flags_resolved``: it named the incomplete units, so the log's flags count no more."""
+    ``flags_resolved``: it named the incomplete units, so the log's flags count no more;
+    ``constraints`` what is known of the tables' unique and foreign keys."""
 
     mode: str
     selection: Selection
@@ -107,6 +109,7 @@ class Plan:
     quarantine: frozenset[bytes] = frozenset()
     resolved: Resolved | None = None
     flags_resolved: bool = False
+    constraints: Constraints = field(default_factory=Constraints)
 
     @property
     def buckets(self) -> int:

@@ -21,6 +21,8 @@ from replay import order
 from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, opaque, take_records, unit_text
 from replay.decode import RowDecoder
 from replay.errors import Finding, Where
+from replay.keyorder import KeyOrder
+from replay.keys import Batch
 from replay.logs import LogFile
 from replay.plan import Plan
 from replay.report import Tally
@@ -84,6 +86,7 @@ class BucketRenderer:
         self.twice = self._duplicates()
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
+        self.placer = KeyOrder(log, plan.constraints, plan.mode == "undo") if plan.constraints.foreign_keys else None
 
     def run(self) -> Tally:
         """Render everything; the sink holds the text afterwards."""
@@ -392,10 +395,21 @@ class BucketRenderer:
     def _sequence(self, changes: Changes) -> Index:
         count = len(changes.head)
         if self.plan.mode == "redo":
-            return np.arange(count, dtype=np.int64)
-        origin = changes.envelope.origin()
-        derived = (origin == ord("R")) | (origin == ord("B"))
-        return order.undo_order(changes.unit, origin == ord(" "), derived, changes.change, changes.version)
+            sequence = np.arange(count, dtype=np.int64)
+        else:
+            origin = changes.envelope.origin()
+            derived = (origin == ord("R")) | (origin == ord("B"))
+            sequence = order.undo_order(changes.unit, origin == ord(" "), derived, changes.change, changes.version)
+        if self.placer is None:
+            return sequence
+        live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
+        batch = Batch(changes.records, changes.head, changes.weight, changes.change, changes.version)
+        sequence, cycles = self.placer.arrange(batch, changes.unit, live, sequence)
+        for change, way in cycles:
+            record = changes.records[changes.head[change]]
+            hint = "Run the unit on a target whose foreign keys are deferrable (and say so in --schema), or leave it out"
+            self.tally.refusals.append(Finding("LR3012", self._where(record), way, "an order in which every row finds its parent", hint))
+        return sequence
 
     def _write(self, changes: Changes, ordered: Index, text: pa.Array) -> None:
         if not len(ordered):

@@ -13,7 +13,6 @@ from replay.render import BucketResult, contradictory_units
 from replay.report import Tally
 from replay.resolve import Asker, Resolution, resolve_incomplete
 from replay.stages import Engine
-from sqlgen.constraints import Constraints
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Outcome:
     consequences: Consequences | None
 
 
-def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path, constraints: Constraints) -> Outcome:
+def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
     """Write the scripts of ``plan`` into ``work``, as often as it takes to leave out what cannot be trusted.
 
     Incomplete units are resolved first where the log says that it has some. What rendering finds out (a unit with two commit positions,
@@ -36,7 +35,7 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path, constraints:
 
     Refusal LR3010 when others built on what shall be undone (see :func:`replay.cascade.cascade`).
     """
-    asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, constraints))
+    asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints))
     plan, found = _decided(plan, asker)
     wants = plan.selection.incomplete == "resolve"
     resolution = resolve_incomplete(asker) if wants and log.dependent_position is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from tests.history import CHILD, LOOSE, PARENT
-from tests.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+from tests.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
 
 FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
 
@@ -474,3 +475,72 @@ def test_a_schema_file(two_units: tuple[list[str], Unit, Unit], tmp_path: Path, 
     assert cli.main(["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(schema)]) == 12
     assert "LR1010" in capsys.readouterr().err
     assert cli.main(["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(tmp_path / "none.sql")]) == 12
+
+
+# -- order within a unit -----------------------------------------------------------------------------------------------------------------------
+
+EMP = Tab("EMP", (Col("ID", "INT", 4, key=1), Col("BOSS", "INT", 4, nulls="Y"), Col("DEPT", "INT", 4, nulls="Y")), obid=8)
+DEPT = Tab("DEPT", (Col("ID", "INT", 4, key=1), Col("HEAD", "INT", 4, nulls="Y")), obid=9)
+STAFF = """
+CREATE TABLE testown.dept (id int PRIMARY KEY, head int);
+CREATE TABLE testown.emp (id int PRIMARY KEY, boss int REFERENCES testown.emp ON DELETE CASCADE, dept int REFERENCES testown.dept);
+ALTER TABLE testown.dept ADD CONSTRAINT head FOREIGN KEY (head) REFERENCES testown.emp;
+"""
+
+
+def staff() -> Constraints:
+    tables = [Table("TESTOWN", tab.name, tuple(Column(c.name, SqlType.INTEGER) for c in tab.columns), ("ID",)) for tab in (EMP, DEPT)]
+    return parse_constraints(STAFF, "postgres", tables)
+
+
+def keys_in_order(bundle: Bundle) -> list[str]:
+    return [re.sub(r"(INSERT|DELETE|UPDATE).*?(emp|dept).*?(?:VALUES \(|id = )(\d+).*", r"\1 \2 \3", line) for line in statements(bundle)]
+
+
+@pytest.mark.parametrize("constraints", [None, "staff"])
+def test_undo_of_a_cascade_within_one_table(tmp_path: Path, constraints: str | None) -> None:
+    log = LogBuilder((EMP,))
+    one = log.unit()
+    one.delete(EMP, (1, None, None))
+    one.delete(EMP, (2, 1, None), SQLSRCTYPE="R")
+    one.delete(EMP, (3, 2, None), SQLSRCTYPE="R")
+    one.delete(EMP, (4, 1, None), SQLSRCTYPE="R")
+    found = keys_in_order(write(log, tmp_path, "undo", staff() if constraints else None))
+    assert found.index("INSERT emp 1") < found.index("INSERT emp 2") < found.index("INSERT emp 3")
+    assert found.index("INSERT emp 1") < found.index("INSERT emp 4")
+
+
+def test_redo_deletes_children_before_their_parent(tmp_path: Path) -> None:
+    log = LogBuilder((EMP,))
+    one = log.unit()
+    for row in ((3, 2, None), (1, None, None), (2, 1, None)):
+        one.delete(EMP, row)
+    assert keys_in_order(write(log, tmp_path, "redo")) == ["DELETE emp 3", "DELETE emp 1", "DELETE emp 2"]
+    assert keys_in_order(write(log, tmp_path, "redo", staff())) == ["DELETE emp 3", "DELETE emp 2", "DELETE emp 1"]
+    assert keys_in_order(write(log, tmp_path, "undo", staff())) == ["INSERT emp 1", "INSERT emp 2", "INSERT emp 3"]
+
+
+def test_versions_of_a_row_stay_in_order(tmp_path: Path) -> None:
+    log = LogBuilder((EMP, DEPT))
+    one = log.unit()
+    one.update(EMP, (2, 1, None), (2, 1, 5))
+    one.delete(EMP, (1, None, None))
+    one.update(EMP, (2, 1, 5), (2, None, 5), SQLSRCTYPE="R")
+    one.delete(EMP, (2, None, 5))
+    assert [line.split(" SET ")[-1] for line in statements(write(log, tmp_path, "redo", staff()))] == [
+        "dept = 5 WHERE id = 2;",
+        "boss = NULL WHERE id = 2;",
+        "DELETE FROM testown.emp WHERE id = 1;",
+        "DELETE FROM testown.emp WHERE id = 2;",
+    ]
+
+
+def test_rows_that_need_each_other_are_named(tmp_path: Path) -> None:
+    log = LogBuilder((EMP, DEPT))
+    one = log.unit()
+    one.delete(DEPT, (5, 1))
+    one.delete(EMP, (1, None, 5), SQLSRCTYPE="R")
+    with pytest.raises(Refusal, match="LR3012") as refused:
+        write(log, tmp_path, "undo", staff())
+    assert "delete of TESTOWN.DEPT 5" in str(refused.value)
+    assert "delete of TESTOWN.EMP 1" in str(refused.value)
