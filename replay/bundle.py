@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,18 +62,10 @@ def write_bundle(
     """
     check_output(out, overwrite)
     out.parent.mkdir(parents=True, exist_ok=True)
-    digests = _Digests(log)
+    digests = Digests(log)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        tally, results = engine(plan, log, work)
-        bad = contradictory_units(results)
-        if bad:
-            _clear(work)
-            plan = replace(plan, quarantine=bad)
-            tally, results = engine(plan, log, work)
-        for result in results:
-            tally.add(result.tally)
-        _raise_for(plan, tally)
+        plan, tally, results = carry_out(plan, log, work, engine)
         exit_code = tally.exit_code(warnings or [])
         manifest = _manifest(plan, log, tally, results, digests.wait(), warnings or [], exit_code)
         (work / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -82,6 +74,25 @@ def write_bundle(
         shutil.rmtree(work, ignore_errors=True)
         raise
     return Bundle(out, manifest, tally, exit_code)
+
+
+def carry_out(plan: Plan, log: LogFile, work: Path, engine: Engine) -> tuple[Plan, Tally, list[BucketResult]]:
+    """Run ``plan`` into the empty folder ``work``, again with contradictory units in quarantine where there are some; the plan as it was run, the
+    outcome of all records, and the scripts.
+
+    Raises Refusal when a selected change cannot be expressed, InputError when damage leaves no unit trustworthy or, with ``--strict``, at the
+    first finding.
+    """
+    tally, results = engine(plan, log, work)
+    bad = contradictory_units(results)
+    if bad:
+        _clear(work)
+        plan = replace(plan, quarantine=bad)
+        tally, results = engine(plan, log, work)
+    for result in results:
+        tally.add(result.tally)
+    _raise_for(plan, tally)
+    return plan, tally, results
 
 
 def _clear(work: Path) -> None:
@@ -117,7 +128,7 @@ def _raise_for(plan: Plan, tally: Tally) -> None:
         raise InputError("LR2002", "found no record in the data files; expected at least one", hint="Was the right data file given?")
 
 
-class _Digests:
+class Digests:
     """SHA-256 of the inputs, computed in a thread while the engine runs (hashing releases the interpreter lock)."""
 
     def __init__(self, log: LogFile) -> None:
@@ -133,6 +144,7 @@ class _Digests:
             self.found.append({"name": Path(path).name, "size": Path(path).stat().st_size, "sha256": digest})
 
     def wait(self) -> list[dict[str, Any]]:
+        """Name, size and digest of each input."""
         self.thread.join()
         return self.found
 
@@ -142,12 +154,6 @@ def _manifest(
 ) -> dict[str, Any]:
     options = plan.options
     scripts = sorted((r for r in results if r.name is not None), key=lambda r: str(r.name))
-    tables: dict[str, dict[str, int]] = {}
-    for (version, change), count in sorted(tally.changes.items()):
-        table = log.catalog.versions[version].table
-        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
-        name = Change(change).name.lower()
-        counts[name] = counts.get(name, 0) + count
     return {
         "program": f"logreplay {replay.__version__}",
         "mode": plan.mode,
@@ -178,13 +184,24 @@ def _manifest(
         "last_commit_lrsn": _hex(tally.last_commit),
         "units": tally.units,
         "statements": tally.statements,
-        "tables": tables,
+        "tables": changes_by_table(log, tally.changes),
         "balance": tally.balance(),
         "quarantined_units": tally.quarantine(),
         "findings": {"count": tally.finding_count, "shown": [str(finding) for finding in sorted(tally.findings, key=str)]},
         "warnings": warnings,
         "exit_code": exit_code,
     }
+
+
+def changes_by_table(log: LogFile, changes: Mapping[tuple[int, int], int]) -> dict[str, dict[str, int]]:
+    """How many changes of each kind each table has, from counts by (table version, kind of change)."""
+    tables: dict[str, dict[str, int]] = {}
+    for (version, change), count in sorted(changes.items()):
+        table = log.catalog.versions[version].table
+        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
+        name = Change(change).name.lower()
+        counts[name] = counts.get(name, 0) + count
+    return tables
 
 
 def _hex(position: bytes | None) -> str | None:

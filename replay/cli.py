@@ -9,12 +9,14 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import replay
-from replay import demo, inspect, local
+from replay import demo, inspect, live, local, status
+from replay.apply import Pace
 from replay.bundle import Bundle, Engine, check_output, write_bundle
 from replay.changes import OP_NAMES
 from replay.errors import EXIT_UNUSABLE, LogReplayError, UsageError
@@ -23,6 +25,7 @@ from replay.logs.logmaster.reader import LogmasterLog, open_log
 from replay.plan import Plan, ScriptOptions, make_plan
 from replay.progress import Bar
 from replay.report import balance_text
+from replay.responses import responses_of
 from replay.selection import Selection
 from replay.where import ValueFilter
 from sqlgen.dialects import profile_named
@@ -97,6 +100,8 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
         log = _open(arguments, scratch)
         selection = _placed(selection, log)
+        if selection.from_position and selection.until_position and selection.from_position > selection.until_position:
+            raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
         warnings = _check(log, selection, options, mode)
         bundle = _write(log, mode, selection, options, arguments.out, arguments, warnings)
     for warning in warnings:
@@ -114,6 +119,44 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     return bundle.exit_code
 
 
+def _replay(arguments: argparse.Namespace) -> int:
+    selection, options = _selection(arguments), _options(arguments)
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, scratch)
+        places = _placed(replaced(selection, from_position=arguments.at_lrsn, until_position=arguments.until_lrsn), log)
+        selection = replaced(selection, units=places.units)
+        for warning in _check(log, selection, options, "replay"):
+            print(f"warning: {warning}")
+        request = live.Request(
+            arguments.to,
+            arguments.apply,
+            places.until_position,
+            arguments.until_time,
+            arguments.until_mark,
+            places.from_position,
+            arguments.adjoining,
+            arguments.enforcement == "on",
+            responses_of(arguments.on),
+            Pace(arguments.commit_every, arguments.commit_statements, arguments.tries),
+        )
+        with Bar(sys.stderr) as progress:
+            engine = _engine(arguments, progress)
+            return live.run(log, selection, options, request, engine, print, progress, arguments.split_mb << 20)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    found = status.of(arguments.to, arguments.runs)
+    if arguments.rejects is not None:
+        status.write_rejects(found, arguments.rejects)
+    print(json.dumps(found, indent=1, ensure_ascii=False) if arguments.json else status.text(found))
+    return 0
+
+
+def _mark(arguments: argparse.Namespace) -> int:
+    print(status.mark(arguments.to, arguments.name, arguments.lrsn))
+    return 0
+
+
 def _write(
     log: LogmasterLog,
     mode: str,
@@ -124,33 +167,28 @@ def _write(
     warnings: list[str],
 ) -> Bundle:
     with Bar(sys.stderr) as progress:
-        session = _start(arguments)
+        engine = _engine(arguments, progress)
         plan = make_plan(log, mode, selection, options, arguments.split_mb << 20)
-        engine: Engine
-        if session is None:
-            engine = partial(_local, progress)
-        else:
-            engine = partial(_spark, session(), progress)
         return write_bundle(plan, log, out, engine, overwrite=getattr(arguments, "overwrite", False), warnings=warnings)
+
+
+def _engine(arguments: argparse.Namespace, progress: Callable[[str, int, int], None]) -> Engine:
+    """The engine asked for; Spark begins to start in the background."""
+    if arguments.engine == "local":
+        return partial(_local, progress)
+    from replay import spark
+
+    return partial(_spark, spark.start_in_background(arguments.master, dict(arguments.conf)), progress)
 
 
 def _local(progress: Callable[[str, int, int], None], plan: Plan, log: Any, folder: Path) -> Any:
     return local.run(plan, log, folder, progress)
 
 
-def _spark(session: Any, progress: Callable[[str, int, int], None], plan: Plan, log: Any, folder: Path) -> Any:
+def _spark(started: Callable[[], Any], progress: Callable[[str, int, int], None], plan: Plan, log: Any, folder: Path) -> Any:
     from replay import spark
 
-    return spark.run(session, plan, log, folder, progress)
-
-
-def _start(arguments: argparse.Namespace) -> Callable[[], Any] | None:
-    """Begin to start Spark in the background; the function waits for it. None for the local engine."""
-    if arguments.engine == "local":
-        return None
-    from replay import spark
-
-    return spark.start_in_background(arguments.master, dict(arguments.conf))
+    return spark.run(started(), plan, log, folder, progress)
 
 
 # -- from arguments to values -------------------------------------------------------------------------------------------------------------
@@ -200,8 +238,6 @@ def _selection(arguments: argparse.Namespace) -> Selection:
 
 def _placed(selection: Selection, log: LogmasterLog) -> Selection:
     """Positions given with 12 digits, placed as this log places them (LRSN at byte 1, RBA at byte 4)."""
-    from dataclasses import replace as changed
-
     sharing = log.uses_lrsn()
 
     def place(position: bytes | None) -> bytes | None:
@@ -210,10 +246,7 @@ def _placed(selection: Selection, log: LogmasterLog) -> Selection:
         return b"\0" + position + bytes(3) if sharing else bytes(4) + position
 
     units = tuple((place_rba(unit), member) for unit, member in selection.units)
-    placed = changed(selection, from_position=place(selection.from_position), until_position=place(selection.until_position), units=units)
-    if placed.from_position and placed.until_position and placed.from_position > placed.until_position:
-        raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
-    return placed
+    return replaced(selection, from_position=place(selection.from_position), until_position=place(selection.until_position), units=units)
 
 
 def place_rba(position: bytes) -> bytes:
@@ -248,6 +281,13 @@ def _position(text: str) -> bytes:
     if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{20}", digits):
         raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN or RBA of 20 (or 12) hexadecimal digits")
     return bytes.fromhex(digits)
+
+
+def _full_position(text: str) -> bytes:
+    position = _position(text)
+    if len(position) != 10:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected 20 hexadecimal digits, because no log is there to place fewer")
+    return position
 
 
 def _time(last: bool, text: str) -> bytes:
@@ -328,7 +368,75 @@ def _parser() -> argparse.ArgumentParser:
         _add_selection(command)
         _add_engine(command)
         command.set_defaults(run=partial(_script, mode))
+    _add_live(commands, layout)
     return parser
+
+
+def _add_live(commands: Any, layout: dict[str, Any]) -> None:
+    what = "bring a live database to a point in time; without --apply only say what would happen"
+    command = commands.add_parser("replay", help=what, description=what, **layout)
+    _add_log(command)
+    _add_target(command)
+    group = command.add_argument_group("replay")
+    act = group.add_mutually_exclusive_group()
+    act.add_argument("--apply", action="store_true", help="do it")
+    act.add_argument("--dry-run", dest="apply", action="store_false", help="only say what would happen (default)")
+    until = group.add_mutually_exclusive_group()
+    until.add_argument(
+        "--until-lrsn", type=_position, metavar="X", help="up to this commit LRSN, inclusive; below the target's position: back to it"
+    )
+    until.add_argument("--until-time", type=partial(_time, True), metavar="T", help="up to this commit time, inclusive, as in the log")
+    until.add_argument("--until-mark", metavar="NAME", help="up to a point named with: logreplay mark")
+    group.add_argument(
+        "--at-lrsn", type=_position, metavar="X", help="where a target stands that was never replayed (default: before the log)"
+    )
+    group.add_argument("--adjoining", action="store_true", help="the log continues where the last one ended, although they share no unit")
+    group.add_argument(
+        "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE",
+        help="no-row, several-rows, duplicate-key, foreign-key or other, of insert, update or delete: stop (default), skip, overwrite or retry; the "
+        "last one that fits counts",
+    )  # fmt: skip
+    group.add_argument(
+        "--enforcement", choices=("on", "off"), default="on", help="whether the target's triggers and foreign keys act on the replay"
+    )
+    group.add_argument(
+        "--commit-every", type=_positive, default=1000, metavar="N", help="units of recovery in one transaction (default 1000)"
+    )
+    group.add_argument(
+        "--commit-statements", type=_positive, default=10_000, metavar="N", help="or as many whole units as have N statements"
+    )
+    group.add_argument(
+        "--tries", type=_positive, default=8, metavar="N", help="tries after deadlocks, lost connections and with retry (default 8)"
+    )
+    _add_rendering(command, "guard")
+    _add_selection(command, script=False)
+    _add_engine(command)
+    command.set_defaults(
+        run=_replay, from_lrsn=None, from_time=None, include_aborted=False, dialect="postgres", records_per_file=250_000, trace=False
+    )
+
+    command = commands.add_parser("status", help="how far a database has been replayed", **layout)
+    _add_target(command)
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--runs", type=_positive, default=10, metavar="N", help="how many runs to show (default 10)")
+    command.add_argument(
+        "--rejects", type=Path, metavar="F", help="write all changes that were not applied as the log says, one JSON object a line"
+    )
+    command.set_defaults(run=_status)
+
+    command = commands.add_parser("mark", help="name a point, for replay --until-mark", **layout)
+    command.add_argument("name", metavar="NAME")
+    command.add_argument("--lrsn", type=_full_position, metavar="X", help="the commit LRSN, 20 digits (default: where the target stands)")
+    _add_target(command)
+    command.set_defaults(run=_mark)
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("target")
+    group.add_argument(
+        "--to", required=True, metavar="URL",
+        help="the database, as in postgresql://user@host/database; better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard",
+    )  # fmt: skip
 
 
 def _add_log(parser: argparse.ArgumentParser) -> None:
@@ -356,12 +464,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
     group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
     group.add_argument(
-        "--names",
-        choices=("lower", "exact"),
-        default="lower",
-        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
-    )
-    group.add_argument(
         "--commit-every", type=_positive, default=1, metavar="N", help="units of recovery in one target transaction (default 1)"
     )
     group.add_argument(
@@ -371,11 +473,23 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="about how many log records go into one script (default 250000)",
     )
+    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
+    _add_rendering(parser, "key")
+
+
+def _add_rendering(parser: argparse.ArgumentParser, where: str) -> None:
+    group = parser.add_argument_group("statements")
+    group.add_argument(
+        "--names",
+        choices=("lower", "exact"),
+        default="lower",
+        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
+    )
     group.add_argument(
         "--where-columns",
         choices=("key", "guard", "all"),
-        default="key",
-        help="what finds a row: its key; key and the old values of what changes; all columns",
+        default=where,
+        help=f"what finds a row: its key; key and the old values of what changes; all columns (default {where})",
     )
     group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
     group.add_argument(
@@ -395,21 +509,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="more fraction digits than the target holds (default: refuse on loss)",
     )
     group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
-    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
     group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
 
 
-def _add_selection(parser: argparse.ArgumentParser) -> None:
+def _add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
     group = parser.add_argument_group("selection (all of it combines)")
-    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
-    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
-    group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
-    group.add_argument(
-        "--until-time",
-        type=partial(_time, True),
-        metavar="T",
-        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
-    )
+    if script:
+        _add_range(group)
     group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
     group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
     group.add_argument("--op", action="append", default=[], choices=sorted(OP_NAMES), help="only these operations (repeatable)")
@@ -442,8 +548,20 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default="quarantine",
         help="incomplete units: set aside every flagged unit, or all from DEPENDENTRBA on (Log Master's rule)",
     )
-    group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
     group.add_argument("--from-recovery-point", action="store_true", help="also records of SQLTYPE R (after a REDO recovery point)")
+
+
+def _add_range(group: Any) -> None:
+    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
+    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
+    group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
+    group.add_argument(
+        "--until-time",
+        type=partial(_time, True),
+        metavar="T",
+        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
+    )
+    group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
 
 
 def _add_engine(parser: argparse.ArgumentParser) -> None:

@@ -36,7 +36,7 @@ class ScriptOptions:
 class Plan:
     """``mode`` is ``redo`` (forward) or ``undo`` (inverse, reverse order). ``bounds`` are the first 8 bytes of the highest commit position of
     each bucket but the last, rising. ``quarantine`` holds units known to be contradictory. ``version_taken`` says per table version
-    whether ``--table`` and ``--exclude-table`` take it."""
+    whether ``--table`` and ``--exclude-table`` take it. ``steps``: each script gets what :mod:`replay.steps` describes beside it."""
 
     mode: str
     selection: Selection
@@ -45,6 +45,7 @@ class Plan:
     bounds: npt.NDArray[np.uint64]
     version_taken: npt.NDArray[np.bool_]
     quarantine: frozenset[bytes] = frozenset()
+    steps: bool = False
 
     @property
     def buckets(self) -> int:
