@@ -20,7 +20,7 @@ import tenacity
 from replay.changes import unit_text
 from replay.errors import Refusal, TargetError
 from replay.evidence import Evidence, EvidenceRoom, shown_statement
-from replay.position import LAST_UNIT, Store, point_text
+from replay.position import LAST_UNIT, Position, Store
 from replay.responses import OVERWRITE, RETRY, SKIP, STOP, Responses
 from replay.steps import Script, Unit
 from replay.targets import NO_ROW, OTHER, SEVERAL_ROWS, ConnectionLost, Failure, Outcome, Session, Transient
@@ -147,7 +147,6 @@ class Progress:
     statements: int = 0
     rejected: int = 0
     retried: int = 0
-    tables: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -179,6 +178,7 @@ class Applier:
         self.responses, self.pace, self.reached = responses, pace, reached
         self.done = Progress()
         self._session = session
+        self._base: Position
 
     def run(self, told: Callable[[int], None] = lambda _: None) -> Progress:
         """Apply everything; ``told`` hears the statements committed so far.
@@ -186,10 +186,21 @@ class Applier:
         Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when somebody else moves the position, ConnectionLost
         or Transient when trying again did not help. What was committed before stays, and the position says so.
         """
-        for group in self.journey.groups(self.scripts, self.pace):
-            self._settle(group)
-            told(self.done.statements)
-        return self.done
+        self._base = self._position()
+        losses, seen = 0, -1
+        while True:
+            try:
+                for group in self.journey.groups(self.scripts, self.pace):
+                    self._settle(group)
+                    told(self.done.statements)
+            except ConnectionLost:
+                losses = losses + 1 if self.done.units == seen else 1
+                seen = self.done.units
+                if losses >= self.pace.tries:
+                    raise
+                self._resume()
+            else:
+                return self.done
 
     def session(self) -> Session:
         """The session in use, made where there is none."""
@@ -198,6 +209,36 @@ class Applier:
         return self._session
 
     # -- once, and again ----------------------------------------------------------------------------------------------------------------
+
+    def _position(self) -> Position:
+        """The position row of this run. Raises Refusal (LR4007) when it is gone or another run has begun since."""
+        position = Store(self.session()).position()
+        if position is None or position.run != self.journey.run:
+            at = "is gone" if position is None else f"belongs to run {position.run}"
+            raise Refusal("LR4007", f"the target's position {at}; expected that of run {self.journey.run}", hint="Run replay again")
+        return position
+
+    def _resume(self) -> None:
+        """After a lost connection: connect again and go on behind what the position says. That may lie before what was believed to be committed,
+        where the server does not wait for its disk."""
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+        self.done.retried += 1
+        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(TargetError), **self._waits()):
+            with attempt:
+                self._session = self.connect()
+                position = self._position()
+        pending = Store(self.session()).pending().keys() & self.journey.pending
+        self.journey = replace(self.journey, position=position.key, pending=frozenset(pending))
+        self.done.units = abs(position.units - self._base.units)
+        self.done.statements = abs(position.statements - self._base.statements)
+        self.done.rejected = position.rejected - self._base.rejected
+
+    def _waits(self) -> dict[str, Any]:
+        pace = self.pace
+        wait = tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest) + tenacity.wait_random(0, pace.wait)
+        return {"stop": tenacity.stop_after_attempt(pace.tries), "wait": wait, "reraise": True}
 
     def _settle(self, group: Group) -> None:
         """Apply a group, again after what passes by itself, unit by unit after what does not."""
@@ -211,13 +252,7 @@ class Applier:
         self._stop(group.units[0], bad)
 
     def _tried(self, group: Group) -> _Bad | None:
-        pace = self.pace
-        for attempt in tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type((ConnectionLost, Transient)),
-            stop=tenacity.stop_after_attempt(pace.tries),
-            wait=tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest) + tenacity.wait_random(0, pace.wait),
-            reraise=True,
-        ):
+        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits()):
             with attempt:
                 if attempt.retry_state.attempt_number > 1:
                     self.done.retried += 1
@@ -225,46 +260,19 @@ class Applier:
         raise AssertionError("the loop above returns or raises")
 
     def _once(self, group: Group) -> _Bad | None:
+        session = self.session()
         try:
-            if self._session is None:
-                self._session = self.connect()
-                if self._already(self._session, group):
-                    self._count(group, 0)
-                    return None
-            bad, rejected = self._transact(self._session, group)
+            bad, rejected = self._transact(session, group)
         except ConnectionLost:
-            if self._session is not None:
-                self._session.close()
-            self._session = None
             raise
         except BaseException:
-            if self._session is not None:
-                self._session.rollback()
+            session.rollback()
             raise
         if bad is None:
-            self._count(group, rejected)
+            self.done.units += len(group.units)
+            self.done.statements += group.statements
+            self.done.rejected += rejected
         return bad
-
-    def _already(self, session: Session, group: Group) -> bool:
-        """After a lost connection: whether the group had been committed. Raises Refusal (LR4007) when the position is neither before nor after it."""
-        store = Store(session)
-        position = store.position()
-        if position is not None and position.run == self.journey.run:
-            if group.before == group.after:
-                return not store.pending().keys() & {unit.key[10:] for unit in group.units}
-            if position.key == group.before:
-                return False
-            if position.key == group.after:
-                return True
-        at = "gone" if position is None else point_text(position.key)
-        raise Refusal(
-            "LR4007", f"the target's position is {at}; expected {point_text(group.before)}: somebody else moved it", hint="Run again"
-        )
-
-    def _count(self, group: Group, rejected: int) -> None:
-        self.done.units += len(group.units)
-        self.done.statements += group.statements
-        self.done.rejected += rejected
 
     # -- one transaction ------------------------------------------------------------------------------------------------------------------
 
@@ -316,7 +324,6 @@ class Applier:
 
     def _stop(self, unit: Unit, bad: _Bad) -> None:
         """Raise TargetError (LR4006) with everything that is known about a bad statement."""
-        assert self._session is not None
         script = self.scripts[unit.script]
         head = f"unit {unit_text(unit.key[10:])}, commit LRSN {unit.key[:10].hex().upper()}"
         hint = "Nothing of this unit was applied. Find out who changed the row, or say what to do with --on; then run replay again, it goes on here"
@@ -328,7 +335,7 @@ class Applier:
         place = f"statement {bad.step - unit.start + 1} of {unit.count}"
         lines = [f"{head}, {place}: {bad.condition}: {explained(evidence, bad)}", f"  statement: {shown_statement(evidence.statement)}"]
         lines += [f"  {side} image: {image}" for side, image in evidence.images().items() if image is not None]
-        rows = self.room.found(self._session, evidence)
+        rows = self.room.found(self.session(), evidence)
         lines += (
             [f"  in the target: {row}" for row in rows] or ["  in the target: no row with this key"] if evidence.rows is not None else []
         )

@@ -20,13 +20,13 @@ from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Ref
 from replay.evidence import EvidenceRoom
 from replay.logs import LogFile
 from replay.plan import Plan, ScriptOptions, make_plan
-from replay.position import CLEAN, LAST_UNIT, START, Position, Run, Store, digest_of, point_text
+from replay.position import CLEAN, LAST_UNIT, Position, Run, Store, digest_of, point_text
 from replay.report import Tally, balance_text
 from replay.responses import Responses
 from replay.selection import Selection
 from replay.steps import Script, open_scripts
 from replay.survey import Survey, survey
-from replay.targets import Session, TableFacts, Target, target_of
+from replay.targets import ConnectionLost, Session, TableFacts, Target, target_of
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 
@@ -96,9 +96,7 @@ def run(
         pending = store.pending() if position is not None else {}
         way = find_way(request, position, found, marks, bool(pending))
         if way is None:
-            echo(
-                f"Nothing to do: the target stands at {point_text(position.key) if position else point_text(START)}, the end of this log or beyond"
-            )
+            echo(f"Nothing to do: {f'the target stands at {point_text(position.key)}' if position else 'this log has no committed unit'}")
             return EXIT_OK
         facts = _facts(session, log, selection, options)
         plan = _plan(log, selection, options, way, pending, facts, split_bytes)
@@ -114,8 +112,8 @@ def run(
                 echo("Nothing was written. Run with --apply to do this.")
                 return EXIT_WARNING if problems or tally.exit_code([]) else EXIT_OK
             _refuse(tally, problems)
-            work = _Work(log, plan, scripts, ahead, request, way, target)
-            return work.run(session, position, identity, pending, tally, digests.wait(), echo, told)
+            work = _Work(log, plan, scripts, ahead, request, way, target, session)
+            return work.run(identity, tally, digests.wait(), echo, told)
     finally:
         session.close()
 
@@ -195,8 +193,9 @@ def _stand(request: Request, position: Position | None, found: Survey) -> bytes:
         if request.at is not None:
             raise UsageError("LR1001", f"the target has a position ({point_text(position.key)}); --at-lrsn is for targets without one")
         return position.key
+    assert found.first is not None
     assert found.last is not None
-    return START if request.at is None else min(request.at, found.last) + LAST_UNIT
+    return (below(found.first) if request.at is None else min(request.at, found.last)) + LAST_UNIT
 
 
 def _way_back(key: bytes, until: bytes, found: Survey, adjoining: bool) -> Way:
@@ -255,7 +254,7 @@ def _plan(
     )
     options = replace(options, render=render, commit_every=1 << 62, trace=False)
     if way.forward:
-        start = None if pending or way.key == START else way.key[:10]
+        start = None if pending else way.key[:10]
         chosen = replace(selection, from_position=start, until_position=way.until)
     else:
         assert way.until is not None
@@ -402,20 +401,26 @@ class _Work:
     request: Request
     way: Way
     target: Target
+    session: Session
 
     def run(
         self,
-        session: Session,
-        position: Position | None,
         identity: Mapping[str, Any],
-        pending: Mapping[bytes, str],
         tally: Tally,
         inputs: list[dict[str, Any]],
         echo: Echo,
         told: Callable[[str, int, int], None],
     ) -> int:
         """Apply, and write the history; the exit code."""
-        journey = self._begin(session, position, identity, pending, tally, inputs)
+        pace = self.request.pace
+        beginning = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(ConnectionLost),
+            stop=tenacity.stop_after_attempt(pace.tries),
+            wait=tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest),
+            before_sleep=self._again,
+            reraise=True,
+        )
+        journey = beginning(self._begin, identity, tally, inputs)
         room = EvidenceRoom(self.plan, self.log)
         applier = Applier(
             lambda: _connect(self.target, self.request),
@@ -425,7 +430,7 @@ class _Work:
             self.request.responses,
             self.request.pace,
             self.request.reached,
-            session,
+            self.session,
         )
         began = time.perf_counter()
         outcome = "interrupted"
@@ -457,30 +462,34 @@ class _Work:
         echo(f"The target stands at {point_text(now.key)}")
         return EXIT_WARNING if done.rejected or tally.quarantined else EXIT_OK
 
-    def _begin(
-        self,
-        session: Session,
-        position: Position | None,
-        identity: Mapping[str, Any],
-        pending: Mapping[bytes, str],
-        tally: Tally,
-        inputs: list[dict[str, Any]],
-    ) -> Journey:
-        """Write where the target stands, this run and the units that it sets aside, in one transaction."""
-        store = Store(session)
+    def _begin(self, identity: Mapping[str, Any], tally: Tally, inputs: list[dict[str, Any]]) -> Journey:
+        """Write where the target stands, this run and the units that it sets aside, in one transaction. Raises Refusal (LR4007) when the target no
+        longer stands where the plan began."""
+        store = Store(self.session)
         store.make()
-        session.begin()
+        position = store.position()
+        if position is not None and position.key != self.way.key:
+            raise Refusal(
+                "LR4007", f"the target stands at {point_text(position.key)} now; it was {point_text(self.way.key)}", hint="Run again"
+            )
+        self.session.begin()
         if position is None:
             store.begin_at(self.log.source, identity, self.way.key)
         program = f"logreplay {replay.__version__}"
         direction = "forward" if self.way.forward else "backward"
         run = store.start_run(program, direction, inputs, self.way.key, self.way.until)
+        pending = frozenset(store.pending())
         if self.way.forward:
             store.set_aside(tally.quarantined_units, run)
         rejected = frozenset() if self.way.forward else rejected_keys(store.rejects())
-        session.commit()
+        self.session.commit()
         floor = None if self.way.forward else self.way.until
-        return Journey(self.way.forward, self.way.key, run, floor, frozenset(pending), rejected)
+        return Journey(self.way.forward, self.way.key, run, floor, pending, rejected)
+
+    def _again(self, _: Any) -> None:
+        """Connect again after the connection was lost while the statements were made."""
+        self.session.close()
+        self.session = _connect(self.target, self.request)
 
     def _sequences(self, session: Session, tally: Tally) -> list[str]:
         profile, names = profile_named(self.plan.options.dialect), self.plan.options.names

@@ -17,8 +17,7 @@ from replay.changes import unit_text
 from replay.errors import Refusal
 from replay.targets import Session
 
-#: A key is a commit position (10 bytes) and a unit (12 bytes). Before everything, and after every unit of a commit position.
-START = bytes(22)
+#: A key is a commit position (10 bytes) and a unit (12 bytes); this unit comes after every one of its commit position.
 LAST_UNIT = b"\xff" * 12
 
 _TABLES = {
@@ -77,8 +76,6 @@ def digest_of(options: Mapping[str, Any]) -> str:
 
 def point_text(key: bytes) -> str:
     """A position for people."""
-    if key == START:
-        return "before the first unit"
     unit = "all units of this commit LRSN" if key[10:] == LAST_UNIT else f"unit {unit_text(key[10:])}"
     return f"commit LRSN {key[:10].hex().upper()}, {unit}"
 
