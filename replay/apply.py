@@ -75,7 +75,7 @@ class Ahead:
 @dataclass
 class Journey:
     """One way to go: forward, or backward down to the commit position ``floor``. ``position`` is where the target stands; ``pending`` are units
-    that it lacks although they lie before the position; ``rejected`` are keys of units with rejects (backward only)."""
+    that it lacks although they lie before the position; ``rejected`` are keys of units with rejects (backward only), which go alone."""
 
     forward: bool
     position: Key
@@ -88,15 +88,18 @@ class Journey:
         """The units that are still to be applied, in order, in groups."""
         units = self._units(scripts)
         held: list[Unit] = []
+        count = 0
         following = next(units, None)
         at = self.position
         while following is not None:
             held.append(following)
+            count += following.count
             following = next(units, None)
-            if following is None or len(held) >= pace.units or sum(unit.count for unit in held) >= pace.statements:
+            full = following is None or len(held) >= pace.units or count >= pace.statements
+            if full or held[-1].key in self.rejected or (following is not None and following.key in self.rejected):
                 after = self._after(held[-1], following, at)
                 yield Group(tuple(held), at, after)
-                held, at = [], after
+                held, count, at = [], 0, after
 
     def ahead(self, scripts: list[Script]) -> Ahead:
         """What is still to be applied."""

@@ -6,56 +6,21 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
 from replay.cli import main
+from replay.live import above
 from replay.targets import target_named
 from replay.targets.postgres import connect
+from tests.logcut import cut
+from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
 POSTGRES = target_named("postgres")
-ADDRESS = "SELECT address_id, district FROM sakila.address ORDER BY address_id LIMIT 1"
+#: A unit whose rows no other unit up to the first point in time touches.
+INDEPENDENT = "00DECBEAF16EA1900000"
 
 Replay = Callable[..., int]
-
-
-@pytest.fixture
-def log(sakila: Path) -> list[str]:
-    return ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
-
-
-@pytest.fixture
-def database(fresh_database: str, sakila: Path) -> str:
-    """A database in the state before the Sakila log."""
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
-    return fresh_database
-
-
-@pytest.fixture
-def replay(database: str, log: list[str]) -> Replay:
-    """Replays the Sakila log with ``--apply`` unless told otherwise."""
-
-    def run(*options: str, apply: bool = True) -> int:
-        return main(["replay", *log, "--to", database, "--engine", "local", *(["--apply"] if apply else []), *options])
-
-    return run
-
-
-def rows(url: str, query: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(query.encode())
-        return cursor.fetchall() if cursor.description else []
-
-
-def position(url: str) -> tuple[Any, ...]:
-    return rows(url, "SELECT commit_lrsn, unit, units, statements, rejected FROM logreplay.position")[0]
-
-
-def same(url: str, sakila: Path, state: str) -> bool:
-    return POSTGRES.compare_states(url, "sakila", sakila / state) == []
 
 
 def test_every_point_forward_and_back(replay: Replay, database: str, sakila: Path) -> None:
@@ -66,11 +31,11 @@ def test_every_point_forward_and_back(replay: Replay, database: str, sakila: Pat
         assert same(database, sakila, state)
     assert replay() == 0
     assert same(database, sakila, "final")
-    assert position(database)[2:] == (2598, 19549, 0)
+    assert position(database)[2:] == (*AT_END, 0)
     for state, lrsn in reversed(points):
         assert replay("--until-lrsn", lrsn) == 0
         assert same(database, sakila, state)
-    assert replay("--until-lrsn", "0" * 20) == 0
+    assert replay("--until-lrsn", START) == 0
     assert same(database, sakila, "initial")
     assert position(database)[2:] == (0, 0, 0)
     assert replay() == 0
@@ -113,13 +78,52 @@ def test_again_is_nothing_more(replay: Replay, database: str, sakila: Path) -> N
     assert same(database, sakila, "final")
 
 
-def test_a_log_that_overlaps(database: str, sakila: Path, sakila_small: Path, replay: Replay) -> None:
-    small = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
-    assert main(["replay", *small, "--to", database, "--engine", "local", "--apply"]) == 0
-    assert POSTGRES.compare_states(database, "sakila", sakila_small / "final") == []
+def test_logs_that_overlap(database: str, sakila: Path, tmp_path: Path) -> None:
+    points = json.loads((sakila / "manifest.json").read_text())["points_in_time"]
+    whole = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
+    early = cut(*whole, tmp_path / "early", high=points[1]["commit_lrsn"])
+    late = cut(*whole, tmp_path / "late", low=points[0]["commit_lrsn"])
+    go = ["--to", database, "--engine", "local", "--apply"]
+    assert main(["replay", *early, *go]) == 0
+    assert same(database, sakila, points[1]["dir"])
+    assert main(["replay", *late, *go]) == 0
+    assert same(database, sakila, "final")
+    assert position(database)[2:4] == AT_END
+    assert main(["replay", *early, *go, "--until-lrsn", points[0]["commit_lrsn"]]) == 8
+    assert main(["replay", *late, *go, "--until-lrsn", points[1]["commit_lrsn"]]) == 0
+    assert main(["replay", *early, *go, "--until-lrsn", START]) == 0
+    assert same(database, sakila, "initial")
+
+
+def test_logs_that_adjoin(database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][1]
+    whole = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
+    early = cut(*whole, tmp_path / "early", high=point["commit_lrsn"])
+    late = cut(*whole, tmp_path / "late", low=above(bytes.fromhex(point["commit_lrsn"])).hex())
+    go = ["--to", database, "--engine", "local", "--apply"]
+    assert main(["replay", *early, *go]) == 0
+    assert main(["replay", *late, *go]) == 8
+    assert "say so with --adjoining" in capsys.readouterr().err
+    assert main(["replay", *late, *go, "--adjoining"]) == 0
+    assert same(database, sakila, "final")
+
+
+def test_a_unit_that_a_later_log_completes(database: str, sakila: Path, tmp_path: Path, replay: Replay) -> None:
+    """A unit is incomplete in the first log. The second one brings it whole, below the position, and it is applied once."""
+    point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][0]
+    whole = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
+    early = cut(*whole, tmp_path / "early", high=point["commit_lrsn"], incomplete=INDEPENDENT)
+    go = ["--to", database, "--engine", "local", "--apply"]
+    assert main(["replay", *early, *go]) == 4
+    assert position(database)[2] == 654
+    assert [unit for (unit,) in rows(database, "SELECT unit FROM logreplay.pending")] != []
+    assert main(["replay", *early, *go]) == 4
+    assert replay("--until-lrsn", point["commit_lrsn"]) == 0
+    assert rows(database, "SELECT unit FROM logreplay.pending") == []
+    assert same(database, sakila, point["dir"])
+    assert position(database)[2:4] == AT_PIT1
     assert replay() == 0
     assert same(database, sakila, "final")
-    assert position(database)[2:4] == (2598, 19549)
 
 
 def test_a_target_that_stands_elsewhere(fresh_database: str, sakila: Path, log: list[str]) -> None:
@@ -136,7 +140,7 @@ def test_a_target_that_stands_elsewhere(fresh_database: str, sakila: Path, log: 
 
 
 def test_other_options_or_source(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert replay("--until-lrsn", "00DECBF4DD6635100000") == 0
+    assert replay("--until-lrsn", PIT1) == 0
     before = position(database)
     capsys.readouterr()
     assert replay("--exclude-table", "SAKILA.FILM") == 8
@@ -152,12 +156,12 @@ def test_other_options_or_source(replay: Replay, database: str, sakila: Path, ca
 
 
 def test_a_gap_between_position_and_log(database: str, replay: Replay, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert replay("--until-lrsn", "00DECBF4DD6635100000") == 0
+    assert replay("--until-lrsn", PIT1) == 0
     rows(database, "UPDATE logreplay.position SET commit_lrsn = '00000000000000000001'")
     assert replay() == 8
     assert "LR4007" in capsys.readouterr().err
     rows(database, "UPDATE logreplay.position SET commit_lrsn = '00F00000000000000000'")
-    assert replay("--until-lrsn", "00DECBF4DD6635100000") == 8
+    assert replay("--until-lrsn", PIT1) == 8
     assert "Go back through the later log first" in capsys.readouterr().err
     assert replay() == 0
     assert "Nothing to do" in capsys.readouterr().out
@@ -174,7 +178,7 @@ def test_one_replay_at_a_time(replay: Replay, database: str, monkeypatch: pytest
     assert "LR4004" in capsys.readouterr().err
     assert replay(apply=False) == 0
     other.close()
-    assert replay("--until-lrsn", "00DECBF4DD6635100000") == 0
+    assert replay("--until-lrsn", PIT1) == 0
 
 
 def test_a_row_that_somebody_changed(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,11 +222,11 @@ def test_triggers_and_cascades_of_the_target(fresh_database: str, sakila: Path, 
     assert "ON DELETE CASCADE" in said.out
     assert main([*go, "--enforcement", "off"]) == 0
     assert same(fresh_database, sakila, "final")
-    assert main([*go, "--until-lrsn", "00DECBF4DD6635100000"]) == 0
+    assert main([*go, "--until-lrsn", PIT1]) == 0
     assert same(fresh_database, sakila, "pit1")
     rows(fresh_database, "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
     rows(fresh_database, "CREATE TRIGGER watcher AFTER UPDATE ON sakila.film FOR EACH ROW EXECUTE FUNCTION f()")
-    assert main([*go, "--until-lrsn", "0" * 20]) == 8
+    assert main([*go, "--until-lrsn", START]) == 8
     assert "triggers of the target would fire again: watcher" in capsys.readouterr().err
 
 
@@ -268,7 +272,7 @@ def test_incomplete_units_come_with_a_later_log(fresh_database: str, incomplete:
 
 def test_no_password_is_shown(replay: Replay, database: str, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     secret = database.split(":")[2].split("@")[0]
-    assert replay("--until-lrsn", "00DECBF4DD6635100000") == 0
+    assert replay("--until-lrsn", PIT1) == 0
     assert main(["status", "--to", database, "--json"]) == 0
     assert main(["replay", *log, "--to", database.replace(secret, "wrong-word"), "--engine", "local"]) == 8
     said = capsys.readouterr()
