@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import traceback
@@ -14,20 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import replay
-from replay import demo, inspect, local, picture
+from replay import demo, inspect, live, local, picture, status
+from replay.apply import Pace
+from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
-from replay.cascade import MODES as CASCADE_MODES
 from replay.cascade import consequences, what_if, what_if_text
-from replay.changes import OP_NAMES
 from replay.errors import EXIT_UNUSABLE, InputError, LogReplayError, UsageError, Where
 from replay.keys import KeySpaces
-from replay.logs import FAMILIES, Family, Inputs, LogFile, source_named
+from replay.logs import Family, Inputs, LogFile, source_named
 from replay.needs import check_needs
 from replay.plan import ScriptOptions, make_plan
 from replay.progress import Bar
 from replay.report import balance_text
 from replay.resolve import Asker, Seeds
+from replay.responses import responses_of
 from replay.selection import Selection
 from replay.stages import Engine
 from replay.where import ValueFilter
@@ -38,16 +37,10 @@ from sqlgen.literals import Policy
 from sqlgen.names import check_collisions
 from sqlgen.statements import RenderOptions, identity
 
-EPILOG = """\
-exit codes: 0 all is well, 4 warnings (read them), 8 errors (something was set aside or refused), 12 unusable input or options
-
-Words: redo repeats the logged changes in commit order (Log Master calls plain forward SQL MIGRATE, and uses REDO for "after a recovery, all
-but the selected"); undo takes them back, in reverse order."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser(_COMMANDS).parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         return code
@@ -105,9 +98,8 @@ def _whatif(arguments: argparse.Namespace) -> int:
         log = _open(arguments, family, scratch)
         selection = _placed(_chosen_units(arguments.without), log)
         with Bar(sys.stderr) as progress:
-            session = _start(arguments)
+            engine = _engine(arguments, progress)
             plan = make_plan(log, "undo", selection, ScriptOptions(), arguments.split_mb << 20)
-            engine = _engine(session, progress)
             asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, _constraints(arguments, log)))
             found = what_if(consequences(asker, plan))
     if not found["without"]:
@@ -127,9 +119,8 @@ def _graph(arguments: argparse.Namespace) -> int:
         options = _options(arguments)
         _check(log, selection, options, "redo")
         with Bar(sys.stderr) as progress:
-            session = _start(arguments)
+            engine = _engine(arguments, progress)
             plan = make_plan(log, "redo", selection, options, arguments.split_mb << 20)
-            engine = _engine(session, progress)
             asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, _constraints(arguments, log)))
             survey = asker.survey(Seeds(selection=selection))
             answer = asker.ask(survey, by_column=arguments.by_column, back=arguments.back)
@@ -154,6 +145,8 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
         log = _open(arguments, family, scratch)
         selection = _placed(selection, log)
+        if selection.from_position and selection.until_position and selection.from_position > selection.until_position:
+            raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
         warnings = _check(log, selection, options, mode)
         bundle = _write(log, mode, selection, options, arguments.out, arguments, warnings)
     for warning in bundle.manifest["warnings"]:
@@ -171,6 +164,47 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     return bundle.exit_code
 
 
+def _replay(arguments: argparse.Namespace) -> int:
+    selection, options = _selection(arguments), _options(arguments)
+    family = source_named(arguments.source)
+    check_needs(family, "redo", selection)
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, family, scratch)
+        places = _placed(replace(selection, from_position=arguments.at_lrsn, until_position=arguments.until_lrsn), log)
+        selection = replace(selection, units=places.units)
+        for warning in _check(log, selection, options, "replay"):
+            print(f"warning: {warning}")
+        request = live.Request(
+            arguments.to,
+            arguments.apply,
+            places.until_position,
+            arguments.until_time,
+            arguments.until_mark,
+            places.from_position,
+            arguments.adjoining,
+            arguments.enforcement == "on",
+            responses_of(arguments.on),
+            Pace(arguments.commit_every, arguments.commit_statements, arguments.tries),
+        )
+        with Bar(sys.stderr) as progress:
+            engine = _engine(arguments, progress)
+            split, known = arguments.split_mb << 20, _constraints(arguments, log)
+            return live.run(log, selection, options, request, engine, print, progress, split, known)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    found = status.of(arguments.to, arguments.runs)
+    if arguments.rejects is not None:
+        status.write_rejects(found, arguments.rejects)
+    print(json.dumps(found, indent=1, ensure_ascii=False) if arguments.json else status.text(found))
+    return 0
+
+
+def _mark(arguments: argparse.Namespace) -> int:
+    print(status.mark(arguments.to, arguments.name, arguments.lrsn))
+    return 0
+
+
 def _write(
     log: LogFile,
     mode: str,
@@ -181,29 +215,19 @@ def _write(
     warnings: list[str],
 ) -> Bundle:
     with Bar(sys.stderr) as progress:
-        session = _start(arguments)
+        engine = _engine(arguments, progress)
         plan = make_plan(log, mode, selection, options, arguments.split_mb << 20)
-        engine = _engine(session, progress)
         overwrite = getattr(arguments, "overwrite", False)
         return write_bundle(plan, log, out, engine, overwrite=overwrite, warnings=warnings, constraints=_constraints(arguments, log))
 
 
-def _start(arguments: argparse.Namespace) -> Callable[[], Any] | None:
-    """Begin to start Spark in the background; the function waits for it. None for the local engine."""
+def _engine(arguments: argparse.Namespace, progress: Callable[[str, int, int], None]) -> Engine:
+    """The engine asked for; Spark begins to start in the background."""
     if arguments.engine == "local":
-        return None
-    from replay import spark
-
-    return spark.start_in_background(arguments.master, dict(arguments.conf))
-
-
-def _engine(session: Callable[[], Any] | None, progress: Callable[[str, int, int], None]) -> Engine:
-    """The engine on the session that :func:`_start` began to start."""
-    if session is None:
         return local.engine(progress)
     from replay import spark
 
-    return spark.engine(session(), progress)
+    return spark.engine(spark.start_in_background(arguments.master, dict(arguments.conf)), progress)
 
 
 # -- from arguments to values -------------------------------------------------------------------------------------------------------------
@@ -281,16 +305,6 @@ def _chosen_units(pairs: Sequence[tuple[str, Any]]) -> Selection:
     return Selection(**values)
 
 
-def _unit_choice(text: str) -> tuple[str, Any]:
-    kind, sign, value = text.partition("=")
-    if not sign:
-        return "units", _unit(text)
-    fields = {"ur": "units", "authid": "authids", "plan": "plans", "correlation": "correlations", "connection": "connections"}
-    if kind not in fields or not value:
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of {', '.join(fields)}")
-    return fields[kind], _unit(value) if kind == "ur" else value
-
-
 def _placed(selection: Selection, log: LogFile) -> Selection:
     """Positions and units as the user gave them, placed as this log places them."""
     bounds: dict[str, Any] = {}
@@ -299,10 +313,7 @@ def _placed(selection: Selection, log: LogFile) -> Selection:
         bounds[name] = None if given is None else log.placed(given, name == "until_position")
     units = tuple((log.placed_unit(unit), member) for unit, member in selection.units)
     excepted = _placed(selection.excepted, log) if selection.excepted else None
-    placed = replace(selection, **bounds, units=units, excepted=excepted)
-    if placed.from_position and placed.until_position and placed.from_position > placed.until_position:
-        raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
-    return placed
+    return replace(selection, **bounds, units=units, excepted=excepted)
 
 
 def _check(log: LogFile, selection: Selection, options: ScriptOptions, mode: str) -> list[str]:
@@ -327,298 +338,17 @@ def _check(log: LogFile, selection: Selection, options: ScriptOptions, mode: str
     return warnings
 
 
-def _position(text: str) -> bytes:
-    digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
-    if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}", digits):
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits")
-    return bytes.fromhex(digits)
-
-
-def _time(last: bool, text: str) -> bytes:
-    """A time as 34 packed digits. What is left out counts as the first (``--from-time``) or last (``--until-time``) moment."""
-    match = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)(?:[T \-](\d\d)[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,12}))?)?)?", text.strip())
-    if not match:
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]")
-    parts = [part or "" for part in match.groups()]
-    limits = (0, 99), (1, 12), (1, 31), (0, 24), (0, 59), (0, 59)
-    for part, (low, high) in zip(parts[1:6], limits[1:], strict=True):
-        if part and not low <= int(part) <= high:
-            raise argparse.ArgumentTypeError(f"found {text!r}; expected a real date and time")
-    fill = ["", "", "", "23", "59", "59"] if last else ["", "", "", "00", "00", "00"]
-    digits = "".join(part or other for part, other in zip(parts[:6], fill, strict=True))
-    return bytes.fromhex((digits + parts[6]).ljust(34, "9" if last else "0"))
-
-
-def _unit(text: str) -> tuple[bytes, int | None]:
-    urid, _, member = text.partition("/")
-    if member and not member.isdigit():
-        raise argparse.ArgumentTypeError(f"found member {member!r}; expected a number")
-    return _position(urid), int(member) if member else None
-
-
-def _pair(what: str, text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not name:
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected {what}")
-    return name, value
-
-
-def _ccsid(text: str) -> tuple[str, int]:
-    scheme, value = _pair("E=CCSID, A=CCSID or U=CCSID", text)
-    if scheme.upper() not in ("E", "A", "U") or not value.isdigit():
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected E=CCSID, A=CCSID or U=CCSID, for example E=1140")
-    return scheme.upper(), int(value)
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of at least 1")
-    return int(text)
-
-
-# -- the parser ---------------------------------------------------------------------------------------------------------------------------
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "logreplay", description="Reads database change logs and turns them into verified redo and undo SQL.", epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("--version", action="version", version=f"logreplay {replay.__version__}")
-    parser.add_argument("--debug", action="store_true", help="show where an error arose")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    layout: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": EPILOG}
-
-    shown = commands.add_parser("demo", help="redo and undo a bundled log on a throw-away PostgreSQL and compare", **layout)
-    shown.add_argument("--keep", type=Path, metavar="DIR", help="keep the scripts in this folder")
-    _add_engine(shown)
-    shown.set_defaults(run=_demo)
-
-    look = commands.add_parser("inspect", help="what is in a log, and what it can support", **layout)
-    _add_log(look)
-    look.add_argument("--json", action="store_true", help="as JSON")
-    look.add_argument("--record", type=_positive, metavar="N", help="show the N-th record of a data file, field by field")
-    look.add_argument("--file", type=_positive, default=1, metavar="K", help="of the K-th data file (default 1)")
-    look.add_argument("--hex", action="store_true", help="with --record: the bytes of each field in hexadecimal too")
-    look.set_defaults(run=_inspect)
-
-    ask = commands.add_parser("whatif", help="who built on a unit of recovery, and what doing without it would take", **layout)
-    _add_log(ask)
-    ask.add_argument(
-        "--without",
-        action="append",
-        required=True,
-        type=_unit_choice,
-        metavar="URID[/M] or KIND=GLOB",
-        help="the units to do without; KIND is ur, authid, plan, correlation or connection (repeatable)",
-    )
-    ask.add_argument("--json", action="store_true", help="as JSON")
-    _add_schema(ask)
-    _add_engine(ask)
-    ask.set_defaults(run=_whatif)
-
-    view = commands.add_parser("graph", help="who built on whom around some units: a page to look at, or data", **layout)
-    _add_log(view)
-    group = view.add_argument_group("graph")
-    group.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file to write")
-    group.add_argument("--overwrite", action="store_true", help="replace a file that is already there")
-    group.add_argument("--format", choices=picture.FORMATS, default="html", help="html (default): one page that needs no network; or data")
-    group.add_argument("--by-column", action="store_true", help="no dependency between updates of different columns of a row")
-    group.add_argument("--back", action="store_true", help="also what the selected units built on")
-    group.add_argument("--max-units", type=_positive, default=5000, metavar="N", help="refuse to draw more units (default 5000)")
-    _add_statements(view)
-    _add_selection(view)
-    _add_schema(view)
-    _add_engine(view)
-    view.set_defaults(run=_graph, commit_every=1, records_per_file=250_000, trace=False, strict=False)
-
-    for mode, what in (
-        ("redo", "write SQL that repeats the logged changes, in commit order"),
-        ("undo", "write SQL that takes them back, in reverse"),
-    ):
-        command = commands.add_parser(mode, help=what, description=what, **layout)
-        _add_log(command)
-        _add_output(command)
-        _add_selection(command)
-        _add_schema(command)
-        _add_dependents(command, mode)
-        _add_engine(command)
-        command.set_defaults(run=partial(_script, mode))
-    return parser
-
-
-def _add_log(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("log")
-    group.add_argument(
-        "--source", default="logmaster", metavar="FAMILY", help=f"{', '.join(FAMILIES)} (default logmaster), or an installed one"
-    )
-    group.add_argument("--control", metavar="F", help="logmaster: control file")
-    group.add_argument("--data", nargs="+", default=[], metavar="F", help="logmaster: data file(s), .gz too")
-    group.add_argument("--log", nargs="+", default=[], metavar="F", help="other families: log file(s), in order")
-    group.add_argument("--catalog", metavar="PATH", help="other families: export of the catalog")
-    group.add_argument("--framing", metavar="NAME", help="how records are framed in all files (default: found out)")
-    group.add_argument(
-        "--log-option",
-        type=partial(_pair, "NAME=VALUE"),
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of the log family (repeatable; README lists them)",
-    )
-    group.add_argument(
-        "--ccsid",
-        type=_ccsid,
-        action="append",
-        default=[],
-        metavar="E=N",
-        help="single-byte CCSID of EBCDIC (E), ASCII (A) or Unicode (U) tables, instead of the control file's",
-    )
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="folder for the scripts and manifest.json; appears whole or not at all"
-    )
-    group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
-    group.add_argument(
-        "--commit-every", type=_positive, default=1, metavar="N", help="units of recovery in one target transaction (default 1)"
-    )
-    group.add_argument(
-        "--records-per-file",
-        type=_positive,
-        default=250_000,
-        metavar="N",
-        help="about how many log records go into one script (default 250000)",
-    )
-    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
-    group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
-    _add_statements(parser)
-
-
-def _add_statements(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("statements")
-    group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
-    group.add_argument(
-        "--names",
-        choices=("lower", "exact"),
-        default="lower",
-        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
-    )
-    group.add_argument(
-        "--where-columns",
-        choices=("key", "guard", "all"),
-        default="key",
-        help="what finds a row: its key; key and the old values of what changes; all columns",
-    )
-    group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
-    group.add_argument(
-        "--exclude-columns",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="not these columns; an update of nothing else yields no statement, and is counted",
-    )
-    group.add_argument(
-        "--nul", choices=("refuse", "strip", "space"), default="refuse", help="X'00' in text (default: refuse, the unit is set aside)"
-    )
-    group.add_argument(
-        "--timestamps",
-        choices=("refuse", "truncate", "round"),
-        default="refuse",
-        help="more fraction digits than the target holds (default: refuse on loss)",
-    )
-    group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
-
-
-def _add_selection(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("selection (all of it combines)")
-    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
-    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
-    group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
-    group.add_argument(
-        "--until-time",
-        type=partial(_time, True),
-        metavar="T",
-        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
-    )
-    group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
-    group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
-    group.add_argument("--op", action="append", default=[], choices=sorted(OP_NAMES), help="only these operations (repeatable)")
-    group.add_argument(
-        "--ur", action="append", default=[], type=_unit, metavar="URID[/MEMBER]", help="only these units of recovery (repeatable)"
-    )
-    for name, what in (
-        ("authid", "authorization ids"),
-        ("plan", "plans"),
-        ("correlation", "correlation ids"),
-        ("connection", "connection ids"),
-    ):
-        group.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {what} (repeatable)")
-    group.add_argument("--member", action="append", default=[], type=int, metavar="N", help="only this data sharing member (repeatable)")
-    group.add_argument(
-        "--where", metavar="SQL", help="only changes whose values satisfy a condition: before.col, after.col, or col (either image)"
-    )
-    group.add_argument(
-        "--ri", choices=("apply", "skip"), default="apply", help="changes caused by RI: skip where the target's foreign keys do the same"
-    )
-    group.add_argument(
-        "--triggers",
-        choices=("apply", "skip"),
-        default="apply",
-        help="changes caused by triggers: skip where the target's triggers do the same",
-    )
-    group.add_argument(
-        "--incomplete",
-        choices=("resolve", "quarantine", "dependentrba"),
-        default="resolve",
-        help="incomplete units: set aside those and what provably depends on them (default), every unit the log flags, or all from DEPENDENTRBA "
-        "on (Log Master's rule)",
-    )
-    group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
-    group.add_argument("--from-recovery-point", action="store_true", help="also records of SQLTYPE R (after a REDO recovery point)")
-
-
-def _add_schema(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("keys that the log does not know")
-    group.add_argument(
-        "--schema", type=Path, metavar="FILE", help="DDL of the tables: unique keys and foreign keys, for what depends on what"
-    )
-    group.add_argument("--schema-dialect", default="postgres", metavar="NAME", help="SQL dialect of the schema file (default postgres)")
-
-
-def _add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
-    group = parser.add_argument_group("what depends on what")
-    if mode == "undo":
-        group.add_argument(
-            "--cascade",
-            choices=CASCADE_MODES,
-            default="none",
-            help="later changes that build on what is undone: refuse and name them (default), undo them too, leave out what they built on, or "
-            "undo what was asked for all the same",
-        )
-    else:
-        group.add_argument(
-            "--except",
-            dest="excepted",
-            action="append",
-            default=[],
-            type=_unit_choice,
-            metavar="URID[/M] or KIND=GLOB",
-            help="all but these units of recovery and what builds on them; KIND is ur, authid, plan, correlation or connection (repeatable)",
-        )
-
-
-def _add_engine(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("engine")
-    group.add_argument(
-        "--engine", choices=("spark", "local"), default="spark", help="spark (default), or this process alone; the output is the same"
-    )
-    group.add_argument("--master", default="local[*]", help="Spark master (default local[*])")
-    group.add_argument(
-        "--conf", action="append", default=[], type=partial(_pair, "KEY=VALUE"), metavar="K=V", help="Spark configuration (repeatable)"
-    )
-    group.add_argument("--split-mb", type=_positive, default=32, metavar="N", help="MB of log read by one task (default 32)")
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
+    "inspect": _inspect,
+    "redo": partial(_script, "redo"),
+    "undo": partial(_script, "undo"),
+    "replay": _replay,
+    "status": _status,
+    "mark": _mark,
+    "whatif": _whatif,
+    "graph": _graph,
+}
 
 
 if __name__ == "__main__":

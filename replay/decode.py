@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from replay.catalog import TableVersion
 from replay.changes import Change
+from replay.errors import InputError, Where
 from replay.logs import Images, LogFile, Walk
 from replay.plan import Plan
 from replay.selection import REASON
@@ -107,6 +108,25 @@ class RowDecoder:
                 images_of[become][name] = batch.decode(become, name, mask)
         masks = {name: pa.array(mask) for name, mask in changed.items()}
         return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks)
+
+
+def whole_rows(log: LogFile, records: npt.NDArray[np.void], version: int, kind: Change) -> Rows:
+    """One change with all columns of both images, from its log records (:data:`replay.changes.RECORD`, segments in order).
+
+    Raises InputError (LR2014, LR2015) where it cannot be read any more.
+    """
+    head, weight = np.zeros(1, np.int64), np.array([len(records)], np.int64)
+    _, image = next(log.images(records, head, weight, kind))
+    found = log.catalog.versions[version]
+    batch = _Batch(log, found, kind, image)
+    sides = {side: {column.name: batch.decode(side, column.name) for column in found.table.columns} for side in batch.walks}
+    changed = {}
+    if kind is Change.UPDATE:
+        changed = {column.name: pa.array([True]) for column in found.table.columns if batch.changed(column.name) is not None}
+    for problem in batch.problems:
+        where = Where(log.files[int(records["file"][0])].name, int(records["number"][0]), int(records["offset"][0]), problem.field)
+        raise InputError(problem.code, f"found {problem.found}; expected {problem.expected}", where, problem.hint)
+    return Rows(found.table, _OPS[kind], 1, sides.get("before", {}), sides.get("after", {}), changed)
 
 
 class _Batch:

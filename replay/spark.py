@@ -14,7 +14,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +171,12 @@ def run(session: SparkSession, plan: Plan, log: LogFile, folder: Path, progress:
     return tally, [results[bucket] for bucket in sorted(results)]
 
 
-def engine(session: SparkSession, progress: Progress = silent) -> Engine:
-    """The engine on a session, telling progress."""
-    return Engine(partial(run, session, progress=progress), partial(execute, session))
+def engine(started: Callable[[], SparkSession], progress: Progress = silent) -> Engine:
+    """The engine on a session, which ``started`` gives when it is needed; tells progress."""
+    return Engine(
+        lambda plan, log, folder: run(started(), plan, log, folder, progress),
+        lambda job, log, splits: execute(started(), job, log, splits),
+    )
 
 
 def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:

@@ -256,7 +256,7 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
             before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
             plan = make_plan(log, "redo", Selection(), ScriptOptions())
-            write_bundle(plan, log, out, spark.engine(session), overwrite=True)
+            write_bundle(plan, log, out, spark.engine(lambda: session), overwrite=True)
             after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
             measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))
@@ -391,7 +391,7 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
             from replay import spark
 
             session = spark.start_session("local[*]", dict(entry.split("=", 1) for entry in conf))
-            execute = spark.engine(session).execute
+            execute = spark.engine(lambda: session).execute
         before, began = watch.cpu(), time.perf_counter()
         log = open_log(control, [data])
         splits = [split for split, _, _ in log.splits(32 << 20)]

@@ -30,7 +30,7 @@ def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, mode: str, split_b
     options = ScriptOptions(records_per_file=records, trace=True)
     plan = make_plan(log, mode, Selection(), options, split_bytes)
     reference = make_plan(log, mode, Selection(), options, 7 << 20)
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
     second = write_bundle(reference, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 0
@@ -58,7 +58,7 @@ def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path
     damaged.write_bytes(raw)
     log = open_log(sakila_small / "small.ctl", [damaged], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions())
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 8
@@ -71,7 +71,7 @@ def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path:
     log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
     plan = make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10)
     assert len(plan.splits) > 3
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert contents(first.folder / "quarantine") == contents(second.folder / "quarantine")

@@ -1,0 +1,409 @@
+"""The command line's options: what they are called, what they accept, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import replay
+from replay import picture
+from replay.cascade import MODES as CASCADE_MODES
+from replay.changes import OP_NAMES
+from replay.logs import FAMILIES
+
+EPILOG = """\
+exit codes: 0 all is well, 4 warnings (read them), 8 errors (something was set aside or refused), 12 unusable input or options
+
+Words: redo repeats the logged changes in commit order (Log Master calls plain forward SQL MIGRATE, and uses REDO for "after a recovery, all
+but the selected"); undo takes them back, in reverse order."""
+
+
+def _position(text: str) -> bytes:
+    digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
+    if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}", digits):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits")
+    return bytes.fromhex(digits)
+
+
+def _full_position(text: str) -> bytes:
+    position = _position(text)
+    if len(position) != 10:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected 20 hexadecimal digits, because no log is there to place fewer")
+    return position
+
+
+def _time(last: bool, text: str) -> bytes:
+    """A time as 34 packed digits. What is left out counts as the first (``--from-time``) or last (``--until-time``) moment."""
+    match = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)(?:[T \-](\d\d)[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,12}))?)?)?", text.strip())
+    if not match:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]")
+    parts = [part or "" for part in match.groups()]
+    limits = (0, 99), (1, 12), (1, 31), (0, 24), (0, 59), (0, 59)
+    for part, (low, high) in zip(parts[1:6], limits[1:], strict=True):
+        if part and not low <= int(part) <= high:
+            raise argparse.ArgumentTypeError(f"found {text!r}; expected a real date and time")
+    fill = ["", "", "", "23", "59", "59"] if last else ["", "", "", "00", "00", "00"]
+    digits = "".join(part or other for part, other in zip(parts[:6], fill, strict=True))
+    return bytes.fromhex((digits + parts[6]).ljust(34, "9" if last else "0"))
+
+
+def _unit(text: str) -> tuple[bytes, int | None]:
+    urid, _, member = text.partition("/")
+    if member and not member.isdigit():
+        raise argparse.ArgumentTypeError(f"found member {member!r}; expected a number")
+    return _position(urid), int(member) if member else None
+
+
+def _pair(what: str, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected {what}")
+    return name, value
+
+
+def _ccsid(text: str) -> tuple[str, int]:
+    scheme, value = _pair("E=CCSID, A=CCSID or U=CCSID", text)
+    if scheme.upper() not in ("E", "A", "U") or not value.isdigit():
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected E=CCSID, A=CCSID or U=CCSID, for example E=1140")
+    return scheme.upper(), int(value)
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of at least 1")
+    return int(text)
+
+
+def _unit_choice(text: str) -> tuple[str, Any]:
+    kind, sign, value = text.partition("=")
+    if not sign:
+        return "units", _unit(text)
+    fields = {"ur": "units", "authid": "authids", "plan": "plans", "correlation": "correlations", "connection": "connections"}
+    if kind not in fields or not value:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of {', '.join(fields)}")
+    return fields[kind], _unit(value) if kind == "ur" else value
+
+
+# -- the parser ---------------------------------------------------------------------------------------------------------------------------
+
+
+def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argparse.ArgumentParser:
+    """The parser of the command line; ``run`` has the function of each command."""
+    parser = argparse.ArgumentParser(
+        "logreplay", description="Reads database change logs and turns them into verified redo and undo SQL.", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"logreplay {replay.__version__}")
+    parser.add_argument("--debug", action="store_true", help="show where an error arose")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    layout: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": EPILOG}
+
+    shown = commands.add_parser("demo", help="redo and undo a bundled log on a throw-away PostgreSQL and compare", **layout)
+    shown.add_argument("--keep", type=Path, metavar="DIR", help="keep the scripts in this folder")
+    _add_engine(shown)
+    shown.set_defaults(run=run["demo"])
+
+    look = commands.add_parser("inspect", help="what is in a log, and what it can support", **layout)
+    _add_log(look)
+    look.add_argument("--json", action="store_true", help="as JSON")
+    look.add_argument("--record", type=_positive, metavar="N", help="show the N-th record of a data file, field by field")
+    look.add_argument("--file", type=_positive, default=1, metavar="K", help="of the K-th data file (default 1)")
+    look.add_argument("--hex", action="store_true", help="with --record: the bytes of each field in hexadecimal too")
+    look.set_defaults(run=run["inspect"])
+
+    ask = commands.add_parser("whatif", help="who built on a unit of recovery, and what doing without it would take", **layout)
+    _add_log(ask)
+    ask.add_argument(
+        "--without",
+        action="append",
+        required=True,
+        type=_unit_choice,
+        metavar="URID[/M] or KIND=GLOB",
+        help="the units to do without; KIND is ur, authid, plan, correlation or connection (repeatable)",
+    )
+    ask.add_argument("--json", action="store_true", help="as JSON")
+    _add_schema(ask)
+    _add_engine(ask)
+    ask.set_defaults(run=run["whatif"])
+
+    view = commands.add_parser("graph", help="who built on whom around some units: a page to look at, or data", **layout)
+    _add_log(view)
+    group = view.add_argument_group("graph")
+    group.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file to write")
+    group.add_argument("--overwrite", action="store_true", help="replace a file that is already there")
+    group.add_argument("--format", choices=picture.FORMATS, default="html", help="html (default): one page that needs no network; or data")
+    group.add_argument("--by-column", action="store_true", help="no dependency between updates of different columns of a row")
+    group.add_argument("--back", action="store_true", help="also what the selected units built on")
+    group.add_argument("--max-units", type=_positive, default=5000, metavar="N", help="refuse to draw more units (default 5000)")
+    _add_statements(view, "key")
+    _add_selection(view)
+    _add_schema(view)
+    _add_engine(view)
+    view.set_defaults(run=run["graph"], commit_every=1, records_per_file=250_000, trace=False, strict=False)
+
+    for mode, what in (
+        ("redo", "write SQL that repeats the logged changes, in commit order"),
+        ("undo", "write SQL that takes them back, in reverse"),
+    ):
+        command = commands.add_parser(mode, help=what, description=what, **layout)
+        _add_log(command)
+        _add_output(command)
+        _add_selection(command)
+        _add_schema(command)
+        _add_dependents(command, mode)
+        _add_engine(command)
+        command.set_defaults(run=run[mode])
+    _add_live(commands, layout, run)
+    return parser
+
+
+def _add_live(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
+    what = "bring a live database to a point in time; without --apply only say what would happen"
+    command = commands.add_parser("replay", help=what, description=what, **layout)
+    _add_log(command)
+    _add_target(command)
+    group = command.add_argument_group("replay")
+    act = group.add_mutually_exclusive_group()
+    act.add_argument("--apply", action="store_true", help="do it")
+    act.add_argument("--dry-run", dest="apply", action="store_false", help="only say what would happen (default)")
+    until = group.add_mutually_exclusive_group()
+    until.add_argument(
+        "--until-lrsn", type=_position, metavar="X", help="up to this commit LRSN, inclusive; below the target's position: back to it"
+    )
+    until.add_argument("--until-time", type=partial(_time, True), metavar="T", help="up to this commit time, inclusive, as in the log")
+    until.add_argument("--until-mark", metavar="NAME", help="up to a point named with: logreplay mark")
+    group.add_argument(
+        "--at-lrsn", type=_position, metavar="X", help="where a target stands that was never replayed (default: before the log)"
+    )
+    group.add_argument("--adjoining", action="store_true", help="the log continues where the last one ended, although they share no unit")
+    group.add_argument(
+        "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE",
+        help="no-row, several-rows, duplicate-key, foreign-key or other, of insert, update or delete: stop (default), skip, overwrite or retry; the "
+        "last one that fits counts",
+    )  # fmt: skip
+    group.add_argument(
+        "--enforcement", choices=("on", "off"), default="on", help="whether the target's triggers and foreign keys act on the replay"
+    )
+    group.add_argument(
+        "--commit-every", type=_positive, default=1000, metavar="N", help="units of recovery in one transaction (default 1000)"
+    )
+    group.add_argument(
+        "--commit-statements", type=_positive, default=10_000, metavar="N", help="or as many whole units as have N statements"
+    )
+    group.add_argument(
+        "--tries", type=_positive, default=8, metavar="N", help="tries after deadlocks, lost connections and with retry (default 8)"
+    )
+    _add_statements(command, "guard")
+    command.add_argument("--strict", action="store_true", help="stop at the first damaged record")
+    _add_selection(command, script=False)
+    _add_schema(command)
+    _add_engine(command)
+    command.set_defaults(
+        run=run["replay"], from_lrsn=None, from_time=None, include_aborted=False, dialect="postgres", records_per_file=250_000, trace=False
+    )
+
+    command = commands.add_parser("status", help="how far a database has been replayed", **layout)
+    _add_target(command)
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--runs", type=_positive, default=10, metavar="N", help="how many runs to show (default 10)")
+    command.add_argument(
+        "--rejects", type=Path, metavar="F", help="write all changes that were not applied as the log says, one JSON object a line"
+    )
+    command.set_defaults(run=run["status"])
+
+    command = commands.add_parser("mark", help="name a point, for replay --until-mark", **layout)
+    command.add_argument("name", metavar="NAME")
+    command.add_argument("--lrsn", type=_full_position, metavar="X", help="the commit LRSN, 20 digits (default: where the target stands)")
+    _add_target(command)
+    command.set_defaults(run=run["mark"])
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("target")
+    group.add_argument(
+        "--to", required=True, metavar="URL",
+        help="the database, as in postgresql://user@host/database; better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard",
+    )  # fmt: skip
+
+
+def _add_log(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("log")
+    group.add_argument(
+        "--source", default="logmaster", metavar="FAMILY", help=f"{', '.join(FAMILIES)} (default logmaster), or an installed one"
+    )
+    group.add_argument("--control", metavar="F", help="logmaster: control file")
+    group.add_argument("--data", nargs="+", default=[], metavar="F", help="logmaster: data file(s), .gz too")
+    group.add_argument("--log", nargs="+", default=[], metavar="F", help="other families: log file(s), in order")
+    group.add_argument("--catalog", metavar="PATH", help="other families: export of the catalog")
+    group.add_argument("--framing", metavar="NAME", help="how records are framed in all files (default: found out)")
+    group.add_argument(
+        "--log-option",
+        type=partial(_pair, "NAME=VALUE"),
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the log family (repeatable; README lists them)",
+    )
+    group.add_argument(
+        "--ccsid",
+        type=_ccsid,
+        action="append",
+        default=[],
+        metavar="E=N",
+        help="single-byte CCSID of EBCDIC (E), ASCII (A) or Unicode (U) tables, instead of the control file's",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="folder for the scripts and manifest.json; appears whole or not at all"
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
+    group.add_argument(
+        "--commit-every", type=_positive, default=1, metavar="N", help="units of recovery in one target transaction (default 1)"
+    )
+    group.add_argument(
+        "--records-per-file",
+        type=_positive,
+        default=250_000,
+        metavar="N",
+        help="about how many log records go into one script (default 250000)",
+    )
+    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
+    group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
+    _add_statements(parser, "key")
+
+
+def _add_statements(parser: argparse.ArgumentParser, where: str) -> None:
+    group = parser.add_argument_group("statements")
+    group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
+    group.add_argument(
+        "--names",
+        choices=("lower", "exact"),
+        default="lower",
+        help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
+    )
+    group.add_argument(
+        "--where-columns",
+        choices=("key", "guard", "all"),
+        default=where,
+        help=f"what finds a row: its key; key and the old values of what changes (guard); all columns (default {where})",
+    )
+    group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
+    group.add_argument(
+        "--exclude-columns",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="not these columns; an update of nothing else yields no statement, and is counted",
+    )
+    group.add_argument(
+        "--nul", choices=("refuse", "strip", "space"), default="refuse", help="X'00' in text (default: refuse, the unit is set aside)"
+    )
+    group.add_argument(
+        "--timestamps",
+        choices=("refuse", "truncate", "round"),
+        default="refuse",
+        help="more fraction digits than the target holds (default: refuse on loss)",
+    )
+    group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
+
+
+def _add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
+    group = parser.add_argument_group("selection (all of it combines)")
+    if script:
+        _add_range(group)
+    group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
+    group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
+    group.add_argument("--op", action="append", default=[], choices=sorted(OP_NAMES), help="only these operations (repeatable)")
+    group.add_argument(
+        "--ur", action="append", default=[], type=_unit, metavar="URID[/MEMBER]", help="only these units of recovery (repeatable)"
+    )
+    for name, what in (
+        ("authid", "authorization ids"),
+        ("plan", "plans"),
+        ("correlation", "correlation ids"),
+        ("connection", "connection ids"),
+    ):
+        group.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {what} (repeatable)")
+    group.add_argument("--member", action="append", default=[], type=int, metavar="N", help="only this data sharing member (repeatable)")
+    group.add_argument(
+        "--where", metavar="SQL", help="only changes whose values satisfy a condition: before.col, after.col, or col (either image)"
+    )
+    group.add_argument(
+        "--ri", choices=("apply", "skip"), default="apply", help="changes caused by RI: skip where the target's foreign keys do the same"
+    )
+    group.add_argument(
+        "--triggers",
+        choices=("apply", "skip"),
+        default="apply",
+        help="changes caused by triggers: skip where the target's triggers do the same",
+    )
+    group.add_argument(
+        "--incomplete",
+        choices=("resolve", "quarantine", "dependentrba"),
+        default="resolve",
+        help="incomplete units: set aside those and what provably depends on them (default), every unit the log flags, or all from DEPENDENTRBA "
+        "on (Log Master's rule)",
+    )
+    group.add_argument("--from-recovery-point", action="store_true", help="also records of SQLTYPE R (after a REDO recovery point)")
+
+
+def _add_range(group: Any) -> None:
+    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
+    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
+    group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
+    group.add_argument(
+        "--until-time",
+        type=partial(_time, True),
+        metavar="T",
+        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
+    )
+    group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("keys that the log does not know")
+    group.add_argument(
+        "--schema", type=Path, metavar="FILE", help="DDL of the tables: unique keys and foreign keys, for what depends on what"
+    )
+    group.add_argument("--schema-dialect", default="postgres", metavar="NAME", help="SQL dialect of the schema file (default postgres)")
+
+
+def _add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
+    group = parser.add_argument_group("what depends on what")
+    if mode == "undo":
+        group.add_argument(
+            "--cascade",
+            choices=CASCADE_MODES,
+            default="none",
+            help="later changes that build on what is undone: refuse and name them (default), undo them too, leave out what they built on, or "
+            "undo what was asked for all the same",
+        )
+    else:
+        group.add_argument(
+            "--except",
+            dest="excepted",
+            action="append",
+            default=[],
+            type=_unit_choice,
+            metavar="URID[/M] or KIND=GLOB",
+            help="all but these units of recovery and what builds on them; KIND is ur, authid, plan, correlation or connection (repeatable)",
+        )
+
+
+def _add_engine(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("engine")
+    group.add_argument(
+        "--engine", choices=("spark", "local"), default="spark", help="spark (default), or this process alone; the output is the same"
+    )
+    group.add_argument("--master", default="local[*]", help="Spark master (default local[*])")
+    group.add_argument(
+        "--conf", action="append", default=[], type=partial(_pair, "KEY=VALUE"), metavar="K=V", help="Spark configuration (repeatable)"
+    )
+    group.add_argument("--split-mb", type=_positive, default=32, metavar="N", help="MB of log read by one task (default 32)")
