@@ -6,6 +6,7 @@ absent, and read as None); that rule is here, once. Layouts are values, because 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -78,12 +79,13 @@ class Field:
         return raw
 
 
+#: What a number in text may look like, by base: a sign only before decimal digits, and nothing else that Python's ``int`` would take.
+_NUMBERS = {10: re.compile("[+-]?[0-9]+"), 16: re.compile("[0-9A-Fa-f]+")}
+
+
 def _number(text: str, base: int) -> int | None:
     stripped = text.strip(" \0")
-    try:
-        return int(stripped, base) if stripped else None
-    except ValueError:
-        return None
+    return int(stripped, base) if _NUMBERS[base].fullmatch(stripped) else None
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class ValueFilter:
         except SqlgenError as error:
             raise UsageError(error.code, error.message, hint=error.hint) from None
         self._connection = duckdb.connect(":memory:", config={"threads": 1})
+        self._connection.execute("SET TimeZone = 'UTC'")  # a comparison must not depend on where it is made
 
     def select(self, version: TableVersion, decode: Callable[[str, str], pa.Array], kind: Change, count: int) -> npt.NDArray[np.bool_]:
         """Which of ``count`` rows satisfy the predicate. ``decode(column, side)`` gives a column of an image the change has; an image it does

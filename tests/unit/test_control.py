@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from replay.errors import InputError
-from replay.layout import Layout, layout
+from replay.layout import Field, Kind, Layout, layout
 from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.layouts import DFDS, DIXI, DLCI, DLGE, DTBI, LLDF, XHDF
+from replay.logs.logmaster.reader import open_log
 from sqlgen.schema import SqlType
 from tests.logbuilder import ACCT, Col, LogBuilder, Tab, acct, described_header, frame, generation, lrsn, rba, statements, text_of
 
@@ -177,7 +179,7 @@ def test_long_names(tmp_path: Path) -> None:
 def test_missing_records() -> None:
     records = LogBuilder().control_records()
     fails(records[1:], "LR2008", "found a DLDS record; expected the XTYP record first", 1)
-    with pytest.raises(InputError, match="LR2008 x.ctl: found no XTYP record"):
+    with pytest.raises(InputError, match="LR2008 x.ctl, record 1, .* found a DLDS record"):
         read_control(frame(records[1:], "rdw"), "x.ctl", Framing.RDW, {})
     fails([record for record in records if tag(record) != "DTBI"], "LR2008", "found no DTBI record")
     fails([record for record in records if tag(record) != "DLCI"], "LR2008", "found 0 DLCI records; expected 6 (LLNUMCOL)", 3)
@@ -484,3 +486,78 @@ def test_generations_that_cannot_be_told_apart() -> None:
 
 def test_header_records_have_all_fields() -> None:
     assert len(described_header(LLDF, 0)) == 50
+
+
+@pytest.mark.parametrize(
+    ("code", "length", "scale", "nulls", "field", "says"),
+    [
+        ("DEC", 0, 0, "N", "LLCOLUMNLEN", "found 0 for column C; expected 1 to 16 bytes"),
+        ("DEC", 17, 0, "N", "LLCOLUMNLEN", "found 17 for column C; expected 1 to 16 bytes"),
+        ("DEC", 3, 6, "N", "LLSCALE", "found 6 for column C; expected 0 to 5, the digits of 3 bytes"),
+        ("DATE", 8, 0, "N", "LLCOLUMNLEN", "found 8 for column C; expected 10"),
+        ("TIME", 10, 0, "N", "LLCOLUMNLEN", "found 10 for column C; expected 8"),
+        ("DTTM", 20, 0, "N", "LLCOLUMNLEN", "found 20 for column C; expected 19, or 21 to 32"),
+        ("DTTM", 33, 0, "N", "LLCOLUMNLEN", "found 33 for column C; expected 19, or 21 to 32"),
+        ("DTTZ", 26, 0, "N", "LLCOLUMNLEN", "found 26 for column C; expected 25, or 27 to 38"),
+        ("CHAR", 5, 0, "X", "LLNULLS", "found 'X' for column C; expected Y, N or L"),
+    ],
+)
+def test_columns_that_cannot_be(code: str, length: int, scale: int, nulls: str, field: str, says: str) -> None:
+    table = Tab("T", (Col("C", code, length, scale=scale, nulls=nulls),))
+    fails(LogBuilder((table,)).control_records(), "LR2009", says, 4, field)
+
+
+@pytest.mark.parametrize("text", ["1_0", "+ 1", "--1", "\u0661", "0x1", "1e1", "1.0"])
+def test_what_is_no_number_of_digits(text: str) -> None:
+    entry = Field("N", 0, 6, Kind.NUMBER)
+    assert entry.value(text.encode("cp037", "replace").ljust(6, b"\x40")) is None
+    assert entry.value("  +12 ".encode("cp037")) == 12
+    assert entry.value("-1    ".encode("cp037")) == -1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("CA670FBBF3D3", "00CA670FBBF3D3000000"),
+        ("FFFFFFFFFFFF", None),
+    ],
+)
+def test_dependent_position_as_text(old: str, new: str | None) -> None:
+    records = LogBuilder().control_records()
+    place = DLGE.names["DEPENDENTRBA"].offset
+    records[-1] = records[-1][:place] + old.encode("cp037") + records[-1][place + 12 :]
+    found = read(records).dependent_position
+    assert (None if found is None else found.hex().upper()) == new
+
+
+def test_the_named_framing_is_held_to_what_the_file_shows(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    control, data = log.write(tmp_path)
+    assert len(list(open_log(control, data, framed=Framing.RDW).splits(1 << 20))) == 1
+    with pytest.raises(InputError, match="LR2004 .*found framing rdw; expected bdw, as --framing says"):
+        open_log(control, data, framed=Framing.BDW)
+    with pytest.raises(InputError, match="LR2007 .*swapped"):
+        open_log(data[0], [control], framed=Framing.RDW)
+    other = LogBuilder(system="DBXX")
+    other.unit().insert(ACCT, acct(1))
+    with pytest.raises(InputError, match="LR2007 .*DBXX"):
+        open_log(control, other.write(tmp_path, name="o")[1], framed=Framing.RDW)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "checksum"])
+def test_damaged_gzip_files(tmp_path: Path, damage: str) -> None:
+    log = LogBuilder()
+    for number in range(200):
+        log.unit().insert(ACCT, acct(number))
+    control, data = log.write(tmp_path)
+    for path, code in ((control, "LR2001"), (data[0], "LR2006")):
+        packed = bytearray(gzip.compress(path.read_bytes()))
+        if damage == "cut":
+            del packed[len(packed) // 2 :]
+        else:
+            packed[len(packed) // 2 if damage == "flip" else -6] ^= 0xFF
+        bad = tmp_path / f"{path.name}.gz"
+        bad.write_bytes(packed)
+        with pytest.raises(InputError, match=code):
+            open_log(bad if path is control else control, data if path is control else [bad], scratch=tmp_path)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 
 import duckdb
 import pyarrow as pa
@@ -211,3 +214,19 @@ def test_a_refusal_says_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG), pytest.raises(SqlgenError):
         parse_predicate("name = e'\\n'", [TABLE])
     assert caplog.records == []
+
+
+def test_moments_compare_alike_in_every_time_zone() -> None:
+    program = (
+        "import pyarrow as pa; from replay.catalog import Catalog; from replay.changes import Change; from replay.where import ValueFilter; "
+        "from sqlgen.schema import *; from replay.catalog import *; "
+        "t = Table('S', 'T', (Column('Z', SqlType.TIMESTAMP_TZ, True, 6),), ()); "
+        "v = TableVersion(0, t, 1, 1, 1, 1, 0, bytes(10), bytes(10), '', '', RowFormat(())); "
+        "f = ValueFilter(\"z > '2024-03-15 11:00:00'\", Catalog((v,))); "
+        "print(f.select(v, lambda name, side: pa.array(['2024-03-15 12:00:00.000000+00:00']), Change.INSERT, 1).tolist())"
+    )
+    said = {
+        subprocess.run([sys.executable, "-c", program], env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True).stdout
+        for zone in ("UTC", "America/New_York", "Asia/Tokyo")
+    }
+    assert said == {"[True]\n"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -69,13 +70,11 @@ def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[
 
     Raises InputError with the record's number and offset for a missing record, an unusable field or columns that contradict each other.
     """
-    kind = framed or framing.detect_control(raw[:16], name)
+    kind = framing.detect_control(raw[:16], name, framed)
     records = list(_records(raw, kind, name))
     by_tag: dict[str, list[Record]] = {}
     for record in records:
         by_tag.setdefault(record.tag, []).append(record)
-    if "XTYP" not in by_tag:
-        raise InputError("LR2008", "found no XTYP record; expected it first", Where(name), _REMAKE)
     common = CONTROL["XTYP"].read(by_tag["XTYP"][0].raw)
     if common["CNTLFILETYPE"] != "DB2":
         first = by_tag["XTYP"][0]
@@ -83,7 +82,7 @@ def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[
             "LR2009", f"found {common['CNTLFILETYPE']!r}; expected 'DB2'", Where(name, first.number, first.offset, "CNTLFILETYPE"), _REMAKE
         )
     data_set = CONTROL["DLDS"].read(by_tag["DLDS"][0].raw) if "DLDS" in by_tag else {}
-    end = CONTROL["DLGE"].read(by_tag["DLGE"][0].raw) if "DLGE" in by_tag else {}
+    end = _end(by_tag["DLGE"][0].raw) if "DLGE" in by_tag else {}
     header = _header_layout(by_tag.get("XHDF", []), name)
     counts = Counter(record.tag for record in records)
     return ControlFile(
@@ -99,6 +98,17 @@ def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[
         {tag: count for tag, count in counts.items() if tag not in CONTROL},
         tuple(CONTROL["DFDS"].read(record.raw)["DESCRIPTION"] or "" for record in by_tag.get("DFDS", [])),
     )
+
+
+def _end(raw: bytes) -> dict[str, Any]:
+    """The DLGE record. Before v11.1 DEPENDENTRBA was 12 characters of hexadecimal text (section 4.4); here it is put where the UORIDLRSN of such
+    logs is: 6 bytes at byte 1."""
+    values = CONTROL["DLGE"].read(raw)
+    place = CONTROL["DLGE"].names["DEPENDENTRBA"].offset
+    text = raw[place : place + 12].decode("cp037")
+    if re.fullmatch("[0-9A-F]{12}", text):
+        values["DEPENDENTRBA"] = b"\0" + bytes.fromhex(text) + bytes(3)
+    return values
 
 
 def _records(raw: bytes, kind: Framing, name: str) -> Iterator[Record]:
@@ -226,6 +236,19 @@ _FLOATS = {4: SqlType.REAL, 8: SqlType.DOUBLE}
 _SCHEMES = {"E": "EBCDIC", "A": "ASCII", "U": "UNICODE"}
 
 
+#: LLNULLS (section 4.7): nullable, not null, nullable large object; blank where a release does not fill it.
+_NULLS = frozenset({"Y", "N", "L", ""})
+#: Bytes that the text of a moment and packed digits can take (section 6.4), by LLCOLUMNTYPE, and the same in words.
+_MOMENTS = frozenset({19, *range(21, 33)})
+_LENGTHS: dict[str, tuple[frozenset[int], str]] = {
+    "DEC": (frozenset(range(1, 17)), "1 to 16 bytes"),
+    "DATE": (frozenset({10}), "10"),
+    "TIME": (frozenset({8}), "8"),
+    "DTTM": (_MOMENTS, "19, or 21 to 32"),
+    "DTTZ": (frozenset(length + 6 for length in _MOMENTS), "25, or 27 to 38"),
+}
+
+
 class _Tables:
     """Builds the catalog from DTBI, DLCI, DIXI and DICL records."""
 
@@ -333,6 +356,12 @@ class _Tables:
         name = str(values["COLUMNNAME"] or "")[: values["COLUMNNAMELEN"] or 128]
         kind, varying, text = COLUMN_TYPES.get(code, (SqlType.VARBINARY, False, False))
         raw, lob = code not in COLUMN_TYPES and code not in LARGE_OBJECTS, code in LARGE_OBJECTS
+        if values["LLNULLS"] not in _NULLS:
+            raise _unusable("LLNULLS", f"{values['LLNULLS']!r}", "Y, N or L", name, place)
+        if code in _LENGTHS and length not in _LENGTHS[code][0]:
+            raise _unusable("LLCOLUMNLEN", str(length), _LENGTHS[code][1], name, place)
+        if code == "DEC" and not 0 <= values["LLSCALE"] <= 2 * length - 1:
+            raise _unusable("LLSCALE", str(values["LLSCALE"]), f"0 to {2 * length - 1}, the digits of {length} bytes", name, place)
         if code == "INT":
             kind = _size(_INTEGERS, length, place, name)
         elif code == "FLOT":
@@ -360,15 +389,14 @@ class _Tables:
         return None if value in (None, 0, 65534) else int(value)
 
 
+def _unusable(field: str, found: str, expected: str, column: str, where: Where) -> InputError:
+    place = Where(where.file, where.record, where.offset, field, where.table)
+    return InputError("LR2009", f"found {found} for column {column}; expected {expected}", place, _REMAKE)
+
+
 def _size(kinds: Mapping[int, SqlType], length: int, where: Where, name: str) -> SqlType:
     if length not in kinds:
-        expected = " or ".join(map(str, sorted(kinds)))
-        raise InputError(
-            "LR2009",
-            f"found length {length} for column {name}; expected {expected}",
-            Where(where.file, where.record, where.offset, "LLCOLUMNLEN", where.table),
-            _REMAKE,
-        )
+        raise _unusable("LLCOLUMNLEN", f"length {length}", " or ".join(map(str, sorted(kinds))), name, where)
     return kinds[length]
 
 

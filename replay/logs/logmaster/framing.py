@@ -70,13 +70,14 @@ class Block:
     lengths: Lengths
 
 
-def detect_control(head: bytes, name: str) -> Framing:
-    """The framing of a control file from its first bytes. InputError for an empty, text-mode, swapped or unknown file."""
+def detect_control(head: bytes, name: str, named: Framing | None = None) -> Framing:
+    """The framing of a control file from its first bytes; ``named`` is what the user says. InputError for an empty, text-mode, swapped or unknown
+    file, and for one that is framed otherwise."""
     if not head:
         raise InputError("LR2002", "found an empty file; expected a Log Master control file", Where(name))
     for framing, lead in _LEAD.items():
         if head[lead : lead + 4] == XTYP_EBCDIC:
-            return framing
+            return _agreed(framing, named, name)
     if XTYP_ASCII in head[:16]:
         found = "found the ASCII text XTYP; expected EBCDIC (X'E7E3E8D7'): the transfer translated the file and destroyed its binary fields"
         raise InputError("LR2003", found, Where(name, offset=head.index(XTYP_ASCII)), "Transfer both files again in binary mode")
@@ -118,8 +119,17 @@ def _plausible_lead(head: bytes, framing: Framing) -> bool:
     return framing is Framing.NONE or head[0] in (0x40, 0x80, 0xC0)
 
 
-def detect_data(head: bytes, system_id: bytes, name: str) -> Framing:
-    """The framing of a data file: SYSTEMID of the control file's subsystem must stand where a header has it."""
+def _agreed(found: Framing, named: Framing | None, name: str) -> Framing:
+    if named is not None and named is not found:
+        raise InputError(
+            "LR2004", f"found framing {found.value}; expected {named.value}, as --framing says", Where(name, 1, 0), "Leave --framing out"
+        )
+    return found
+
+
+def detect_data(head: bytes, system_id: bytes, name: str, named: Framing | None = None) -> Framing:
+    """The framing of a data file: SYSTEMID of the control file's subsystem must stand where a header has it, under the framing that the user has
+    ``named`` where there is one."""
     if not head:
         raise InputError("LR2002", "found an empty file; expected Log Master data records", Where(name))
     if any(head[lead : lead + 4] == XTYP_EBCDIC for lead in _LEAD.values()):
@@ -129,9 +139,11 @@ def detect_data(head: bytes, system_id: bytes, name: str) -> Framing:
             Where(name, 1, 0),
             "Are --control and --data swapped?",
         )
+    if named is not None and head[_LEAD[named] + 2 : _LEAD[named] + 6] == system_id:
+        return named
     framing = _data_framing(head, system_id)
     if framing is not None:
-        return framing
+        return _agreed(framing, named, name)
     ascii_id = system_id.decode("cp037").encode("ascii", "replace")
     if any(head[lead + 2 : lead + 6] == ascii_id for lead in _LEAD.values()):
         found = f"found SYSTEMID {ascii_id.decode()} in ASCII; expected EBCDIC: the transfer translated the file and destroyed its binary fields"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -422,7 +423,7 @@ def open_log(
     for number, given in enumerate(data):
         path = _unpacked(str(given), scratch, number)
         head = _head(path)
-        kind = framed if framed is not None and head else framing.detect_data(head, parsed.system_id, str(given))
+        kind = framing.detect_data(head, parsed.system_id, str(given), framed)
         files.append(LogmasterDataFile(path, str(given), kind))
     log = LogmasterLog(parsed, tuple(files), Shape(parsed.header.size, parsed.system_id), control_path=str(control))
     log.shape = Shape(_header_length(log), parsed.system_id)
@@ -436,7 +437,7 @@ def _read(path: str) -> bytes:
     try:
         raw = Path(path).read_bytes()
         return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
 
 
@@ -458,7 +459,7 @@ def _unpacked(path: str, scratch: str | Path | None, number: int) -> str:
     try:
         with gzip.open(path, "rb") as packed, target.open("wb") as plain:
             shutil.copyfileobj(packed, plain, 1 << 20)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             "LR2006", f"the gzip file cannot be unpacked: {error}", Where(path), "The file is damaged or cut off: transfer it again"
         ) from None
