@@ -10,6 +10,7 @@ import json
 import shutil
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,12 +78,12 @@ def write_bundle(
     """
     check_output(out, overwrite)
     out.parent.mkdir(parents=True, exist_ok=True)
-    digests = _Digests(log)
+    digests = Digests(log)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
         outcome = carry_out(replace(plan, constraints=constraints or Constraints()), log, engine, work)
         plan, tally = outcome.plan, outcome.tally
-        _raise_for(plan, tally)
+        raise_for(plan, tally)
         apart = write_quarantine(outcome, log, engine, work)
         warnings = [*(warnings or []), *_consequences(outcome)]
         exit_code = tally.exit_code(warnings)
@@ -127,7 +128,9 @@ def _publish(work: Path, out: Path) -> None:
         shutil.rmtree(aside)
 
 
-def _raise_for(plan: Plan, tally: Tally) -> None:
+def raise_for(plan: Plan, tally: Tally) -> None:
+    """Raise what a tally says that nothing can be published after: InputError for damage that leaves no unit trustworthy, or with ``--strict`` for
+    the first finding; Refusal for a change that cannot be expressed."""
     if tally.fatal:
         finding = tally.fatal[0]
         more = f" ({len(tally.fatal) - 1} more such records)" if len(tally.fatal) > 1 else ""
@@ -143,7 +146,7 @@ def _raise_for(plan: Plan, tally: Tally) -> None:
         raise InputError("LR2002", "found no record in the data files; expected at least one", hint="Was the right data file given?")
 
 
-class _Digests:
+class Digests:
     """SHA-256 of the inputs, computed in a thread while the engine runs (hashing releases the interpreter lock)."""
 
     def __init__(self, log: LogFile) -> None:
@@ -159,6 +162,7 @@ class _Digests:
             self.found.append({"name": Path(path).name, "size": Path(path).stat().st_size, "sha256": digest})
 
     def wait(self) -> list[dict[str, Any]]:
+        """Name, size and digest of each input."""
         self.thread.join()
         return self.found
 
@@ -168,12 +172,6 @@ def _manifest(
 ) -> dict[str, Any]:
     options = plan.options
     scripts = sorted((r for r in results if r.name is not None), key=lambda r: str(r.name))
-    tables: dict[str, dict[str, int]] = {}
-    for (version, change), count in sorted(tally.changes.items()):
-        table = log.catalog.versions[version].table
-        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
-        name = Change(change).name.lower()
-        counts[name] = counts.get(name, 0) + count
     return {
         "program": f"logreplay {replay.__version__}",
         "mode": plan.mode,
@@ -204,13 +202,24 @@ def _manifest(
         "last_commit_lrsn": _hex(tally.last_commit),
         "units": tally.units,
         "statements": tally.statements,
-        "tables": tables,
+        "tables": changes_by_table(log, tally.changes),
         "balance": tally.balance(),
         "quarantined_units": tally.quarantine(),
         "findings": {"count": tally.finding_count, "shown": [str(finding) for finding in sorted(tally.findings, key=str)]},
         "warnings": warnings,
         "exit_code": exit_code,
     }
+
+
+def changes_by_table(log: LogFile, changes: Mapping[tuple[int, int], int]) -> dict[str, dict[str, int]]:
+    """How many changes of each kind each table has, from counts by (table version, kind of change)."""
+    tables: dict[str, dict[str, int]] = {}
+    for (version, change), count in sorted(changes.items()):
+        table = log.catalog.versions[version].table
+        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
+        name = Change(change).name.lower()
+        counts[name] = counts.get(name, 0) + count
+    return tables
 
 
 def _hex(position: bytes | None) -> str | None:

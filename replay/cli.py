@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import replay
-from replay import demo, inspect, local, picture
+from replay import demo, inspect, live_commands, local, picture
 from replay.bundle import Bundle, check_output, write_bundle, write_file
 from replay.cascade import MODES as CASCADE_MODES
 from replay.cascade import consequences, what_if, what_if_text
@@ -206,6 +206,10 @@ def _engine(session: Callable[[], Any] | None, progress: Callable[[str, int, int
     return spark.engine(session(), progress)
 
 
+def _started(arguments: argparse.Namespace, progress: Callable[[str, int, int], None]) -> Engine:
+    return _engine(_start(arguments), progress)
+
+
 # -- from arguments to values -------------------------------------------------------------------------------------------------------------
 
 
@@ -221,6 +225,12 @@ def _open(arguments: argparse.Namespace, family: Family, scratch: str) -> LogFil
         scratch,
     )
     return family.open_log(inputs)
+
+
+def _opened(arguments: argparse.Namespace, mode: str, scratch: str) -> LogFile:
+    family = source_named(arguments.source)
+    check_needs(family, mode, _selection(arguments))
+    return _open(arguments, family, scratch)
 
 
 def _constraints(arguments: argparse.Namespace, log: LogFile) -> Constraints:
@@ -444,6 +454,12 @@ def _parser() -> argparse.ArgumentParser:
         _add_dependents(command, mode)
         _add_engine(command)
         command.set_defaults(run=partial(_script, mode))
+
+    add = live_commands.Adders(
+        _add_log, _add_statements, _add_selection, _add_schema, _add_engine, _position, partial(_time, True), _positive
+    )
+    made = live_commands.Makers(_opened, _selection, _options, _placed, _check, _constraints, _started)
+    live_commands.add_to(commands, layout, add, made, print)
     return parser
 
 
@@ -496,7 +512,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     _add_statements(parser)
 
 
-def _add_statements(parser: argparse.ArgumentParser) -> None:
+def _add_statements(parser: argparse.ArgumentParser, where: str = "key") -> None:
     group = parser.add_argument_group("statements")
     group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
     group.add_argument(
@@ -508,8 +524,8 @@ def _add_statements(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--where-columns",
         choices=("key", "guard", "all"),
-        default="key",
-        help="what finds a row: its key; key and the old values of what changes; all columns",
+        default=where,
+        help=f"what finds a row: its key; key and the old values of what changes; all columns (default {where})",
     )
     group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
     group.add_argument(
@@ -531,17 +547,10 @@ def _add_statements(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
 
 
-def _add_selection(parser: argparse.ArgumentParser) -> None:
+def _add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
     group = parser.add_argument_group("selection (all of it combines)")
-    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
-    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
-    group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
-    group.add_argument(
-        "--until-time",
-        type=partial(_time, True),
-        metavar="T",
-        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
-    )
+    if script:
+        _add_range(group)
     group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
     group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
     group.add_argument("--op", action="append", default=[], choices=sorted(OP_NAMES), help="only these operations (repeatable)")
@@ -575,8 +584,20 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         help="incomplete units: set aside those and what provably depends on them (default), every unit the log flags, or all from DEPENDENTRBA "
         "on (Log Master's rule)",
     )
-    group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
     group.add_argument("--from-recovery-point", action="store_true", help="also records of SQLTYPE R (after a REDO recovery point)")
+
+
+def _add_range(group: Any) -> None:
+    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
+    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
+    group.add_argument("--from-time", type=partial(_time, False), metavar="T", help="earliest commit time, inclusive, as in the log")
+    group.add_argument(
+        "--until-time",
+        type=partial(_time, True),
+        metavar="T",
+        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
+    )
+    group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
 
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:

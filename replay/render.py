@@ -28,6 +28,7 @@ from replay.plan import Plan
 from replay.report import Tally
 from replay.selection import REASONS
 from replay.sink import Sink, Written
+from replay.steps import sources_of
 from sqlgen import structure
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.script import script_prologue, unit_comments
@@ -419,7 +420,11 @@ class BucketRenderer:
         first = changes.envelope.take(ordered[starts])
         comments = unit_comments(self.log.unit_fields(first))
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
-        self.sink.write(Written(text, starts, comments, unit, ordinal // self.plan.options.commit_every))
+        sources = None
+        if self.plan.steps:
+            head, weight = changes.head[ordered], changes.weight[ordered]
+            sources = sources_of(changes.records, head, weight, changes.version[ordered], changes.change[ordered])
+        self.sink.write(Written(text, starts, comments, unit, ordinal // self.plan.options.commit_every, sources))
 
     def _count(self, changes: Changes, emitted: Mask, chunk: Chunk) -> None:
         bad = self.bad_units[changes.unit]
@@ -490,7 +495,7 @@ def render_bucket(plan: Plan, log: LogFile, bucket: int, blocks: list[bytes], fo
     records = np.concatenate([np.frombuffer(block, RECORD) for block in blocks])
     name = plan.file_name(bucket)
     profile = profile_named(plan.options.dialect)
-    sink = Sink(folder / name, profile, script_prologue(profile, plan.mode))
+    sink = Sink(folder / name, profile, script_prologue(profile, plan.mode), plan.steps)
     renderer = BucketRenderer(plan, log, records, sink)
     tally = renderer.run()
     starts = renderer.records[renderer.unit_start]

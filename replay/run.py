@@ -69,9 +69,10 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
 
 
 def _decided(plan: Plan, asker: Asker) -> tuple[Plan, Consequences | None]:
-    """The plan after ``--cascade`` and ``--except``."""
+    """The plan after ``--cascade`` and ``--except``. A replay (``plan.steps``) takes back all that it applied after a point: nobody is left who
+    could have built on it."""
     selection = plan.selection
-    if plan.mode == "undo" and limits_changes(selection):
+    if plan.mode == "undo" and not plan.steps and limits_changes(selection):
         found = consequences(asker, plan)
         return cascade(plan, found, selection.cascade), found
     if plan.mode == "redo" and selection.excepted is not None:

@@ -16,19 +16,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay.steps import Sources, StepWriter
 from sqlgen.dialects import Profile
 
 
 @dataclass(frozen=True)
 class Written:
     """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit begins and ``comments`` the comment line of
-    each, ``unit`` and ``group`` the number of the unit and of its target transaction per row."""
+    each, ``unit`` and ``group`` the number of the unit and of its target transaction per row, ``sources`` the changes behind the statements
+    where the script gets steps."""
 
     text: pa.Array
     starts: npt.NDArray[np.int64]
     comments: pa.Array
     unit: npt.NDArray[np.int64]
     group: npt.NDArray[np.int64]
+    sources: Sources | None = None
 
 
 @dataclass
@@ -39,10 +42,12 @@ class _State:
 
 
 class Sink:
-    """Writes one script file, made when the first statement arrives. ``prologue`` is the text at its head."""
+    """Writes one script file, made when the first statement arrives. ``prologue`` is the text at its head; ``steps``: also what
+    :mod:`replay.steps` describes."""
 
-    def __init__(self, path: Path, profile: Profile, prologue: str) -> None:
+    def __init__(self, path: Path, profile: Profile, prologue: str, steps: bool = False) -> None:
         self.path, self.profile, self.prologue = path, profile, prologue
+        self.steps = StepWriter(path) if steps else None
         self.file: IO[bytes] | None = None
         self.digest = hashlib.sha256()
         self.size = 0
@@ -70,16 +75,28 @@ class Sink:
         place = np.full(len(part.text), len(heads), np.int64)
         place[part.starts] = np.arange(len(heads))
         prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
+        if self.steps is not None and part.sources is not None:
+            self._step(self.steps, prefix, part.text, part.sources)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
         self._state = _State(int(part.unit[-1]), int(part.group[-1]), True)
 
+    def _step(self, steps: StepWriter, prefix: pa.Array, text: pa.Array, sources: Sources) -> None:
+        before, size = (pc.binary_length(array).to_numpy().astype(np.int64) for array in (prefix, text))
+        base = self.size if self.file is not None else len(self.prologue.encode())
+        end = base + np.cumsum(before + size + 1)
+        steps.write(end - 1 - size, size, sources)
+
     def mark(self) -> None:
         """Remember this place: :meth:`cut_back` returns to it."""
+        if self.steps is not None:
+            self.steps.mark()
         self._marked = (self.size, self.digest.copy(), _State(self._state.unit, self._state.group, self._state.open))
 
     def cut_back(self) -> None:
         """Forget everything written since :meth:`mark`."""
         size, digest, self._state = self._marked
+        if self.steps is not None:
+            self.steps.cut_back()
         self.digest = digest
         if self.file is not None:
             if size == 0:
@@ -97,6 +114,8 @@ class Sink:
             self._put((self.profile.commit + "\n").encode())
         if self.file is not None:
             self.file.close()
+        if self.steps is not None:
+            self.steps.close()
 
     def _put(self, data: Any) -> None:
         if self.file is None:

@@ -37,13 +37,15 @@ _SLOT = "\0"
 @dataclass(frozen=True)
 class RenderOptions:
     """``names``: lower or exact; ``where_columns``: key, guard (key and the changed columns' values) or all; ``columns`` and
-    ``exclude_columns``: globs on column names or OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold."""
+    ``exclude_columns``: globs on column names or OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold; ``keep_identity``: inserts give
+    the values of columns that the target would number itself."""
 
     names: str = "lower"
     where_columns: str = "key"
     columns: tuple[str, ...] = ()
     exclude_columns: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
+    keep_identity: bool = False
 
     def describe(self) -> dict[str, Any]:
         """The options as JSON-able data."""
@@ -114,6 +116,14 @@ def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     return _updates(rows, profile, options)
 
 
+def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
+    """For each row a query for what the table holds under the identity of ``rows.before``."""
+    query = exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
+    begin, end = _sql(query, profile).split(_SLOT)
+    condition = _conditions(rows, identity(rows.table, options), profile, options, [])
+    return _join([begin, *condition, end], rows.count)
+
+
 def truncate_statement(table: Table, profile: Profile, names: str) -> str:
     """Empties a table at once."""
     return _sql(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile) + ";"
@@ -133,10 +143,14 @@ def _slot() -> exp.Var:
 
 
 @lru_cache(maxsize=4096)
-def _insert_pieces(table: Table, columns: tuple[Column, ...], profile: Profile, names: str) -> tuple[str, ...]:
+def _insert_pieces(table: Table, columns: tuple[Column, ...], profile: Profile, options: RenderOptions) -> tuple[str, ...]:
+    names = options.names
     into = exp.Schema(this=table_expression(table, profile, names), expressions=[identifier(c.name, profile, names) for c in columns])
     tree = exp.Insert(this=into, expression=exp.Values(expressions=[exp.Tuple(expressions=[_slot() for _ in columns])]))
-    return tuple((_sql(tree, profile) + ";").split(_SLOT))
+    first, *others = (_sql(tree, profile) + ";").split(_SLOT)
+    if options.keep_identity:  # sqlglot has no node for it
+        first = first.removesuffix("VALUES (") + "OVERRIDING SYSTEM VALUE VALUES ("
+    return (first, *others)
 
 
 @dataclass(frozen=True)
@@ -178,7 +192,7 @@ def _column_pieces(column: Column, profile: Profile, names: str) -> tuple[str, s
 
 def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
-    pieces = _insert_pieces(rows.table, columns, profile, options.names)
+    pieces = _insert_pieces(rows.table, columns, profile, options)
     problems: list[Problem] = []
     parts: list[Any] = [pieces[0]]
     for column, piece in zip(columns, pieces[1:], strict=True):

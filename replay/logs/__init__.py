@@ -78,10 +78,13 @@ class DataFile(Protocol):
 
 
 class LogFile(Protocol):
-    """An open log: cheap to pickle, because workers open the files themselves. A family gets back the envelopes it made (``Any``)."""
+    """An open log: cheap to pickle, because workers open the files themselves. A family gets back the envelopes it made (``Any``). ``source`` names
+    the database that wrote it, the same for all its logs."""
 
     catalog: Catalog
 
+    @property
+    def source(self) -> str: ...
     @property
     def files(self) -> Sequence[DataFile]: ...
     @property

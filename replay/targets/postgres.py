@@ -1,4 +1,4 @@
-"""PostgreSQL as a target: run scripts with ``psql``, load a state, compare with a state.
+"""PostgreSQL as a target: run scripts with ``psql``, replay changes, load a state, compare with a state.
 
 A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``: a header with column names, rows in CSV form, ``\\N`` for NULL. Nothing here
 writes to a database except what the caller asks for by name; comparing works in a transaction that is rolled back.
@@ -11,13 +11,13 @@ import gzip
 import io
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from replay.errors import InputError, TargetError, Where
-from replay.targets import Difference
+from replay.targets import Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
     try:
         connection = psycopg.connect(url, connect_timeout=30)
     except psycopg.OperationalError as error:
-        raise TargetError("LR4003", f"cannot connect to {_without_password(url)[0]}: {error}") from error
+        raise TargetError("LR4003", f"cannot connect to {shown(url)}: {error}") from error
     try:
         with connection:
             yield connection
@@ -157,10 +157,32 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
         raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
 
 
+def shown(url: str) -> str:
+    """The URL without passwords."""
+    return _without_password(url)[0]
+
+
 def _without_password(url: str) -> tuple[str, str | None]:
-    """(URL without the password, the password)."""
+    """(URL without the password, the password), whether it stands before the host or among the parameters."""
     parts = urlsplit(url)
-    if parts.password is None:
-        return url, None
-    user, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}@{host}")), unquote(parts.password)
+    pairs = [pair for pair in parts.query.split("&") if pair]
+    secret = [pair for pair in pairs if pair.partition("=")[0].lower() in ("password", "sslpassword", "passfile")]
+    parts = parts._replace(query="&".join(pair for pair in pairs if pair not in secret))
+    password = next((unquote(pair.partition("=")[2]) for pair in secret if pair.lower().startswith("password=")), None)
+    if parts.password is not None:
+        user, _, host = parts.netloc.rpartition("@")
+        password = unquote(parts.password)
+        parts = parts._replace(netloc=f"{user.partition(':')[0]}@{host}")
+    return urlunsplit(parts), password
+
+
+def scratch() -> AbstractContextManager[str]:
+    """A database on an embedded server of its own."""
+    return embedded.server()
+
+
+def connect(url: str) -> Session:
+    """A session for replaying into the database, its settings as scripts set them. Raises TargetError (LR4003)."""
+    from replay.targets.postgres_session import PostgresSession
+
+    return PostgresSession(url, shown(url))

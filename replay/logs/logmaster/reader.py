@@ -77,6 +77,11 @@ class LogmasterLog:
         self.catalog = self.control.catalog
 
     @property
+    def source(self) -> str:
+        """The Db2 subsystem or data sharing group (CNTLFILESYSID), as one name for all its logs."""
+        return f"logmaster {self.control.common['CNTLFILESYSID']}".strip()
+
+    @property
     def dependent_position(self) -> bytes | None:
         """DLGE.DEPENDENTRBA when the log has incomplete units."""
         return self.control.dependent_position

@@ -1,0 +1,467 @@
+"""Carries the scripts of a plan out on a target, unit by unit, exactly once.
+
+Each target transaction holds the statements of whole units of recovery and the move of the position row. What was committed is therefore what the
+position says, wherever the client or the server is killed; after any interruption the position is read again and the work goes on behind it.
+Every statement must touch exactly one row (but for those that empty a table). A transaction in which one does not is undone and taken again
+unit by unit, so that all units before the bad one are applied and nothing of it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import tenacity
+
+from replay.changes import unit_text
+from replay.errors import Refusal, TargetError
+from replay.evidence import Evidence, EvidenceRoom, shown_statement
+from replay.position import LAST_UNIT, Position, Store
+from replay.responses import OVERWRITE, RETRY, SKIP, STOP, Responses
+from replay.steps import Script, Unit
+from replay.targets import NO_ROW, OTHER, SEVERAL_ROWS, ConnectionLost, Failure, Outcome, Session, Transient
+
+#: Text sent at once: large enough to make the round trip disappear, small enough for any memory.
+BATCH_BYTES = 256 << 10
+#: Under watch (another response than to stop is possible) a savepoint covers this much.
+_CAREFUL_BYTES = 32 << 10
+
+Key = bytes
+
+
+def nothing(_: str) -> None:
+    """Where nobody watches."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How much goes into a transaction, and how long to try again: ``units`` or ``statements``, whichever comes first; ``tries`` in all, with
+    waits that begin at ``wait`` seconds and double up to ``longest``."""
+
+    units: int = 1000
+    statements: int = 10_000
+    tries: int = 8
+    wait: float = 0.2
+    longest: float = 30.0
+
+
+@dataclass(frozen=True)
+class Group:
+    """Units that share a transaction, and the position before and after it."""
+
+    units: tuple[Unit, ...]
+    before: Key
+    after: Key
+
+    @property
+    def statements(self) -> int:
+        """Number of statements."""
+        return sum(unit.count for unit in self.units)
+
+
+@dataclass
+class Ahead:
+    """What lies on a journey: units, statements, and changes by (table version, kind)."""
+
+    units: int = 0
+    statements: int = 0
+    changes: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+
+@dataclass
+class Journey:
+    """One way to go: forward, up to the unit ``last``, or backward down to the commit position ``floor``. ``position`` is where the target stands;
+    ``pending`` are units that it lacks although they lie before the position; ``rejected`` are keys of units with rejects (backward only), which
+    go alone."""
+
+    forward: bool
+    position: Key
+    run: int
+    floor: bytes | None = None
+    last: Key | None = None
+    pending: frozenset[bytes] = frozenset()
+    rejected: frozenset[Key] = frozenset()
+
+    def groups(self, scripts: list[Script], pace: Pace) -> Iterator[Group]:
+        """The units that are still to be applied, in order, in groups."""
+        units = self._units(scripts)
+        held: list[Unit] = []
+        count = 0
+        following = next(units, None)
+        at = self.position
+        while following is not None:
+            held.append(following)
+            count += following.count
+            following = next(units, None)
+            full = following is None or len(held) >= pace.units or count >= pace.statements
+            if full or held[-1].key in self.rejected or (following is not None and following.key in self.rejected):
+                after = self._after(held[-1], following, at)
+                yield Group(tuple(held), at, after)
+                held, count, at = [], 0, after
+
+    def ahead(self, scripts: list[Script]) -> Ahead:
+        """What is still to be applied."""
+        found = Ahead()
+        run: Unit | None = None
+        for unit in self._units(scripts):
+            found.units += 1
+            found.statements += unit.count
+            if run is not None and (run.script, run.stop) == (unit.script, unit.start):
+                run = replace(run, stop=unit.stop)
+                continue
+            if run is not None:
+                found.changes.update(scripts[run.script].kinds(run.start, run.stop))
+            run = unit
+        if run is not None:
+            found.changes.update(scripts[run.script].kinds(run.start, run.stop))
+        return found
+
+    def _units(self, scripts: list[Script]) -> Iterator[Unit]:
+        for number, script in enumerate(scripts):
+            for unit in script.units(number):
+                late = unit.key[10:] in self.pending
+                if self.forward and (unit.key > self.position or late) and (self.last is None or unit.key <= self.last):
+                    yield unit
+                if not self.forward and unit.key <= self.position and not late and (self.floor is None or unit.key[:10] > self.floor):
+                    yield unit
+
+    def _after(self, last: Unit, following: Unit | None, before: Key) -> Key:
+        if self.forward:
+            return max(last.key, before)
+        return following.key if following is not None else (self.floor or bytes(10)) + LAST_UNIT
+
+    def split(self, group: Group) -> Iterator[Group]:
+        """The units of a group, each in a group of its own."""
+        at = group.before
+        for number, unit in enumerate(group.units):
+            following = group.units[number + 1] if number + 1 < len(group.units) else None
+            after = self._after(unit, following, at) if following is not None or self.forward else group.after
+            yield Group((unit,), at, after)
+            at = after
+
+
+@dataclass
+class Progress:
+    """What has been committed."""
+
+    units: int = 0
+    statements: int = 0
+    rejected: int = 0
+    retried: int = 0
+
+
+@dataclass(frozen=True)
+class _Bad:
+    """The statement that did not do what it should (None: the check at the end of the unit)."""
+
+    step: int | None
+    condition: str
+    failure: Failure | None
+    count: int = 0
+
+
+class Applier:
+    """Applies groups through a session. ``connect`` opens a session that holds the lock, ``session`` is the first one; ``reached`` hears of
+    every point where a kill is interesting."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Session],
+        scripts: list[Script],
+        journey: Journey,
+        room: EvidenceRoom,
+        responses: Responses,
+        pace: Pace,
+        reached: Callable[[str], None] = nothing,
+        session: Session | None = None,
+    ) -> None:
+        self.connect, self.scripts, self.journey, self.room = connect, scripts, journey, room
+        self.responses, self.pace, self.reached = responses, pace, reached
+        self.done = Progress()
+        self._session = session
+        self._base: Position
+
+    def run(self, told: Callable[[int], None] = lambda _: None) -> Progress:
+        """Apply everything; ``told`` hears the statements committed so far.
+
+        Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when somebody else moves the position, ConnectionLost
+        or Transient when trying again did not help. What was committed before stays, and the position says so.
+        """
+        self._base = self._position()
+        losses, seen = 0, -1
+        while True:
+            try:
+                for group in self.journey.groups(self.scripts, self.pace):
+                    self._settle(group)
+                    told(self.done.statements)
+            except ConnectionLost:
+                losses = losses + 1 if self.done.units == seen else 1
+                seen = self.done.units
+                if losses >= self.pace.tries:
+                    raise
+                self._resume()
+            else:
+                return self.done
+
+    def session(self) -> Session:
+        """The session in use, made where there is none."""
+        if self._session is None:
+            self._session = self.connect()
+        return self._session
+
+    # -- once, and again ----------------------------------------------------------------------------------------------------------------
+
+    def _position(self) -> Position:
+        """The position row of this run. Raises Refusal (LR4007) when it is gone or another run has begun since."""
+        position = Store(self.session()).position()
+        if position is None or position.run != self.journey.run:
+            at = "is gone" if position is None else f"belongs to run {position.run}"
+            raise Refusal("LR4007", f"the target's position {at}; expected that of run {self.journey.run}", hint="Run replay again")
+        return position
+
+    def _resume(self) -> None:
+        """After a lost connection: connect again and go on behind what the position says. That may lie before what was believed to be committed,
+        where the server does not wait for its disk."""
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+        self.done.retried += 1
+        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(TargetError), **self._waits()):
+            with attempt:
+                self._session = self.connect()
+                position = self._position()
+        pending = Store(self.session()).pending().keys() & self.journey.pending
+        self.journey = replace(self.journey, position=position.key, pending=frozenset(pending))
+        self.done.units = abs(position.units - self._base.units)
+        self.done.statements = abs(position.statements - self._base.statements)
+        self.done.rejected = position.rejected - self._base.rejected
+
+    def _waits(self) -> dict[str, Any]:
+        pace = self.pace
+        wait = tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest) + tenacity.wait_random(0, pace.wait)
+        return {"stop": tenacity.stop_after_attempt(pace.tries), "wait": wait, "reraise": True}
+
+    def _settle(self, group: Group) -> None:
+        """Apply a group, again after what passes by itself, unit by unit after what does not."""
+        bad = self._tried(group)
+        if bad is None:
+            return
+        if len(group.units) > 1:
+            for single in self.journey.split(group):
+                self._settle(single)
+            return
+        self._stop(group.units[0], bad)
+
+    def _tried(self, group: Group) -> _Bad | None:
+        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits()):
+            with attempt:
+                if attempt.retry_state.attempt_number > 1:
+                    self.done.retried += 1
+                return self._once(group)
+        raise AssertionError("the loop above returns or raises")
+
+    def _once(self, group: Group) -> _Bad | None:
+        session = self.session()
+        try:
+            bad, rejected = self._transact(session, group)
+        except ConnectionLost:
+            raise
+        except BaseException:
+            session.rollback()
+            raise
+        if bad is None:
+            self.done.units += len(group.units)
+            self.done.statements += group.statements
+            self.done.rejected += rejected
+        return bad
+
+    # -- one transaction ------------------------------------------------------------------------------------------------------------------
+
+    def _transact(self, session: Session, group: Group) -> tuple[_Bad | None, int]:
+        """Run a group and move the position; or, where a statement is bad, undo it all and say which (in single units: after the responses)."""
+        store, single = Store(session), len(group.units) == 1
+        watched = single and (self.responses.careful or (not self.journey.forward and group.units[0].key in self.journey.rejected))
+        session.begin()
+        self.reached("begun")
+        rejected = 0
+        for unit in group.units:
+            if watched:
+                bad, rejected = _Watch(self, session, store, unit).run()
+            else:
+                bad = self._run_unit(session, unit)
+            self.reached("unit run")
+            if bad is not None:
+                session.rollback()
+                return bad, 0
+        failure = session.settle()
+        if failure is not None:
+            session.rollback()
+            return _Bad(None, failure.condition, failure), 0
+        self._move(store, group, rejected)
+        self.reached("position moved")
+        session.commit()
+        self.reached("committed")
+        return None, rejected
+
+    def _run_unit(self, session: Session, unit: Unit) -> _Bad | None:
+        script = self.scripts[unit.script]
+        for low, high in script.batches(unit.start, unit.stop, BATCH_BYTES):
+            bad = verdict(script, low, high, session.run(script.slice(low, high)))
+            self.reached("batch run")
+            if bad is not None:
+                return bad
+        return None
+
+    def _move(self, store: Store, group: Group, rejected: int) -> None:
+        late = [unit.key[10:] for unit in group.units if unit.key[10:] in self.journey.pending]
+        if self.journey.forward:
+            store.arrived(late)
+            store.move(group.before, group.after, len(group.units), group.statements, rejected)
+            return
+        forgotten = sum(store.forget_rejects(unit.key) for unit in group.units if unit.key in self.journey.rejected)
+        store.move(group.before, group.after, -len(group.units), -group.statements, rejected - forgotten)
+
+    # -- the end ------------------------------------------------------------------------------------------------------------------------
+
+    def _stop(self, unit: Unit, bad: _Bad) -> None:
+        """Raise TargetError (LR4006) with everything that is known about a bad statement."""
+        script = self.scripts[unit.script]
+        head = f"unit {unit_text(unit.key[10:])}, commit LRSN {unit.key[:10].hex().upper()}"
+        hint = "Nothing of this unit was applied. Find out who changed the row, or say what to do with --on; then run replay again, it goes on here"
+        if bad.step is None:
+            assert bad.failure is not None
+            found = f"the check at the end of the unit failed: SQLSTATE {bad.failure.sqlstate}: {bad.failure.message}"
+            raise TargetError("LR4006", f"{head}: {bad.condition}: {found}", hint=hint)
+        evidence = self.room.of(script, bad.step)
+        place = f"statement {bad.step - unit.start + 1} of {unit.count}"
+        lines = [f"{head}, {place}: {bad.condition}: {explained(evidence, bad)}", f"  statement: {shown_statement(evidence.statement)}"]
+        lines += [f"  {side} image: {image}" for side, image in evidence.images().items() if image is not None]
+        rows = self.room.found(self.session(), evidence)
+        lines += (
+            [f"  in the target: {row}" for row in rows] or ["  in the target: no row with this key"] if evidence.rows is not None else []
+        )
+        raise TargetError("LR4006", "\n".join(lines), evidence.where, hint)
+
+
+def verdict(script: Script, low: int, high: int, outcome: Outcome) -> _Bad | None:
+    """The first of the statements ``low:high`` that failed or did not touch exactly one row."""
+    counts = np.array(outcome.counts, np.int64)
+    done = low + len(counts)
+    if done > high or (outcome.failure is None and done != high):
+        raise TargetError("LR4001", f"{high - low} statements were sent and {len(counts)} answered", hint="This is a defect; report it")
+    wrong = np.flatnonzero((counts != 1) & script.counted(low, done))
+    if len(wrong):
+        count = int(counts[wrong[0]])
+        return _Bad(low + int(wrong[0]), NO_ROW if count == 0 else SEVERAL_ROWS, None, count)
+    return None if outcome.failure is None else _Bad(done, outcome.failure.condition, outcome.failure)
+
+
+def explained(evidence: Evidence, bad: _Bad) -> str:
+    """What happened, in words."""
+    if bad.failure is not None:
+        return f"the {evidence.op.value} in {evidence.table} failed: SQLSTATE {bad.failure.sqlstate}: {bad.failure.message}"
+    return f"the {evidence.op.value} in {evidence.table} touched {bad.count:,} rows; expected exactly one (SQLSTATE 00000)"
+
+
+class _Watch:
+    """Runs one unit under savepoints, so that a bad statement can be answered and the unit go on."""
+
+    def __init__(self, applier: Applier, session: Session, store: Store, unit: Unit) -> None:
+        self.applier, self.session, self.store, self.unit = applier, session, store, unit
+        self.script = applier.scripts[unit.script]
+        self.rejected = 0
+        forward = applier.journey.forward
+        entries = [] if forward or unit.key not in applier.journey.rejected else store.rejects_of(unit.key)
+        self.known = {tuple(entry["identity"]): entry["response"] for entry in entries}
+
+    def run(self) -> tuple[_Bad | None, int]:
+        """The bad statement that ends the unit, if any, and the number of rejects."""
+        for low, high in self.script.batches(self.unit.start, self.unit.stop, _CAREFUL_BYTES):
+            if self.known:
+                bad = next((bad for step in range(low, high) if (bad := self._one(step)) is not None), None)
+            else:
+                self.session.savepoint()
+                bad = verdict(self.script, low, high, self.session.run(self.script.slice(low, high)))
+                if bad is not None:
+                    self.session.back_to_savepoint()
+                    bad = next((bad for step in range(low, high) if (bad := self._one(step)) is not None), None)
+            if bad is not None:
+                return bad, self.rejected
+        return None, self.rejected
+
+    def _one(self, step: int) -> _Bad | None:
+        """Run one statement and answer what comes of it."""
+        if self.known:
+            earlier = self.known.get(self.applier.room.of(self.script, step).identity())
+            if earlier == SKIP:
+                return None
+            if earlier == OVERWRITE:
+                text = (
+                    "this change overwrote a row that was not the log's; the row it found is in the rejects, and undo cannot bring it back"
+                )
+                return _Bad(step, OTHER, Failure(OTHER, "", text))
+        pace, waited = self.applier.pace, 0.0
+        for attempt in range(pace.tries):
+            self.session.savepoint()
+            bad = verdict(self.script, step, step + 1, self.session.run(self.script.slice(step, step + 1)))
+            if bad is None:
+                return None
+            self.session.back_to_savepoint()
+            response = self.applier.responses.to(self.applier.room.op(self.script, step), bad.condition)
+            if response != RETRY or attempt + 1 == pace.tries:
+                break
+            waited = min(pace.longest, waited * 2 or pace.wait)
+            time.sleep(waited)
+        assert bad is not None
+        return bad if response in (STOP, RETRY) else self._answer(step, bad, response)
+
+    def _answer(self, step: int, bad: _Bad, response: str) -> _Bad | None:
+        evidence = self.applier.room.of(self.script, step)
+        found = self.applier.room.found(self.session, evidence)
+        if response == OVERWRITE and not self._overwrite(evidence):
+            return bad
+        entry: dict[str, Any] = {
+            "unit": unit_text(self.unit.key[10:]),
+            "commit_lrsn": self.unit.key[:10].hex().upper(),
+            "direction": "forward" if self.applier.journey.forward else "backward",
+            "table": evidence.table,
+            "operation": evidence.op.value,
+            "condition": bad.condition,
+            "response": response,
+            "sqlstate": bad.failure.sqlstate if bad.failure else "00000",
+            "reason": explained(evidence, bad),
+            "place": str(evidence.where),
+            "statement": evidence.statement,
+            **evidence.images(),
+            "found": found,
+            "identity": list(evidence.identity()),
+        }
+        self.rejected += 1
+        self.store.reject(self.unit.key, step - self.unit.start, self.applier.journey.run, entry)
+        return None
+
+    def _overwrite(self, evidence: Evidence) -> bool:
+        """Put the log's row in place; whether that worked."""
+        texts = self.applier.room.overwrite(evidence)
+        for text in texts:
+            self.session.savepoint()
+            outcome = self.session.run(text.encode())
+            if outcome.failure is not None:
+                self.session.back_to_savepoint()
+                return False
+            if outcome.counts[0] >= 1:
+                return True
+        return bool(texts) and evidence.op.value == "delete"
+
+
+def rejected_keys(entries: Iterable[dict[str, Any]]) -> frozenset[Key]:
+    """Keys of the units that reject entries belong to."""
+    found = set()
+    for entry in entries:
+        urid, _, member = entry["unit"].partition("/")
+        found.add(bytes.fromhex(entry["commit_lrsn"] + urid) + int(member).to_bytes(2, "big"))
+    return frozenset(found)

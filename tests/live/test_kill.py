@@ -1,0 +1,123 @@
+"""Replay survives being killed: the client anywhere, the server under it. Afterwards the state is right and nothing came twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from replay.targets import embedded, target_named
+from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, same
+
+POSTGRES = target_named("postgres")
+POINTS = ("begun", "batch run", "unit run", "position moved", "committed")
+SEED = 20261121
+KILLS = 50
+#: The process of a replay that has begun to write.
+APPLYING = "SELECT pid FROM pg_stat_activity WHERE application_name = 'logreplay' AND to_regclass('logreplay.mark') IS NOT NULL"
+
+Run = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def replayer() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, str(Path(__file__).parent / "replayer.py")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.fixture
+def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
+    """Replays in a child that dies at a point; how it ended."""
+
+    def start(url: str, until: str | None = None, point: str | None = None, times: int = 0, commit_every: int = 100) -> int:
+        assert replayer.stdin is not None
+        assert replayer.stdout is not None
+        job = {"url": url, "control": str(sakila / "sakila.ctl"), "data": str(sakila / "sakila.dat.gz"), "scratch": str(tmp_path)}
+        job |= {"until": until, "point": point, "times": times, "commit_every": commit_every}  # type: ignore[dict-item]
+        replayer.stdin.write(json.dumps(job) + "\n")
+        replayer.stdin.flush()
+        return int(replayer.stdout.readline())
+
+    return start
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("times", [1, 7])
+def test_the_client_is_killed_at_a_point(database: str, sakila: Path, run: Run, point: str, times: int) -> None:
+    assert run(database, PIT1, point, times) == -signal.SIGKILL
+    assert run(database, PIT1) == 0
+    assert same(database, sakila, "pit1")
+    assert position(database)[2:4] == AT_PIT1
+    assert run(database, START, point, times) == -signal.SIGKILL
+    assert run(database, START) == 0
+    assert same(database, sakila, "initial")
+    assert position(database)[2:4] == (0, 0)
+
+
+def test_fifty_kills(database: str, sakila: Path, run: Run) -> None:
+    """There and back, killed somewhere each time; the position never disagrees with the data."""
+    chance = random.Random(SEED)
+    forward, kills = True, 0
+    while kills < KILLS or not forward:
+        times = chance.randint(1, 1200) if kills < KILLS else 0
+        ended = run(database, PIT1 if forward else START, None, times, chance.choice([1, 10, 100]))
+        if ended == 0:
+            assert same(database, sakila, "pit1" if forward else "initial")
+            assert position(database)[2:4] == (AT_PIT1 if forward else (0, 0))
+            forward = not forward
+        else:
+            assert ended == -signal.SIGKILL
+            kills += 1
+    assert run(database) == 0
+    assert same(database, sakila, "final")
+    assert position(database)[2:4] == AT_END
+
+
+@pytest.mark.parametrize("crash", [False, True], ids=["terminated", "crash"])
+def test_the_server_goes_away(sakila: Path, run: Run, crash: bool) -> None:
+    """The connection is ended several times, or its server process killed, on which PostgreSQL shuts all others down immediately and recovers;
+    replay connects again and goes on. This server does not wait for its disk, so a crash loses transactions that were committed."""
+    with embedded.server() as server:
+        POSTGRES.run_scripts(server, [sakila / "schema.sql"])
+        POSTGRES.load_state(server, "sakila", sakila / "initial")
+        stopping = threading.Event()
+        killed = []
+
+        def killer() -> None:
+            while not stopping.wait(0.15):
+                with psycopg.connect(server, autocommit=True) as connection:
+                    found = connection.execute(APPLYING).fetchone()
+                    if found is None or len(killed) >= 5:
+                        continue
+                    if crash:
+                        os.kill(found[0], signal.SIGKILL)
+                    else:
+                        connection.execute("SELECT pg_terminate_backend(%s)", found)
+                    killed.append(found[0])
+                time.sleep(0.3)
+
+        thread = threading.Thread(target=killer)
+        thread.start()
+        try:
+            ended = run(server, commit_every=1)
+        finally:
+            stopping.set()
+            thread.join()
+        assert ended == 0
+        assert killed
+        assert same(server, sakila, "final")
+        assert position(server)[2:4] == AT_END

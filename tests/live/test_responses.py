@@ -1,0 +1,201 @@
+"""Conditions and responses: what happens when a row of the target is not as the log says, and what was told to be done about it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from replay.cli import main
+from replay.errors import UsageError
+from replay.responses import OVERWRITE, SKIP, STOP, responses_of
+from replay.targets import target_named
+from sqlgen.rows import Op
+from tests.replayed import AT_PIT1, PIT1, START, position, rows, same
+
+Replay = Callable[..., int]
+
+#: Condition -> (what brings it about before the replay, the statement that it ends in).
+TROUBLE = {
+    "no-row:update": ("UPDATE sakila.film_stock SET on_hand = 99 WHERE film_id = 819 AND store_id = 1", "update", "SAKILA.FILM_STOCK"),
+    "duplicate-key:insert": ("INSERT INTO sakila.inventory VALUES (4583, 1, 1, '2001-01-01')", "insert", "SAKILA.INVENTORY"),
+    "several-rows:update": (
+        "CREATE TABLE sakila.more () INHERITS (sakila.film_stock); INSERT INTO sakila.more SELECT * FROM ONLY sakila.film_stock WHERE film_id = 819",
+        "update",
+        "SAKILA.FILM_STOCK",
+    ),
+    "other:insert": ("ALTER TABLE sakila.inventory ADD CHECK (inventory_id <> 4583)", "insert", "SAKILA.INVENTORY"),
+}
+
+
+def trouble(url: str, name: str) -> None:
+    rows(url, TROUBLE[name][0])
+
+
+def entries(url: str, tmp_path: Path) -> list[dict[str, object]]:
+    path = tmp_path / "rejects.jsonl"
+    assert main(["status", "--to", url, "--rejects", str(path)]) == 0
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"])
+def test_stop_is_what_happens_by_itself(replay: Replay, database: str, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    trouble(database, name)
+    assert replay("--until-lrsn", PIT1) == 8
+    said = capsys.readouterr().err
+    condition, op = name.split(":")
+    for part in (
+        "LR4006",
+        f"{condition}: the {op} in {TROUBLE[name][2]}",
+        "statement:",
+        "after image:",
+        "Nothing of this unit was applied",
+    ):
+        assert part in said
+    if condition == "duplicate-key":
+        assert "SQLSTATE 23505" in said
+        assert "in the target: {'inventory_id': '4583', 'film_id': '1'" in said
+    units = position(database)[2]
+    assert units < 10
+    assert rows(database, "SELECT outcome LIKE 'LR4006%', units FROM logreplay.run") == [(True, units)]
+
+
+@pytest.mark.parametrize("name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"])
+def test_skip(replay: Replay, database: str, tmp_path: Path, name: str) -> None:
+    trouble(database, name)
+    later = "--on=no-row=skip"  # what comes after a change that was left out may miss it
+    assert replay("--until-lrsn", PIT1, "--on", f"{name}=skip", later) == 4
+    found = entries(database, tmp_path)
+    condition, op = name.split(":")
+    assert (found[0]["condition"], found[0]["operation"], found[0]["response"], found[0]["table"]) == (
+        condition,
+        op,
+        "skip",
+        TROUBLE[name][2],
+    )
+    assert found[0]["after"] is not None
+    assert "record" in str(found[0]["place"])
+    assert position(database)[2:] == (*AT_PIT1, len(found))
+
+
+@pytest.mark.parametrize("name", ["no-row:update", "duplicate-key:insert", "several-rows:update"])
+def test_overwrite(replay: Replay, database: str, sakila: Path, tmp_path: Path, name: str) -> None:
+    """The log's row is in place afterwards, so everything after it fits and the state is the log's."""
+    trouble(database, name)
+    assert replay("--until-lrsn", PIT1, "--on", f"{name}=overwrite") == 4
+    found = entries(database, tmp_path)
+    assert found[0]["response"] == "overwrite"
+    assert found[0]["found"] != []
+    if name == "several-rows:update":
+        rows(database, "DROP TABLE sakila.more")
+    assert same(database, sakila, "pit1")
+
+
+def test_overwrite_an_update_of_a_row_that_is_gone(replay: Replay, database: str, sakila: Path) -> None:
+    rows(database, "DELETE FROM sakila.film_stock WHERE film_id = 819 AND store_id = 1")
+    assert replay("--until-lrsn", PIT1, "--on", "no-row:update=overwrite") == 4
+    assert same(database, sakila, "pit1")
+
+
+def test_overwrite_a_delete_of_a_row_that_is_gone(replay: Replay, database: str, sakila: Path) -> None:
+    assert replay("--until-lrsn", PIT1) == 0
+    rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
+    assert replay("--until-lrsn", START, "--on", "no-row:delete=overwrite") == 4
+    assert same(database, sakila, "initial")
+
+
+def test_undo_leaves_out_what_was_skipped(replay: Replay, database: str, sakila: Path) -> None:
+    """The row with the inserted key is not the log's; taking the insert back must not delete it."""
+    trouble(database, "duplicate-key:insert")
+    assert replay("--until-lrsn", PIT1, "--on", "duplicate-key=skip") == 4
+    assert position(database)[4] == 1
+    assert replay("--until-lrsn", START) == 0
+    assert rows(database, "SELECT film_id FROM sakila.inventory WHERE inventory_id = 4583") == [(1,)]
+    rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
+    assert same(database, sakila, "initial")
+    assert position(database)[2:] == (0, 0, 0)
+
+
+def test_undo_refuses_what_was_overwritten(replay: Replay, database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trouble(database, "duplicate-key:insert")
+    assert replay("--until-lrsn", PIT1, "--on", "duplicate-key=overwrite") == 4
+    assert replay("--until-lrsn", START) == 8
+    assert "this change overwrote a row that was not the log's" in capsys.readouterr().err
+
+
+def test_a_missing_parent(fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Foreign keys that can wait are checked at the end of the unit, others with the statement; both name the unit."""
+    target = target_named("postgres")
+    target.run_scripts(fresh_database, [sakila / "schema.sql"])
+    target.load_state(fresh_database, "sakila", sakila / "initial")
+    rows(fresh_database, "CREATE TABLE parent (id int PRIMARY KEY)")
+    rows(fresh_database, "INSERT INTO parent SELECT DISTINCT inventory_id FROM sakila.inventory UNION VALUES (4582), (4584)")
+    key = "ALTER TABLE sakila.inventory ADD CONSTRAINT of_parent FOREIGN KEY (inventory_id) REFERENCES parent"
+    go = ["replay", *log, "--to", fresh_database, "--engine", "local", "--apply", "--until-lrsn", PIT1]
+    rows(fresh_database, key)
+    assert main(go) == 8
+    said = capsys.readouterr().err
+    assert "foreign-key: the insert in SAKILA.INVENTORY failed: SQLSTATE 23503" in said
+    assert 'Key (inventory_id)=(4583) is not present in table "parent"' in said
+    at = position(fresh_database)
+    rows(fresh_database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
+    rows(fresh_database, key + " DEFERRABLE")
+    assert main(go) == 8
+    assert "the check at the end of the unit failed: SQLSTATE 23503" in capsys.readouterr().err
+    assert position(fresh_database) == at
+    rows(fresh_database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
+    rows(fresh_database, key)
+    rows(fresh_database, "INSERT INTO parent SELECT generate_series(4585, 9999)")
+    parent = threading.Timer(0.7, rows, (fresh_database, "INSERT INTO parent VALUES (4583)"))
+    parent.start()
+    assert main([*go, "--on", "foreign-key:insert=retry"]) == 0
+    parent.join()
+    assert same(fresh_database, sakila, "pit1")
+
+
+def test_a_deadlock_with_somebody_else(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows are locked against the order of the replay, which the database ends, because it looks for a deadlock first; it is tried again."""
+    rows(database, f"ALTER DATABASE {database.rsplit('/', 1)[1]} SET deadlock_timeout = '700ms'")
+    ended = []
+
+    def other() -> None:
+        with psycopg.connect(database) as connection:
+            connection.execute("SET deadlock_timeout = '10s'")
+            connection.execute("SELECT FROM sakila.film_stock WHERE (film_id, store_id) = (725, 1) FOR UPDATE")
+            while not rows(database, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND wait_event_type = 'Lock'"):
+                time.sleep(0.05)
+            connection.execute("SELECT FROM sakila.film_stock WHERE (film_id, store_id) = (819, 1) FOR UPDATE")
+            ended.append("granted")
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert replay("--until-lrsn", PIT1) == 0
+    thread.join()
+    assert ended == ["granted"]
+    assert "transactions were tried again" in capsys.readouterr().out
+    assert same(database, sakila, "pit1")
+    assert position(database)[2:4] == AT_PIT1
+
+
+def test_the_table_of_responses() -> None:
+    table = responses_of(["no-row=skip", "no-row:delete=overwrite", "duplicate-key=overwrite", "other:update=skip", "other=stop"])
+    assert table.to(Op.UPDATE, "no-row") == SKIP
+    assert table.to(Op.DELETE, "no-row") == OVERWRITE
+    assert table.to(Op.INSERT, "duplicate-key") == OVERWRITE
+    assert table.to(Op.UPDATE, "duplicate-key") == STOP
+    assert table.to(Op.UPDATE, "other") == STOP
+    assert table.careful
+    assert not responses_of([]).careful
+
+
+@pytest.mark.parametrize(
+    "text", ["no-row", "no-row=", "norow=skip", "no-row:merge=skip", "no-row=ignore", "foreign-key=overwrite", "other:insert=overwrite"]
+)
+def test_definitions_that_mean_nothing(text: str) -> None:
+    with pytest.raises(UsageError, match="LR1001"):
+        responses_of([text])
