@@ -455,12 +455,16 @@ def _parser() -> argparse.ArgumentParser:
         _add_engine(command)
         command.set_defaults(run=partial(_script, mode))
 
+    _add_live(commands, layout)
+    return parser
+
+
+def _add_live(commands: Any, layout: dict[str, Any]) -> None:
     add = live_commands.Adders(
         _add_log, _add_statements, _add_selection, _add_schema, _add_engine, _position, partial(_time, True), _positive
     )
     made = live_commands.Makers(_opened, _selection, _options, _placed, _check, _constraints, _started)
     live_commands.add_to(commands, layout, add, made, print)
-    return parser
 
 
 def _add_log(parser: argparse.ArgumentParser) -> None:

@@ -80,7 +80,7 @@ EXCEPTIONS = {
 
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
 WRITERS = (
-    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.status", "replay.verify", "replay.steps", "replay.status", "replay.verify", "replay.java",
+    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.status", "replay.verify", "replay.java",
     "replay.targets.embedded", "replay.logs.logmaster.reader",
     "replay.local", "replay.spark",
 )  # fmt: skip
