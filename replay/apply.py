@@ -74,13 +74,15 @@ class Ahead:
 
 @dataclass
 class Journey:
-    """One way to go: forward, or backward down to the commit position ``floor``. ``position`` is where the target stands; ``pending`` are units
-    that it lacks although they lie before the position; ``rejected`` are keys of units with rejects (backward only), which go alone."""
+    """One way to go: forward, up to the unit ``last``, or backward down to the commit position ``floor``. ``position`` is where the target stands;
+    ``pending`` are units that it lacks although they lie before the position; ``rejected`` are keys of units with rejects (backward only), which
+    go alone."""
 
     forward: bool
     position: Key
     run: int
     floor: bytes | None = None
+    last: Key | None = None
     pending: frozenset[bytes] = frozenset()
     rejected: frozenset[Key] = frozenset()
 
@@ -122,7 +124,7 @@ class Journey:
         for number, script in enumerate(scripts):
             for unit in script.units(number):
                 late = unit.key[10:] in self.pending
-                if self.forward and (unit.key > self.position or late):
+                if self.forward and (unit.key > self.position or late) and (self.last is None or unit.key <= self.last):
                     yield unit
                 if not self.forward and unit.key <= self.position and not late and (self.floor is None or unit.key[:10] > self.floor):
                     yield unit

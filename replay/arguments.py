@@ -21,19 +21,18 @@ exit codes: 0 all is well, 4 warnings (read them), 8 errors (something was set a
 Words: redo repeats the logged changes in commit order (Log Master calls plain forward SQL MIGRATE, and uses REDO for "after a recovery, all
 but the selected"); undo takes them back, in reverse order."""
 
+#: What commands on live databases have instead of the options of scripts.
+_NOT_ASKED: dict[str, Any] = {
+    "from_lrsn": None, "from_time": None, "include_aborted": False, "records_per_file": 250_000, "trace": False, "strict": False,
+}  # fmt: skip
+_ALL_OF_IT: dict[str, Any] = {**_NOT_ASKED, "until_lrsn": None, "until_time": None, "commit_every": 1}
+
 
 def _position(text: str) -> bytes:
     digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
     if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}", digits):
         raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits")
     return bytes.fromhex(digits)
-
-
-def _full_position(text: str) -> bytes:
-    position = _position(text)
-    if len(position) != 10:
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected 20 hexadecimal digits, because no log is there to place fewer")
-    return position
 
 
 def _time(last: bool, text: str) -> bytes:
@@ -162,8 +161,27 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
 
 
 def _add_live(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
+    _add_replay(commands, layout).set_defaults(run=run["replay"], **_NOT_ASKED)
+    _add_verify(commands, layout).set_defaults(run=run["verify"], **_ALL_OF_IT)
+
+    command = commands.add_parser("status", help="how far a database has been replayed", **layout)
+    _add_target(command)
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--runs", type=_positive, default=10, metavar="N", help="how many runs to show (default 10)")
+    what = "write all changes that were not applied as the log says, one JSON object a line"
+    command.add_argument("--rejects", type=Path, metavar="F", help=what)
+    command.set_defaults(run=run["status"])
+
+    command = commands.add_parser("mark", help="name a point, for replay --until-mark", **layout)
+    command.add_argument("name", metavar="NAME")
+    command.add_argument("--lrsn", type=_position, metavar="X", help="the commit LRSN, 20 digits (default: where the target stands)")
+    _add_target(command)
+    command.set_defaults(run=run["mark"])
+
+
+def _add_replay(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     what = "bring a live database to a point in time; without --apply only say what would happen"
-    command = commands.add_parser("replay", help=what, description=what, **layout)
+    command: argparse.ArgumentParser = commands.add_parser("replay", help=what, description=what, **layout)
     _add_log(command)
     _add_target(command)
     group = command.add_argument_group("replay")
@@ -171,63 +189,58 @@ def _add_live(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[
     act.add_argument("--apply", action="store_true", help="do it")
     act.add_argument("--dry-run", dest="apply", action="store_false", help="only say what would happen (default)")
     until = group.add_mutually_exclusive_group()
-    until.add_argument(
-        "--until-lrsn", type=_position, metavar="X", help="up to this commit LRSN, inclusive; below the target's position: back to it"
-    )
+    what = "up to this commit LRSN, inclusive; below the target's position: back to it"
+    until.add_argument("--until-lrsn", type=_position, metavar="X", help=what)
     until.add_argument("--until-time", type=partial(_time, True), metavar="T", help="up to this commit time, inclusive, as in the log")
     until.add_argument("--until-mark", metavar="NAME", help="up to a point named with: logreplay mark")
-    group.add_argument(
-        "--at-lrsn", type=_position, metavar="X", help="where a target stands that was never replayed (default: before the log)"
-    )
+    what = "where a target stands that was never replayed (default: before the log)"
+    group.add_argument("--at-lrsn", type=_position, metavar="X", help=what)
     group.add_argument("--adjoining", action="store_true", help="the log continues where the last one ended, although they share no unit")
-    group.add_argument(
-        "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE",
-        help="no-row, several-rows, duplicate-key, foreign-key or other, of insert, update or delete: stop (default), skip, overwrite or retry; the "
-        "last one that fits counts",
-    )  # fmt: skip
-    group.add_argument(
-        "--enforcement", choices=("on", "off"), default="on", help="whether the target's triggers and foreign keys act on the replay"
+    what = (
+        "no-row, several-rows, duplicate-key, foreign-key or other, of insert, update or delete: stop (default), skip, overwrite or retry; the "
+        "last one that fits counts"
     )
-    group.add_argument(
-        "--commit-every", type=_positive, default=1000, metavar="N", help="units of recovery in one transaction (default 1000)"
-    )
-    group.add_argument(
-        "--commit-statements", type=_positive, default=10_000, metavar="N", help="or as many whole units as have N statements"
-    )
-    group.add_argument(
-        "--tries", type=_positive, default=8, metavar="N", help="tries after deadlocks, lost connections and with retry (default 8)"
-    )
+    group.add_argument("--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE", help=what)
+    what = "whether the target's triggers and foreign keys act on the replay (default on)"
+    group.add_argument("--enforcement", choices=("on", "off"), default="on", help=what)
+    what = "units of recovery in one transaction (default 1000)"
+    group.add_argument("--commit-every", type=_positive, default=1000, metavar="N", help=what)
+    what = "or as many whole units as have N statements (default 10000)"
+    group.add_argument("--commit-statements", type=_positive, default=10_000, metavar="N", help=what)
+    what = "tries after deadlocks, lost connections and with retry (default 8)"
+    group.add_argument("--tries", type=_positive, default=8, metavar="N", help=what)
+    _add_how(command)
+    return command
+
+
+def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    what = "compare a database with the state that it should be in, row by row; or prove that undo takes back what redo did"
+    command: argparse.ArgumentParser = commands.add_parser("verify", help=what, description=what, **layout)
+    _add_log(command)
+    _add_target(command, required=False)
+    group = command.add_argument_group("verify")
+    what = "the state: TABLE.csv or TABLE.csv.gz for each table; with a log: before it"
+    group.add_argument("--expected", required=True, type=Path, metavar="DIR", help=what)
+    group.add_argument("--target-schema", metavar="NAME", help="the schema of the tables in the target (default: that of the log)")
+    what = "redo, undo and redo the log in a scratch database, and certify what comes out"
+    group.add_argument("--roundtrip", action="store_true", help=what)
+    group.add_argument("--ddl", type=Path, metavar="F", help="for --roundtrip without --to: a script that makes the tables")
+    group.add_argument("--certificate", type=Path, metavar="F", help="write what was found as JSON")
+    _add_how(command)
+    return command
+
+
+def _add_how(command: argparse.ArgumentParser) -> None:
     _add_statements(command, "guard")
-    command.add_argument("--strict", action="store_true", help="stop at the first damaged record")
-    _add_selection(command, script=False)
+    _add_selection(command, False)
     _add_schema(command)
     _add_engine(command)
-    command.set_defaults(
-        run=run["replay"], from_lrsn=None, from_time=None, include_aborted=False, dialect="postgres", records_per_file=250_000, trace=False
-    )
-
-    command = commands.add_parser("status", help="how far a database has been replayed", **layout)
-    _add_target(command)
-    command.add_argument("--json", action="store_true", help="as JSON")
-    command.add_argument("--runs", type=_positive, default=10, metavar="N", help="how many runs to show (default 10)")
-    command.add_argument(
-        "--rejects", type=Path, metavar="F", help="write all changes that were not applied as the log says, one JSON object a line"
-    )
-    command.set_defaults(run=run["status"])
-
-    command = commands.add_parser("mark", help="name a point, for replay --until-mark", **layout)
-    command.add_argument("name", metavar="NAME")
-    command.add_argument("--lrsn", type=_full_position, metavar="X", help="the commit LRSN, 20 digits (default: where the target stands)")
-    _add_target(command)
-    command.set_defaults(run=run["mark"])
 
 
-def _add_target(parser: argparse.ArgumentParser) -> None:
+def _add_target(parser: argparse.ArgumentParser, required: bool = True) -> None:
     group = parser.add_argument_group("target")
-    group.add_argument(
-        "--to", required=True, metavar="URL",
-        help="the database, as in postgresql://user@host/database; better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard",
-    )  # fmt: skip
+    what = "the database, as in postgresql://user@host/database; better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard"
+    group.add_argument("--to", required=required, metavar="URL", help=what)
 
 
 def _add_log(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import replay
 from replay.changes import Change
-from replay.errors import UsageError
+from replay.errors import InputError, Refusal, UsageError, first_finding_error
 from replay.logs import LogFile
 from replay.plan import Plan
 from replay.quarantine import write_quarantine
@@ -83,6 +83,7 @@ def write_bundle(
     try:
         outcome = carry_out(replace(plan, constraints=constraints or Constraints()), log, engine, work)
         plan, tally = outcome.plan, outcome.tally
+        raise_for(plan, tally)
         apart = write_quarantine(outcome, log, engine, work)
         warnings = [*(warnings or []), *_consequences(outcome)]
         exit_code = tally.exit_code(warnings)
@@ -125,6 +126,24 @@ def _publish(work: Path, out: Path) -> None:
     work.rename(out)
     if aside is not None:
         shutil.rmtree(aside)
+
+
+def raise_for(plan: Plan, tally: Tally) -> None:
+    """Raise what a tally says that nothing can be published after: InputError for damage that leaves no unit trustworthy, or with ``--strict`` for
+    the first finding; Refusal for a change that cannot be expressed."""
+    if tally.fatal:
+        finding = tally.fatal[0]
+        more = f" ({len(tally.fatal) - 1} more such records)" if len(tally.fatal) > 1 else ""
+        found = f"found {finding.found}; expected {finding.expected}; the record does not even name its unit of recovery{more}, so no unit can be trusted"
+        raise InputError(finding.code, found, finding.where, finding.hint)
+    if plan.options.strict and tally.findings:
+        raise first_finding_error(tally.findings[0])
+    if tally.refusals:
+        first = tally.refusals[0]
+        more = f" ({len(tally.refusals)} such changes)" if len(tally.refusals) > 1 else ""
+        raise Refusal(first.code, f"found {first.found}; expected {first.expected}{more}", first.where, first.hint)
+    if tally.read == 0:
+        raise InputError("LR2002", "found no record in the data files; expected at least one", hint="Was the right data file given?")
 
 
 class Digests:

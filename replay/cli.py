@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from replay import demo, inspect, live, local, picture, status
+from replay import demo, inspect, live, local, picture, status, verify
 from replay.apply import Pace
 from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
@@ -165,31 +165,50 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    selection, options = _selection(arguments), _options(arguments)
-    family = source_named(arguments.source)
-    check_needs(family, "redo", selection)
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
-        log = _open(arguments, family, scratch)
-        places = _placed(replace(selection, from_position=arguments.at_lrsn, until_position=arguments.until_lrsn), log)
-        selection = replace(selection, units=places.units)
+        log = _opened(arguments, "redo", scratch)
+        asked = _selection(arguments)
+        selection = _placed(replace(asked, until_position=None, until_time=None), log)
+        options = _options(arguments)
         for warning in _check(log, selection, options, "replay"):
             print(f"warning: {warning}")
         request = live.Request(
             arguments.to,
             arguments.apply,
-            places.until_position,
-            arguments.until_time,
-            arguments.until_mark,
-            places.from_position,
-            arguments.adjoining,
-            arguments.enforcement == "on",
-            responses_of(arguments.on),
-            Pace(arguments.commit_every, arguments.commit_statements, arguments.tries),
+            until=None if arguments.until_lrsn is None else log.placed(arguments.until_lrsn, True),
+            until_time=arguments.until_time,
+            until_mark=arguments.until_mark,
+            at=None if arguments.at_lrsn is None else log.placed(arguments.at_lrsn, True),
+            adjoining=arguments.adjoining,
+            enforcement=arguments.enforcement == "on",
+            responses=responses_of(arguments.on),
+            pace=Pace(arguments.commit_every, arguments.commit_statements, arguments.tries),
         )
         with Bar(sys.stderr) as progress:
-            engine = _engine(arguments, progress)
-            split, known = arguments.split_mb << 20, _constraints(arguments, log)
-            return live.run(log, selection, options, request, engine, print, progress, split, known)
+            work = live.Work(log, selection, options, _constraints(arguments, log), _engine(arguments, progress))
+            return live.run(work, request, print, progress, arguments.split_mb << 20)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    logged = bool(arguments.control or arguments.data or arguments.log)
+    if arguments.roundtrip and not logged:
+        raise UsageError("LR1001", "verify --roundtrip needs a log", hint="Give the options that name one, such as --control and --data")
+    if arguments.to is None and not arguments.roundtrip:
+        raise UsageError("LR1001", "found neither --to nor --roundtrip", hint="Say which database is to be compared")
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch, Bar(sys.stderr) as progress:
+        work = None
+        if logged:
+            log = _opened(arguments, "undo" if arguments.roundtrip else "redo", scratch)
+            selection, options = _placed(_selection(arguments), log), _options(arguments)
+            work = live.Work(log, selection, options, _constraints(arguments, log), _engine(arguments, progress))
+        if arguments.roundtrip:
+            assert work is not None
+            code, found = verify.roundtrip(arguments.to, arguments.ddl, arguments.target_schema, arguments.expected, work, print)
+        else:
+            code, found = verify.state(arguments.to, arguments.target_schema, arguments.expected, work, print)
+    if arguments.certificate is not None:
+        verify.write_certificate(found, arguments.certificate)
+    return code
 
 
 def _status(arguments: argparse.Namespace) -> int:
@@ -201,6 +220,8 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _mark(arguments: argparse.Namespace) -> int:
+    if arguments.lrsn is not None and len(arguments.lrsn) != 10:
+        raise UsageError("LR1001", "found --lrsn with fewer than 20 digits; expected 20, because no log is there to place them")
     print(status.mark(arguments.to, arguments.name, arguments.lrsn))
     return 0
 
@@ -245,6 +266,13 @@ def _open(arguments: argparse.Namespace, family: Family, scratch: str) -> LogFil
         scratch,
     )
     return family.open_log(inputs)
+
+
+def _opened(arguments: argparse.Namespace, mode: str, scratch: str) -> LogFile:
+    """A log whose family can tell what the command needs."""
+    family = source_named(arguments.source)
+    check_needs(family, mode, _selection(arguments))
+    return _open(arguments, family, scratch)
 
 
 def _constraints(arguments: argparse.Namespace, log: LogFile) -> Constraints:
@@ -344,6 +372,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "redo": partial(_script, "redo"),
     "undo": partial(_script, "undo"),
     "replay": _replay,
+    "verify": _verify,
     "status": _status,
     "mark": _mark,
     "whatif": _whatif,

@@ -5,6 +5,7 @@ Decoding is late and lazy: of an update only the identity columns are decoded in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,23 +111,24 @@ class RowDecoder:
         return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks)
 
 
-def whole_rows(log: LogFile, records: npt.NDArray[np.void], version: int, kind: Change) -> Rows:
-    """One change with all columns of both images, from its log records (:data:`replay.changes.RECORD`, segments in order).
-
-    Raises InputError (LR2014, LR2015) where it cannot be read any more.
-    """
-    head, weight = np.zeros(1, np.int64), np.array([len(records)], np.int64)
-    _, image = next(log.images(records, head, weight, kind))
-    found = log.catalog.versions[version]
-    batch = _Batch(log, found, kind, image)
-    sides = {side: {column.name: batch.decode(side, column.name) for column in found.table.columns} for side in batch.walks}
-    changed = {}
-    if kind is Change.UPDATE:
-        changed = {column.name: pa.array([True]) for column in found.table.columns if batch.changed(column.name) is not None}
-    for problem in batch.problems:
-        where = Where(log.files[int(records["file"][0])].name, int(records["number"][0]), int(records["offset"][0]), problem.field)
-        raise InputError(problem.code, f"found {problem.found}; expected {problem.expected}", where, problem.hint)
-    return Rows(found.table, _OPS[kind], 1, sides.get("before", {}), sides.get("after", {}), changed)
+def whole_rows(
+    log: LogFile, records: npt.NDArray[np.void], heads: npt.NDArray[np.int64], weights: npt.NDArray[np.int64], version: int, kind: Change
+) -> Iterator[tuple[npt.NDArray[np.int64], Rows]]:
+    """Changes of one table version and kind with all columns of both images: (which of them, their rows), in parts. ``heads`` and ``weights`` are
+    as for :meth:`replay.logs.LogFile.images`. Raises InputError (LR2014, LR2015) where one cannot be read."""
+    for part, image in log.images(records, heads, weights, kind):
+        found = log.catalog.versions[version]
+        batch = _Batch(log, found, kind, image)
+        sides = {side: {column.name: batch.decode(side, column.name) for column in found.table.columns} for side in batch.walks}
+        changed = {}
+        if kind is Change.UPDATE:
+            masks = {column.name: batch.changed(column.name) for column in found.table.columns}
+            changed = {name: pa.array(mask) for name, mask in masks.items() if mask is not None}
+        for problem in batch.problems:
+            record = records[heads[part[problem.row]]]
+            where = Where(log.files[int(record["file"])].name, int(record["number"]), int(record["offset"]), problem.field)
+            raise InputError(problem.code, f"found {problem.found}; expected {problem.expected}", where, problem.hint)
+        yield part, Rows(found.table, _OPS[kind], batch.count, sides.get("before", {}), sides.get("after", {}), changed)
 
 
 class _Batch:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from replay.changes import Change, unit_text
@@ -69,9 +70,10 @@ class EvidenceRoom:
         records = script.records(step)
         table = self.log.catalog.versions[version].table
         name = f"{table.schema}.{table.name}"
-        rows = whole_rows(self.log, records, version, kind) if kind in _OPS else None
-        if rows is not None and self.plan.mode == "undo":
-            rows = rows.inverse()
+        rows = None
+        if kind in _OPS:
+            _, rows = next(whole_rows(self.log, records, np.zeros(1, np.int64), np.array([len(records)], np.int64), version, kind))
+            rows = rows.inverse() if self.plan.mode == "undo" else rows
         first = records[0]
         file = self.log.files[int(first["file"])].name
         where = Where(file, int(first["number"]), int(first["offset"]), None, name, unit_text(first["unit"].tobytes()))

@@ -14,7 +14,7 @@ import tenacity
 
 import replay
 from replay.apply import Ahead, Applier, Journey, Pace, nothing, rejected_keys
-from replay.bundle import Digests, changes_by_table
+from replay.bundle import Digests, changes_by_table, raise_for
 from replay.changes import unit_text
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Refusal, TargetError, UsageError
 from replay.evidence import EvidenceRoom
@@ -43,14 +43,16 @@ Echo = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asks of a replay. ``until`` and ``at`` are commit positions (10 bytes), ``until_time`` 17 packed bytes; at most one of the three
-    ``until`` is given. ``at``: where a target stands that was never replayed. ``enforcement``: whether the target's triggers and foreign keys act."""
+    """What a user asks of a replay. ``until`` and ``at`` are commit positions (10 bytes), ``until_time`` 17 packed bytes, ``until_key`` a position
+    with its unit (22 bytes); at most one ``until`` is given. ``at``: where a target stands that was never replayed. ``enforcement``: whether the
+    target's triggers and foreign keys act."""
 
     url: str
     apply: bool = False
     until: bytes | None = None
     until_time: bytes | None = None
     until_mark: str | None = None
+    until_key: bytes | None = None
     at: bytes | None = None
     adjoining: bool = False
     enforcement: bool = True
@@ -61,33 +63,40 @@ class Request:
 
 @dataclass(frozen=True)
 class Way:
-    """From where to where: ``key`` is the position now, ``until`` the last commit position that shall be applied (None: all of the log)."""
+    """From where to where: ``key`` is the position now, ``until`` the last commit position that shall be applied (None: all of the log), ``last`` the
+    last unit forward (22 bytes) where that lies among several of one commit position."""
 
     forward: bool
     key: bytes
     until: bytes | None
+    last: bytes | None = None
 
     def __str__(self) -> str:
         to = "the end of the log" if self.until is None else point_text(self.until + LAST_UNIT)
         return f"{'forward' if self.forward else 'backward (undo)'} from {point_text(self.key)} to {to}"
 
+    def journey(self, run: int, pending: frozenset[bytes], rejected: frozenset[bytes] = frozenset()) -> Journey:
+        """The units on this way."""
+        return Journey(self.forward, self.key, run, None if self.forward else self.until, self.last, pending, rejected)
 
-def run(
-    log: LogFile,
-    selection: Selection,
-    options: ScriptOptions,
-    request: Request,
-    engine: Engine,
-    echo: Echo,
-    told: Callable[[str, int, int], None],
-    split_bytes: int = 32 << 20,
-    constraints: Constraints | None = None,
-) -> int:
-    """Plan a replay and, with ``request.apply``, carry it out; the exit code. ``told`` hears (stage, done, total);
-    ``constraints``: what is known of unique and foreign keys.
+
+@dataclass(frozen=True)
+class Work:
+    """A log, what is to be taken of it and how it is written, what is known of the tables' keys, and the engine that does it."""
+
+    log: LogFile
+    selection: Selection
+    options: ScriptOptions
+    constraints: Constraints
+    engine: Engine
+
+
+def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int], None], split_bytes: int = 32 << 20) -> int:
+    """Plan a replay and, with ``request.apply``, carry it out; the exit code. ``told`` hears (stage, done, total).
 
     Raises the errors of :mod:`replay.errors`; what was committed before one stays, and the position in the target says how far that is.
     """
+    log, selection, options = work.log, work.selection, work.options
     target = target_of(request.url)
     digests = Digests(log)
     session = _connect(target, request)
@@ -105,22 +114,23 @@ def run(
             return EXIT_OK
         facts = _facts(session, log, selection, options)
         plan = _plan(log, selection, options, way, pending, facts, split_bytes)
-        plan = replace(plan, constraints=constraints or Constraints())
         runs = store.runs(20) if position is not None else []
         with tempfile.TemporaryDirectory(prefix="logreplay-replay-") as folder:
             began = time.perf_counter()
-            outcome = carry_out(plan, log, engine, Path(folder))
+            outcome = carry_out(replace(plan, constraints=work.constraints), log, work.engine, Path(folder))
             plan, tally = outcome.plan, outcome.tally
+            raise_for(plan, tally)
+            _refuse_halves(way, tally, pending)
             problems = _problems(plan, log, tally, facts, request)
             scripts = open_scripts(Path(folder))
-            ahead = Journey(way.forward, way.key, 0, None if way.forward else way.until, frozenset(pending)).ahead(scripts)
+            ahead = way.journey(0, frozenset(pending)).ahead(scripts)
             _tell_plan(log, target, request, way, tally, ahead, problems, runs, time.perf_counter() - began, echo)
             if not request.apply:
                 echo("Nothing was written. Run with --apply to do this.")
                 return EXIT_WARNING if problems or tally.exit_code([]) else EXIT_OK
             _refuse(tally, problems)
-            work = _Work(log, plan, scripts, ahead, request, way, target, session)
-            return work.run(identity, tally, digests.wait(), echo, told)
+            doing = _Doing(log, plan, scripts, ahead, request, way, target, session)
+            return doing.run(identity, tally, digests.wait(), echo, told)
     finally:
         session.close()
 
@@ -182,7 +192,7 @@ def find_way(request: Request, position: Position | None, found: Survey, marks: 
         )
     if found.last < key[:10] and position is not None and not pending:
         return None
-    return Way(True, key, until)
+    return Way(True, key, until, request.until_key)
 
 
 def _until(request: Request, found: Survey, marks: Mapping[str, bytes]) -> bytes | None:
@@ -190,6 +200,8 @@ def _until(request: Request, found: Survey, marks: Mapping[str, bytes]) -> bytes
         if request.until_mark not in marks:
             raise UsageError("LR1004", f"found no mark {request.until_mark!r} in the target", hint=f"Marks: {', '.join(marks) or 'none'}")
         return marks[request.until_mark]
+    if request.until_key is not None:
+        return request.until_key[:10]
     if request.until_time is not None:
         return None if found.late is None else below(found.late)
     return request.until
@@ -345,6 +357,15 @@ def _would_act(name: str, known: TableFacts, plan: Plan) -> list[str]:
     return problems
 
 
+def _refuse_halves(way: Way, tally: Tally, pending: Mapping[bytes, str]) -> None:
+    """Units that were applied cannot be taken back when this log has them incomplete."""
+    if not way.forward:
+        for unit, reason in tally.quarantined_units.items():
+            if unit not in pending:
+                message = f"unit {unit_text(unit)} is in the target, and this log cannot take it back: {reason}"
+                raise Refusal("LR4007", message, hint="Use the log that it was applied from")
+
+
 def _refuse(tally: Tally, problems: list[str]) -> None:
     if problems:
         more = f" ({len(problems) - 1} more, shown above)" if len(problems) > 1 else ""
@@ -398,7 +419,7 @@ def _tell_plan(
 
 
 @dataclass
-class _Work:
+class _Doing:
     """One replay that is carried out."""
 
     log: LogFile
@@ -490,8 +511,7 @@ class _Work:
             store.set_aside(tally.quarantined_units, run)
         rejected = frozenset() if self.way.forward else rejected_keys(store.rejects())
         self.session.commit()
-        floor = None if self.way.forward else self.way.until
-        return Journey(self.way.forward, self.way.key, run, floor, pending, rejected)
+        return self.way.journey(run, pending, rejected)
 
     def _again(self, _: Any) -> None:
         """Connect again after the connection was lost while the statements were made."""

@@ -98,8 +98,7 @@ class Plan:
     each bucket but the last, rising. ``quarantine`` holds units known to be contradictory. ``version_taken`` says per table version
     whether ``--table`` and ``--exclude-table`` take it; ``resolved`` what the dependency graph decided, None when nobody asked it;
     ``flags_resolved``: it named the incomplete units, so the log's flags count no more;
-    ``constraints`` what is known of the tables' unique and foreign keys; ``steps``: each script gets what
-    :mod:`replay.steps` describes beside it."""
+    ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each script gets what :mod:`replay.steps` describes."""
 
     mode: str
     selection: Selection

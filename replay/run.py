@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replay.cascade import Consequences, cascade, consequences, leave_out, limits_changes
-from replay.errors import InputError, Refusal, first_finding_error
 from replay.keys import KeySpaces
 from replay.logs import LogFile
 from replay.plan import Plan, Resolved
@@ -34,8 +33,7 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
     Incomplete units are resolved first where the log says that it has some. What rendering finds out (a unit with two commit positions,
     a damaged record) leaves out the unit and all that builds on it.
 
-    Raises Refusal when others built on what shall be undone (LR3010, see :func:`replay.cascade.cascade`) or a selected change cannot be expressed,
-    InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
+    Refusal LR3010 when others built on what shall be undone (see :func:`replay.cascade.cascade`).
     """
     asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints))
     plan, found = _decided(plan, asker)
@@ -49,7 +47,8 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
         for result in results:
             tally.add(result.tally)
         outcome = Outcome(plan, tally, results, resolution, found)
-        _raise_for(plan, tally)
+        if tally.fatal or tally.refusals or (plan.options.strict and tally.findings):
+            return outcome
         if contradictory:
             plan = replace(plan, quarantine=plan.quarantine | contradictory)
         else:
@@ -70,9 +69,10 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
 
 
 def _decided(plan: Plan, asker: Asker) -> tuple[Plan, Consequences | None]:
-    """The plan after ``--cascade`` and ``--except``."""
+    """The plan after ``--cascade`` and ``--except``. A replay (``plan.steps``) takes back all that it applied after a point: nobody is left who
+    could have built on it."""
     selection = plan.selection
-    if plan.mode == "undo" and limits_changes(selection) and not plan.steps:  # a replay takes back what it did itself
+    if plan.mode == "undo" and not plan.steps and limits_changes(selection):
         found = consequences(asker, plan)
         return cascade(plan, found, selection.cascade), found
     if plan.mode == "redo" and selection.excepted is not None:
@@ -94,19 +94,3 @@ def clear(work: Path) -> None:
     """Remove what a run wrote that is made again."""
     for path in work.iterdir():
         path.unlink()
-
-
-def _raise_for(plan: Plan, tally: Tally) -> None:
-    if tally.fatal:
-        finding = tally.fatal[0]
-        more = f" ({len(tally.fatal) - 1} more such records)" if len(tally.fatal) > 1 else ""
-        found = f"found {finding.found}; expected {finding.expected}; the record does not even name its unit of recovery{more}, so no unit can be trusted"
-        raise InputError(finding.code, found, finding.where, finding.hint)
-    if plan.options.strict and tally.findings:
-        raise first_finding_error(tally.findings[0])
-    if tally.refusals:
-        first = tally.refusals[0]
-        more = f" ({len(tally.refusals)} such changes)" if len(tally.refusals) > 1 else ""
-        raise Refusal(first.code, f"found {first.found}; expected {first.expected}{more}", first.where, first.hint)
-    if tally.read == 0:
-        raise InputError("LR2002", "found no record in the data files; expected at least one", hint="Was the right data file given?")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from replay.changes import compare
 from replay.logs.logmaster.reader import open_log
-from replay.selection import compare
 
 #: Offset of INCOMPLETETRANS in the header (data file page).
 _INCOMPLETETRANS = 274

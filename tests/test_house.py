@@ -68,6 +68,7 @@ MUST_NOT_IMPORT: dict[str, tuple[str, ...]] = {
     "replay.position": ("replay.logs", "replay.plan", "replay.render", "replay.spark", "replay.local"),
     "replay.apply": ("replay.spark", "replay.local"),
     "replay.live": ("replay.spark", "replay.local"),
+    "replay.verify": ("replay.spark", "replay.local"),
     "replay.local": ("replay.spark", "replay.targets"),
     "replay.spark": ("replay.targets",),
 }
@@ -79,17 +80,10 @@ EXCEPTIONS = {
 
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
 WRITERS = (
-    "replay.bundle",
-    "replay.quarantine",
-    "replay.local",
-    "replay.sink",
-    "replay.steps",
-    "replay.status",
-    "replay.java",
-    "replay.targets.embedded",
-    "replay.logs.logmaster.reader",
-    "replay.spark",
-)
+    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.status", "replay.verify", "replay.java",
+    "replay.targets.embedded", "replay.logs.logmaster.reader",
+    "replay.local", "replay.spark",
+)  # fmt: skip
 READS_ENVIRONMENT = ("replay.cli", "replay.java", "replay.spark", "replay.targets.embedded")
 READS_CLOCK = ("replay.cli", "replay.apply", "replay.demo")
 DECODES_BYTES = ("replay.layout", "replay.codecs", "replay.ccsid", "replay.logs")
@@ -339,6 +333,9 @@ PROGRAMS = sorted(
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
+COMMANDS = ("demo", "inspect", "redo", "undo", "whatif", "graph", "replay", "status", "mark", "verify")
+
+
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     main = import_module("replay.cli").main
     with pytest.raises(SystemExit) as raised:
@@ -359,11 +356,7 @@ def test_the_readmes_commands_exist(command: str, capsys: pytest.CaptureFixture[
 
 def test_the_readmes_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
     table = {option for line in README.split("\n") if line.startswith("| `--") for option in OPTION.findall(line.split("|")[1])}
-    program = {
-        option
-        for command in ("demo", "inspect", "redo", "undo", "replay", "status", "mark", "whatif", "graph")
-        for option in OPTION.findall(help_of(command, capsys))
-    }
+    program = {option for command in COMMANDS for option in OPTION.findall(help_of(command, capsys))}
     assert table - program == set(), "README has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that README lacks"
 

@@ -8,6 +8,7 @@ and counts rows, and knows nothing of logs, positions or what to do about a prob
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -133,6 +134,29 @@ class Session(Protocol):
     def move_sequences(self, schema: str, table: str) -> list[str]:
         """Move the sequences behind a table's columns to beyond their highest value, never back; what was moved."""
 
+    def version(self) -> str:
+        """The database's name and version."""
+
+    def snapshot(self) -> None:
+        """Begin a transaction that only reads, and sees all tables at one moment; :meth:`rollback` ends it."""
+
+    def make_schema(self, schema: str) -> None:
+        """Make a schema where it is not there."""
+
+    def definition(self, schema: str, table: str) -> list[str]:
+        """Statements that make a table like this one, with its keys and without triggers, foreign keys and computed columns' rules."""
+
+    def count(self, schema: str, table: str) -> int:
+        """Number of rows."""
+
+    def hashes(self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], buckets: int) -> dict[int, tuple[int, str]]:
+        """Rows and their hash, whatever their order, of each of the buckets that ``key`` divides the rows into."""
+
+    def bucket(
+        self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], bucket: int, buckets: int
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one bucket, values as text as they are hashed."""
+
     def close(self) -> None:
         """End the connection."""
 
@@ -145,6 +169,12 @@ class Target(Protocol):
 
     def shown(self, url: str) -> str:
         """The URL without what must not be shown."""
+
+    def scratch(self) -> AbstractContextManager[str]:
+        """The URL of an empty database of the same kind, gone afterwards."""
+
+    def state_tables(self, folder: Path) -> dict[str, Path]:
+        """The files of a state by table; InputError (LR2001) when there are none."""
 
     def run_scripts(self, url: str, scripts: Iterable[Path]) -> None:
         """Run scripts in the given order with the database's own client; stop at the first error (TargetError)."""

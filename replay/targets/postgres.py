@@ -11,13 +11,13 @@ import gzip
 import io
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from replay.errors import InputError, TargetError, Where
-from replay.targets import Difference, Session
+from replay.targets import Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 
 if TYPE_CHECKING:
@@ -174,6 +174,11 @@ def _without_password(url: str) -> tuple[str, str | None]:
         password = unquote(parts.password)
         parts = parts._replace(netloc=f"{user.partition(':')[0]}@{host}")
     return urlunsplit(parts), password
+
+
+def scratch() -> AbstractContextManager[str]:
+    """A database on an embedded server of its own."""
+    return embedded.server()
 
 
 def connect(url: str) -> Session:

@@ -152,17 +152,60 @@ class PostgresSession:
         )
 
     def move_sequences(self, schema: str, table: str) -> list[str]:
-        from psycopg import sql
-
         moved = []
         for column, sequence in self.query(_SEQUENCES, (schema, table)):
-            name = sql.Identifier(column).as_string()
-            where = sql.Identifier(schema, table).as_string()
+            name = _name(column)
+            where = _name(schema, table)
             set_to = f"SELECT setval(%s::regclass, m) FROM (SELECT max({name}) AS m FROM {where}) AS t, {sequence} AS s "
             set_to += "WHERE m > s.last_value OR (m = s.last_value AND NOT s.is_called)"
             for (value,) in self.query(set_to, (sequence,)):
                 moved.append(f"{sequence} to {value}")
         return moved
+
+    # -- comparing ----------------------------------------------------------------------------------------------------------------------
+
+    def version(self) -> str:
+        return f"PostgreSQL {self.query('SHOW server_version')[0][0]}"
+
+    def snapshot(self) -> None:
+        self._parted = False
+        self._plain("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+    def make_schema(self, schema: str) -> None:
+        self.execute(f"CREATE SCHEMA IF NOT EXISTS {_name(schema)}")
+
+    def definition(self, schema: str, table: str) -> list[str]:
+        columns = self.query(_DEFINITIONS, (schema, table))
+        text = ", ".join(f"{_name(name)} {kind}{' NOT NULL' if strict else ''}" for name, kind, strict in columns)
+        facts = self.facts(schema, table)
+        keys = () if facts is None else facts.unique_keys
+        made = [f"CREATE TABLE {_name(schema, table)} ({text})"]
+        return made + [f"CREATE UNIQUE INDEX ON {_name(schema, table)} ({', '.join(map(_name, key))})" for key in keys]
+
+    def count(self, schema: str, table: str) -> int:
+        return int(self.query(f"SELECT count(*) FROM {_name(schema, table)}")[0][0])
+
+    def hashes(self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], buckets: int) -> dict[int, tuple[int, str]]:
+        row = ", ".join(self._texts(schema, table, columns))
+        part = self._bucket(schema, table, key, buckets)
+        query = (
+            f"SELECT b, count(*), sum(h) FROM (SELECT {part} AS b, {_HASH.format(row)} AS h FROM {_name(schema, table)}) AS r GROUP BY b"
+        )
+        return {bucket: (count, str(total)) for bucket, count, total in self.query(query)}
+
+    def bucket(
+        self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], bucket: int, buckets: int
+    ) -> list[tuple[Any, ...]]:
+        texts = ", ".join(self._texts(schema, table, columns))
+        return self.query(f"SELECT {texts} FROM {_name(schema, table)} WHERE {self._bucket(schema, table, key, buckets)} = {bucket}")
+
+    def _bucket(self, schema: str, table: str, key: Sequence[str], buckets: int) -> str:
+        return f"(('x' || left(md5(ROW({', '.join(self._texts(schema, table, key))})::text), 7))::bit(28)::int % {buckets})"
+
+    def _texts(self, schema: str, table: str, columns: Sequence[str]) -> list[str]:
+        """Expressions for columns as text that is equal where the values are: a decimal's zeros at the end do not count."""
+        kinds = {name: kind for name, kind, _ in self.query(_DEFINITIONS, (schema, table))}
+        return [f"trim_scale({_name(name)})::text" if kinds[name].startswith("numeric") else f"{_name(name)}::text" for name in columns]
 
     def close(self) -> None:
         import psycopg
@@ -209,6 +252,16 @@ class PostgresSession:
             raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
 
 
+def _name(*names: str) -> str:
+    from psycopg import sql
+
+    return sql.Identifier(*names).as_string()
+
+
+#: 60 bits of a row's digest, to be added up.
+_HASH = "('x' || left(md5(ROW({0})::text), 15))::bit(60)::bigint"
+_DEFINITIONS = """SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
 _TABLE = """SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p')"""
 _COLUMNS = """SELECT attname, attgenerated <> '', attidentity::text FROM pg_attribute

@@ -20,6 +20,7 @@ from replay.apply import Pace
 from replay.logs.logmaster.reader import open_log
 from replay.plan import ScriptOptions
 from replay.selection import Selection
+from sqlgen.constraints import Constraints
 from sqlgen.statements import RenderOptions
 
 
@@ -35,7 +36,8 @@ def replay(job: dict[str, Any]) -> int:
     until = None if job["until"] is None else bytes.fromhex(job["until"])
     request = live.Request(job["url"], True, until, pace=Pace(units=job["commit_every"], wait=0.05), reached=reached)
     options = ScriptOptions(render=RenderOptions(where_columns="guard"))
-    return live.run(log, Selection(), options, request, local.ENGINE, lambda _: None, lambda *_: None)
+    work = live.Work(log, Selection(), options, Constraints(), local.ENGINE)
+    return live.run(work, request, lambda _: None, lambda *_: None)
 
 
 for line in sys.stdin:

@@ -1,0 +1,165 @@
+"""Measures how fast a log is replayed into a PostgreSQL, beside psql running the same statements as a script, in one run.
+
+    scripts/run python scripts/bench_replay.py                     300,000 records
+    scripts/run python scripts/bench_replay.py --records 100000 --fsync on
+
+The server is the embedded one, here with the usual settings for its log; ``--fsync on`` also waits for the disk. Each way begins with the same
+state, which is made of the log's before images, and ends with a comparison of all tables. CPU seconds are of the client and of the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import psycopg
+from bench import family
+from generate_log import TABLES, generate
+
+import replay
+from replay import live, local
+from replay.apply import Pace
+from replay.changes import RECORD, Change
+from replay.decode import whole_rows
+from replay.logs.logmaster.reader import LogmasterLog, open_log
+from replay.plan import ScriptOptions
+from replay.selection import Selection
+from replay.targets import embedded, target_named
+from sqlgen import statements
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.names import target_name
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.statements import RenderOptions
+
+POSTGRES = target_named("postgres")
+PROFILE = profile_named("postgres")
+_TYPES = {SqlType.CHAR: "char({0})", SqlType.VARCHAR: "varchar({0})", SqlType.DECIMAL: "numeric", SqlType.TIMESTAMP: "timestamp"}
+
+
+def _type(column: Column) -> str:
+    return _TYPES.get(column.type, column.type.value.lower()).format(column.length)
+
+
+def _ddl(table: Table) -> str:
+    columns = ", ".join(f"{target_name(c.name, PROFILE, 'lower')} {_type(c)}" for c in table.columns)
+    key = ", ".join(target_name(name, PROFILE, "lower") for name in table.key)
+    return f"CREATE TABLE {table.schema.lower()}.{table.name.lower()} ({columns}, PRIMARY KEY ({key}));"
+
+
+def _load(log: LogmasterLog, url: str) -> None:
+    """Make the tables, and the rows that the log updates and deletes as they were before."""
+    with psycopg.connect(url) as connection:
+        tables = [version.table for version in log.catalog.versions]
+        connection.execute("\n".join([f"CREATE SCHEMA {tables[0].schema.lower()};", *map(_ddl, tables)]).encode())
+        for split, offsets, lengths in log.splits(16 << 20):
+            envelope = log.envelope(split.file, offsets, lengths)
+            change, version = log.classify(envelope)
+            records = np.zeros(len(offsets), RECORD)
+            records["file"], records["offset"], records["length"], records["segment"] = split.file, offsets, lengths, 1
+            for index in range(len(TABLES)):
+                for kind in (Change.UPDATE, Change.DELETE):
+                    heads = np.flatnonzero((version == index) & (change == kind))
+                    for _, rows in whole_rows(log, records, heads, np.ones(len(heads), np.int64), index, kind):
+                        made = Rows(rows.table, Op.INSERT, rows.count, {}, rows.before, {})
+                        text = statements.render(made, PROFILE, RenderOptions()).text
+                        connection.execute("".join(text.to_pylist()).encode())
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("CHECKPOINT")
+
+
+def _digests(url: str, log: LogmasterLog) -> list[str]:
+    found = []
+    with psycopg.connect(url) as connection:
+        for version in log.catalog.versions:
+            name = f"{version.table.schema}.{version.table.name}".lower()
+            row = connection.execute(f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM {name} t".encode()).fetchone()
+            assert row is not None
+            found.append(str(row[0]))
+    return found
+
+
+def _server_seconds(name: str) -> float:
+    """CPU seconds of all server processes of this machine with ``name`` in their title."""
+    found = 0.0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                title, stat = (entry / "cmdline").read_text(), (entry / "stat").read_text()
+            except OSError:
+                continue
+            if title.startswith("postgres: ") and name in title:
+                fields = stat[stat.rindex(")") + 2 :].split()
+                found += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def _measure(what: str, count: int, name: str, action: Callable[[], object]) -> None:
+    client, began = sum(seconds for _, seconds in family().values()), time.perf_counter()
+    action()
+    wall = time.perf_counter() - began
+    client = sum(seconds for _, seconds in family().values()) - client
+    print(f"{what:<44}{wall:>8.2f} s {count / wall:>10,.0f} statements/s   client {client:.2f} CPU s")
+
+
+def main() -> int:
+    """Measure and print; 1 when the states differ."""
+    parser = argparse.ArgumentParser(description="measure replay into a PostgreSQL")
+    parser.add_argument("--records", type=int, default=300_000)
+    parser.add_argument("--fsync", choices=("on", "off"), default="off")
+    parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "logreplay-bench")
+    arguments = parser.parse_args()
+    arguments.dir.mkdir(exist_ok=True)
+    control, data = generate(arguments.dir, arguments.records, 1)
+    log = open_log(control, [data])
+    ends: dict[str, list[str]] = {}
+    settings = {
+        "fsync": arguments.fsync,
+        "full_page_writes": "on",
+        "wal_level": "replica",
+        "shared_buffers": "512MB",
+        "max_wal_size": "4GB",
+    }
+    with tempfile.TemporaryDirectory() as folder, embedded.server(**settings) as server:
+        base = server.rsplit("/", 1)[0]
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE loaded")
+            _load(log, f"{base}/loaded")
+            ways: dict[str, Callable[[str], object]] = {}
+            for every in (1, 1000):
+                options = ScriptOptions(commit_every=every, render=RenderOptions(where_columns="guard"))
+                bundle = replay.write_script(control, [data], Path(folder) / f"redo-{every}", options=options)
+                scripts = sorted(bundle.folder.glob("*.sql"))
+                ways[f"psql -f, {every} units a transaction"] = partial(POSTGRES.run_scripts, scripts=scripts)
+                ways[f"replay, {every} units a transaction"] = partial(_replay, log, every)
+            count = bundle.manifest["statements"]
+            print(f"{count:,} statements in {bundle.manifest['units']:,} units; fsync {arguments.fsync}")
+            for number, (what, action) in enumerate(ways.items()):
+                connection.execute(f"CREATE DATABASE b{number} TEMPLATE loaded".encode())
+                url = f"{base}/b{number}"
+                _measure(what, count, f" b{number} ", partial(action, url))
+                ends[what] = _digests(url, log)
+                connection.execute(f"DROP DATABASE b{number}".encode())
+    same = len({tuple(end) for end in ends.values()}) == 1
+    print("all ways end in the same state" if same else f"NOT THE SAME: {ends}")
+    return 0 if same else 1
+
+
+def _replay(log: LogmasterLog, every: int, url: str) -> None:
+    request = live.Request(url, True, pace=Pace(units=every))
+    options = ScriptOptions(render=RenderOptions(where_columns="guard"))
+    said: list[str] = []
+    live.run(live.Work(log, Selection(), options, Constraints(), local.ENGINE), request, said.append, lambda *_: None)
+    print("  " + next(line for line in said if "applied in" in line))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
