@@ -25,7 +25,7 @@ from replay.progress import Bar
 from replay.report import balance_text
 from replay.selection import Selection
 from replay.where import ValueFilter
-from sqlgen.dialects import profile_named
+from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
 from sqlgen.names import check_collisions
@@ -162,7 +162,7 @@ def _open(arguments: argparse.Namespace, scratch: str) -> LogmasterLog:
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
-    policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding)
+    policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding, arguments.midnight, arguments.empty_text)
     render = RenderOptions(arguments.names, arguments.where_columns, tuple(arguments.columns), tuple(arguments.exclude_columns), policy)
     return ScriptOptions(
         arguments.dialect, arguments.names, arguments.commit_every, arguments.records_per_file, arguments.trace, arguments.strict, render
@@ -354,7 +354,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--out", required=True, type=Path, metavar="DIR", help="folder for the scripts and manifest.json; appears whole or not at all"
     )
     group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
-    group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
+    group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
     group.add_argument(
         "--names",
         choices=("lower", "exact"),
@@ -395,6 +395,18 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="more fraction digits than the target holds (default: refuse on loss)",
     )
     group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
+    group.add_argument(
+        "--midnight",
+        choices=("refuse", "next"),
+        default="refuse",
+        help="hour 24 where the target has none (default: refuse; next: hour 0, of the next day in a timestamp)",
+    )
+    group.add_argument(
+        "--empty-text",
+        choices=("refuse", "null", "space"),
+        default="refuse",
+        help="empty text where the target takes it for NULL (Oracle; default: refuse)",
+    )
     group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
     group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
 

@@ -121,7 +121,12 @@ def test_commit_every_merges_units(small: list[str], tmp_path: Path) -> None:
 
 
 def test_excluded_columns(small: list[str], tmp_path: Path) -> None:
-    assert cli.main(["redo", *small, "--out", str(tmp_path / "out"), "--exclude-columns", "LAST_UPDATE", "--exclude-columns", "*.FILM.RENTAL_RATE"]) == 0
+    assert (
+        cli.main(
+            ["redo", *small, "--out", str(tmp_path / "out"), "--exclude-columns", "LAST_UPDATE", "--exclude-columns", "*.FILM.RENTAL_RATE"]
+        )
+        == 0
+    )
     assert not any("last_update" in line for line in statements(tmp_path / "out"))
     assert manifest(tmp_path / "out")["balance"]["skipped"]["update touches excluded columns only"] > 0
     assert cli.main(["redo", *small, "--out", str(tmp_path / "bad"), "--exclude-columns", "FILM_ID"]) == 12
@@ -161,7 +166,9 @@ def test_bad_options_are_refused_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("options", [["--until-time", "yesterday"], ["--from-lrsn", "12"], ["--ur", "xyz"], ["--commit-every", "0"], ["--ccsid", "X=1"]])
+@pytest.mark.parametrize(
+    "options", [["--until-time", "yesterday"], ["--from-lrsn", "12"], ["--ur", "xyz"], ["--commit-every", "0"], ["--ccsid", "X=1"]]
+)
 def test_unreadable_values(small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["redo", *small, "--out", str(tmp_path / "out"), *options])
@@ -170,7 +177,16 @@ def test_unreadable_values(small: list[str], tmp_path: Path, capsys: pytest.Capt
 
 
 def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--control", str(tmp_path / "no.ctl"), "--data", str(tmp_path / "no.dat"), "--out", str(tmp_path / "out"), "--engine", "local"]
+    arguments = [
+        "--control",
+        str(tmp_path / "no.ctl"),
+        "--data",
+        str(tmp_path / "no.dat"),
+        "--out",
+        str(tmp_path / "out"),
+        "--engine",
+        "local",
+    ]
     assert cli.main(["redo", *arguments]) == 12
     assert "LR2001" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
