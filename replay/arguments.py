@@ -14,6 +14,7 @@ from replay import picture
 from replay.cascade import MODES as CASCADE_MODES
 from replay.changes import OP_NAMES
 from replay.logs import FAMILIES
+from sqlgen.dialects import BUILT_IN
 
 EPILOG = """\
 exit codes: 0 all is well, 4 warnings (read them), 8 errors (something was set aside or refused), 12 unusable input or options
@@ -294,7 +295,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_statements(parser: argparse.ArgumentParser, where: str) -> None:
     group = parser.add_argument_group("statements")
-    group.add_argument("--dialect", default="postgres", help="SQL dialect (default postgres)")
+    group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
     group.add_argument(
         "--names",
         choices=("lower", "exact"),
@@ -325,6 +326,18 @@ def _add_statements(parser: argparse.ArgumentParser, where: str) -> None:
         help="more fraction digits than the target holds (default: refuse on loss)",
     )
     group.add_argument("--char-padding", choices=("strip", "keep"), default="strip", help="blanks at the end of CHAR (default strip)")
+    group.add_argument(
+        "--midnight",
+        choices=("refuse", "next"),
+        default="refuse",
+        help="hour 24 where the target has none (default: refuse; next: hour 0, of the next day in a timestamp)",
+    )
+    group.add_argument(
+        "--empty-text",
+        choices=("refuse", "null", "space"),
+        default="refuse",
+        help="empty text where the target takes it for NULL (Oracle; default: refuse)",
+    )
 
 
 def _add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:

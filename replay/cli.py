@@ -287,7 +287,7 @@ def _constraints(arguments: argparse.Namespace, log: LogFile) -> Constraints:
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
-    policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding)
+    policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding, arguments.midnight, arguments.empty_text)
     render = RenderOptions(arguments.names, arguments.where_columns, tuple(arguments.columns), tuple(arguments.exclude_columns), policy)
     return ScriptOptions(
         arguments.dialect, arguments.names, arguments.commit_every, arguments.records_per_file, arguments.trace, arguments.strict, render

@@ -56,7 +56,7 @@ class Sink:
 
     def write(self, part: Written) -> None:
         """Append statements."""
-        begin, commit = self.profile.begin + "\n", self.profile.commit + "\n"
+        begin, commit = (f"{words}\n" if words else "" for words in (self.profile.begin, self.profile.commit))
         state = self._state
         unit, group = part.unit[part.starts], part.group[part.starts]
         new_unit = np.ones(len(unit), bool)
@@ -110,7 +110,7 @@ class Sink:
 
     def close(self) -> None:
         """Commit what is open and close the file."""
-        if self._state.open:
+        if self._state.open and self.profile.commit:
             self._put((self.profile.commit + "\n").encode())
         if self.file is not None:
             self.file.close()

@@ -1,45 +1,44 @@
 """Values -> SQL text, column by column. The only place where a value becomes SQL.
 
-Every literal stays on one line: text with a backslash or a control character is written as an escape string, so a statement is a line and
-its meaning does not hang on ``standard_conforming_strings``.
+Every literal stays on one line, so a statement is a line: text with a control character, or with a character whose meaning hangs on the session
+(a backslash mostly), is written as an escape string or put together from pieces, as the dialect's :class:`TextForm` says.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.dialects import Profile
+from sqlgen.dialects import FloatForm, Profile, TextForm
 from sqlgen.schema import FLOATS, Column, SqlType
 
-_NUMBERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT, SqlType.DECIMAL})
-_BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY})
-_TIMESTAMPS = frozenset({SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ})
+_BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
+_MOMENTS = frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ})
+_TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB, SqlType.XML})
 
 #: Length of ``YYYY-MM-DD HH:MM:SS``.
 _SECONDS = 19
-#: Bytes that make a text an escape string: control characters, backslash, DEL. NUL is a matter of policy.
-_ESCAPED = np.zeros(256, bool)
-_ESCAPED[:32] = True
-_ESCAPED[[92, 127]] = True
-_ESCAPES = {
-    **{code: f"\\x{code:02x}" for code in (*range(32), 127)},
-    **str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "''"}),
-}
+#: Pieces of a text joined in one row; more are joined in a tree, because databases limit how deep an expression may be.
+_MOST_PIECES = 50
 
 
 @dataclass(frozen=True)
 class Policy:
     """What to do with values that a target cannot hold. ``nul``: refuse, strip or space (X'00' in text); ``timestamps``: refuse, truncate or round
-    (more fraction digits than the target has); ``char_padding``: strip or keep (blanks at the end of CHAR)."""
+    (more fraction digits than the target has); ``char_padding``: strip or keep (blanks at the end of CHAR); ``midnight``: refuse or next (hour 24
+    becomes hour 0, of the next day in a timestamp); ``empty_text``: refuse, null or space (where the target takes '' for NULL)."""
 
     nul: str = "refuse"
     timestamps: str = "refuse"
     char_padding: str = "strip"
+    midnight: str = "refuse"
+    empty_text: str = "refuse"
 
 
 @dataclass(frozen=True)
@@ -80,28 +79,63 @@ def literals(values: pa.Array, column: Column, profile: Profile, policy: Policy)
 
 
 def literal_parts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
-    """As :func:`literals`, before the parts are joined."""
+    """As :func:`literals`, before the parts are joined. A text that the policy turns into NULL is null in ``body``."""
     kind = column.type
-    if kind in _NUMBERS:
-        return Parts("", values if kind is SqlType.DECIMAL else pc.cast(values, pa.string()), "", [])
+    if kind in _TEXTS:
+        return _characters(values, column, profile, policy)
     if kind in FLOATS:
-        return Parts("'", float_text(values), "'", [])
+        return _floats(values, column, profile, profile.floats[kind])
+    form = profile.forms[kind]
+    if kind is SqlType.BOOLEAN:
+        return Parts(form.opening, pc.if_else(values, *profile.booleans), form.closing, [])
     if kind in _BYTES:
-        return Parts("'\\x", _hexadecimal(values), "'::bytea", [])
-    if kind in _TIMESTAMPS:
-        shown, problems = _timestamps(values, column, profile, policy)
-        return Parts("'", shown, "'", problems)
-    if kind in (SqlType.DATE, SqlType.TIME):
-        return Parts("'", values, "'", [])
-    return _characters(values, column, profile, policy)
+        problems = _empty_or_long(values, column, profile, 2)
+        return Parts(form.opening, _hexadecimal(values), form.closing, problems)
+    if kind in _MOMENTS and kind not in profile.as_text:
+        shown, problems = _moments(values, column, profile, policy)
+        return Parts(form.opening, shown, form.closing, problems)
+    return Parts(form.opening, values if pa.types.is_string(values.type) else pc.cast(values, pa.string()), form.closing, [])
 
 
-def float_text(values: pa.Array) -> pa.Array:
-    """The shortest text that reads back as the same value at the column's width; Infinity and NaN by name."""
+def float_text(values: pa.Array, form: FloatForm) -> pa.Array:
+    """The shortest text that reads back as the same value at the column's width, as the body of a literal of ``form``."""
+    if form.widen:
+        values = pc.cast(values, pa.float64())
     text = pc.cast(values, pa.string())
+    if form.exponent:
+        text = pc.if_else(pc.match_substring_regex(text, "[ein]"), text, pc.binary_join_element_wise(text, "e0", ""))
     if not pc.all(pc.is_finite(values)).as_py():
-        text = pc.replace_substring(pc.replace_substring(text, "inf", "Infinity"), "nan", "NaN")
+        text = pc.replace_substring(pc.replace_substring(text, "inf", form.infinity), "nan", form.nan)
     return text
+
+
+def _floats(values: pa.Array, column: Column, profile: Profile, form: FloatForm) -> Parts:
+    problems: list[Problem] = []
+    if not (form.infinity and form.nan) and not pc.all(pc.is_finite(values)).as_py():
+        wrong = pc.or_(pc.and_(pc.is_inf(values), not form.infinity), pc.and_(pc.is_nan(values), not form.nan))
+        problems = _problems(values, wrong, column, f"a number that {profile.name} can hold", "Leave the column out (--exclude-columns)")
+    return Parts(form.opening, float_text(values, form), form.closing, problems)
+
+
+def _problems(values: pa.Array, wrong: pa.Array, column: Column, expected: str, hint: str) -> list[Problem]:
+    """A problem for each row where ``wrong`` is true."""
+    rows = np.flatnonzero(pc.fill_null(wrong, False).to_numpy(zero_copy_only=False))
+    return [Problem(int(row), column.name, _shown(values[int(row)].as_py()), expected, hint) for row in rows]
+
+
+def _empty_or_long(values: pa.Array, column: Column, profile: Profile, factor: int) -> list[Problem]:
+    """Bytes that the target takes for NULL, and literals (``factor`` characters to a byte) that are too long for it."""
+    problems: list[Problem] = []
+    hint = "Leave the column out (--exclude-columns)"
+    if profile.empty_is_null:
+        problems += _problems(
+            values, pc.equal(pc.binary_length(values), 0), column, f"a value that {profile.name} does not take for NULL", hint
+        )
+    most = profile.text.most_bytes
+    if most:
+        expected = f"a literal of at most {most:,} bytes in {profile.name}"
+        problems += _problems(values, pc.greater(pc.multiply(pc.binary_length(values), factor), most), column, expected, hint)
+    return problems
 
 
 def _hexadecimal(values: pa.Array) -> pa.Array:
@@ -126,19 +160,49 @@ def _bytes_of(text: pa.Array) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8)[bounds[text.offset] : bounds[text.offset + len(text)]]
 
 
+@lru_cache(maxsize=64)
+def _special(form: TextForm) -> tuple[npt.NDArray[np.bool_], str]:
+    """(which bytes make a text special, the pattern that finds them)."""
+    found = np.zeros(256, bool)
+    found[:32] = True
+    found[[127, *map(ord, form.special)]] = True
+    return found, rf"[\x00-\x1f\x7f{re.escape(form.special)}]"
+
+
 def _characters(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
     problems: list[Problem] = []
+    form = profile.text
     if column.type is SqlType.CHAR and policy.char_padding == "strip":
         values = pc.utf8_rtrim(values, " ")
+    if profile.empty_is_null:
+        values, problems = _empty_texts(values, column, profile, policy)
     raw = _bytes_of(values)
-    special = _ESCAPED[raw].any()
+    special = _special(form)[0][raw].any()
     if special and not profile.null_byte and (raw == 0).any():
-        values, problems = _without_nul(values, column, profile, policy)
-    body = pc.replace_substring(values, "'", "''") if (raw == 39).any() else values
+        values, found = _without_nul(values, column, profile, policy)
+        problems += found
+    if form.most_bytes and len(raw) > form.most_bytes:
+        expected = f"a literal of at most {form.most_bytes:,} bytes in {profile.name}"
+        hint = "Leave the column out (--exclude-columns)"
+        problems += _problems(values, pc.greater(pc.binary_length(values), form.most_bytes), column, expected, hint)
+    body = pc.replace_substring(values, "'", form.quote) if (raw == 39).any() else values
     if not special:
-        return Parts("'", body, "'", problems)
-    quoted = pc.binary_join_element_wise("'", body, "'", "")
-    return Parts("", _escape_strings(values, quoted), "", problems)
+        return Parts(form.form.opening, body, form.form.closing, problems)
+    quoted = pc.binary_join_element_wise(form.form.opening, body, form.form.closing, "")
+    return Parts("", _special_texts(values, quoted, column, profile), "", problems)
+
+
+def _empty_texts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+    """Where '' is NULL: a CHAR gets one blank, which its padding would have had anyway; of other texts the policy says what becomes of them."""
+    empty = pc.equal(pc.binary_length(values), 0)
+    if not pc.any(empty).as_py():
+        return values, []
+    if column.type is SqlType.CHAR or policy.empty_text == "space":
+        return pc.if_else(empty, " ", values), []
+    if policy.empty_text == "null":
+        return pc.if_else(empty, pa.scalar(None, pa.string()), values), []
+    hint = "Say what to do with it: --empty-text null or --empty-text space"
+    return values, _problems(values, empty, column, f"a text that {profile.name} does not take for NULL", hint)
 
 
 def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
@@ -153,24 +217,91 @@ def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Pol
     return pc.replace_substring(values, "\0", ""), problems
 
 
-def _escape_strings(plain: pa.Array, text: pa.Array) -> pa.Array:
-    """Replace the literals of texts with control characters or backslashes by escape strings. Such texts are few; each is written on its own."""
-    wild = pc.fill_null(pc.match_substring_regex(plain, r"[\x00-\x1f\x7f\\]"), False).to_numpy(zero_copy_only=False)
+def _special_texts(plain: pa.Array, text: pa.Array, column: Column, profile: Profile) -> pa.Array:
+    """Replace the literals of texts with special characters. Such texts are few; each is written on its own."""
+    form = profile.text
+    wild = pc.fill_null(pc.match_substring_regex(plain, _special(form)[1]), False).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(wild)
-    made = pa.array([f"E'{value.translate(_ESCAPES)}'" for value in plain.take(pa.array(rows)).to_pylist()], pa.string())
-    return pc.replace_with_mask(text, pa.array(wild), made)
+    write = _escaped if form.escaped is not None else _joined
+    made = [write(value, form) for value in plain.take(pa.array(rows)).to_pylist()]
+    if form.escaped is None and profile.pads_char and column.type is SqlType.CHAR and profile.empty_is_null:
+        made = [f"CAST({value} AS CHAR({column.length} CHAR))" for value in made]  # else a VARCHAR2, compared without padding
+    return pc.replace_with_mask(text, pa.array(wild), pa.array(made, pa.string()))
 
 
-def _shown(text: str) -> str:
-    shown = ascii(text[:40])
-    return shown if len(text) <= 40 else f"{shown}…"
+@lru_cache(maxsize=64)
+def _escapes(form: TextForm) -> dict[int, str]:
+    controls = {code: form.control.format(code) for code in (*range(32), 127, *(ord(character) for character in form.special))}
+    return {**controls, **str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": form.escaped_quote})}
+
+
+def _escaped(value: str, form: TextForm) -> str:
+    assert form.escaped is not None
+    return form.escaped.opening + value.translate(_escapes(form)) + form.escaped.closing
+
+
+def _joined(value: str, form: TextForm) -> str:
+    """``'a' || CHR(10) || 'b'``: the plain stretches of a text as literals, each special character by its code."""
+    pieces = []
+    for number, piece in enumerate(re.split(f"({_special(form)[1]})", value)):
+        if number % 2:
+            pieces.append(form.character.format(ord(piece)))
+        elif piece:
+            pieces.append(form.form.opening + piece.replace("'", form.quote) + form.form.closing)
+    while len(pieces) > _MOST_PIECES:
+        groups = [pieces[place : place + _MOST_PIECES] for place in range(0, len(pieces), _MOST_PIECES)]
+        pieces = [f"({form.joined.opening}{form.joiner.join(group)}{form.joined.closing})" for group in groups]
+    return form.joined.opening + form.joiner.join(pieces) + form.joined.closing
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, str):
+        return str(value) if not isinstance(value, bytes) else f"{len(value):,} bytes X'{value[:20].hex()}'"
+    shown = ascii(value[:40])
+    return shown if len(value) <= 40 else f"{shown}…"
+
+
+def _moments(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+    """Times and timestamps as the target can hold them, and the values of which something would be lost."""
+    problems: list[Problem] = []
+    if column.type not in profile.hour_24:
+        values, problems = _midnights(values, column, profile, policy)
+    if column.type is SqlType.TIME:
+        return values, problems
+    shown, found = _timestamps(values, column, profile, policy)
+    return shown, problems + found
+
+
+def _midnights(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+    place = 0 if column.type is SqlType.TIME else 11
+    late = pc.fill_null(pc.equal(pc.utf8_slice_codeunits(values, place, place + 2), "24"), False)
+    if not pc.any(late).as_py():
+        return values, []
+    last = pc.and_(late, pc.starts_with(values, "9999-12-31"))
+    problems = _problems(values, last, column, "a day before the last one", "Leave the column out (--exclude-columns)")
+    if policy.midnight == "refuse":
+        hint = "Say what to do with it: --midnight next"
+        return values, _problems(values, late, column, f"an hour up to 23 in {profile.name}", hint)
+    rows = np.flatnonzero(pc.and_(late, pc.invert(last)).to_numpy(zero_copy_only=False))
+    made = [_next_midnight(values[int(row)].as_py()) for row in rows]
+    mask = np.zeros(len(values), bool)
+    mask[rows] = True
+    return pc.replace_with_mask(values, pa.array(mask), pa.array(made, pa.string())), problems
+
+
+def _next_midnight(text: str) -> str:
+    from datetime import date, timedelta
+
+    if len(text) == len("24:00:00"):
+        return "00:00:00"
+    return f"{date.fromisoformat(text[:10]) + timedelta(days=1)} 00{text[13:]}"
 
 
 def _timestamps(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
     """Timestamps cut to the digits the target has; a value that would lose something is a problem, cut or rounded, as the policy says."""
     problems: list[Problem] = []
     zone = column.type is SqlType.TIMESTAMP_TZ
-    shown = values
+    shown = pc.utf8_slice_codeunits(values, 0, -6) if zone else values
     if column.length > profile.time_digits:
         kept = _SECONDS + 1 + profile.time_digits
         end = _SECONDS + 1 + column.length
@@ -184,12 +315,14 @@ def _timestamps(values: pa.Array, column: Column, profile: Profile, policy: Poli
             hint = "Say what to do with it: --timestamps truncate or --timestamps round"
             expected = f"no more than {profile.time_digits} fraction digits in {profile.name}"
             problems = [Problem(int(row), column.name, str(values[int(row)].as_py()), expected, hint) for row in rows]
-        if zone:
-            shown = pc.binary_join_element_wise(shown, pc.utf8_slice_codeunits(values, end), "")
     if zone:
-        hours = pc.cast(pc.utf8_slice_codeunits(values, -5, -3), pa.int64())
-        for row in np.flatnonzero(pc.fill_null(pc.greater(hours, profile.zone_hours), False).to_numpy(zero_copy_only=False)):
-            expected = f"an offset within {profile.zone_hours} hours in {profile.name}"
+        offset = pc.utf8_slice_codeunits(values, -6)
+        shown = pc.binary_join_element_wise(shown, offset, " " if profile.zone_space else "")
+        hours = pc.cast(pc.utf8_slice_codeunits(offset, 1, 3), pa.int64())
+        west = pc.starts_with(offset, "-")
+        limit = pc.if_else(west, *profile.zone_hours)
+        expected = f"an offset within -{profile.zone_hours[0]} and +{profile.zone_hours[1]} hours in {profile.name}"
+        for row in np.flatnonzero(pc.fill_null(pc.greater(hours, limit), False).to_numpy(zero_copy_only=False)):
             problems.append(
                 Problem(int(row), column.name, str(values[int(row)].as_py()), expected, "Leave the column out (--exclude-columns)")
             )

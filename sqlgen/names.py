@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -11,21 +12,21 @@ from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 
-_PLAIN = {"lower": re.compile(r"[a-z_][a-z0-9_]*\Z"), "upper": re.compile(r"[A-Z_][A-Z0-9_]*\Z")}
+_PLAIN = {"lower": re.compile(r"[a-z_][a-z0-9_]*\Z"), "upper": re.compile(r"[A-Z][A-Z0-9_]*\Z")}
 
 
 def target_name(name: str, profile: Profile, names: str) -> str:
     """The name in the target: folded as the dialect folds (``names="lower"``), or as it is (``"exact"``).
 
-    SqlgenError (LR3005) for an empty name, one with a NUL, or one that is too long.
+    SqlgenError (LR3005) for an empty name, one with a control character, or one that is too long.
     """
     spelled = name if names == "exact" else name.lower() if profile.fold == "lower" else name.upper()
-    if not spelled or "\0" in spelled:
-        raise SqlgenError("LR3005", f"found the name {name!r}; expected at least one character and no NUL")
-    size = len(spelled.encode())
-    if size > profile.name_bytes:
+    if not spelled or any(unicodedata.category(character) == "Cc" for character in spelled):
+        raise SqlgenError("LR3005", f"found the name {name!r}; expected at least one character and no control character")
+    size, unit = (len(spelled), "characters") if profile.name_characters else (len(spelled.encode()), "bytes")
+    if size > profile.name_length:
         hint = "Leave the object out (--exclude-table, --exclude-columns)"
-        raise SqlgenError("LR3005", f"found the name {name!r} of {size} bytes; {profile.name} takes {profile.name_bytes}", hint)
+        raise SqlgenError("LR3005", f"found the name {name!r} of {size} {unit}; {profile.name} takes {profile.name_length}", hint)
     return spelled
 
 

@@ -5,7 +5,8 @@ Value contract (every Arrow column that crosses from ``replay`` into ``sqlgen`` 
 * integers: ``int64``
 * decimals: ``string`` holding the canonical digits, ``-?d+(.d{scale})?`` with exactly ``scale`` digits after the point.
   31 digits do not fit an ``int64``, Arrow prints small decimals as ``1.0E-7``, and a log's packed digits *are* text already.
-* ``REAL``: ``float32``; ``DOUBLE``: ``float64``
+* ``REAL``: ``float32``; ``DOUBLE``: ``float64``; ``BOOLEAN``: ``bool``
+* ``DECFLOAT``: ``string``, digits with an optional exponent, or ``NaN``, ``sNaN``, ``Infinity`` with an optional minus
 * character types: ``string`` (UTF-8, never undecodable bytes); bit data: ``binary``
 * ``DATE`` ``YYYY-MM-DD``, ``TIME`` ``HH:MM:SS``, ``TIMESTAMP`` ``YYYY-MM-DD HH:MM:SS[.f{precision}]``,
   ``TIMESTAMP_TZ`` the same with ``+HH:MM`` appended: all ``string``, because year 0001, 24:00:00 and 12 fraction digits do not
@@ -37,6 +38,11 @@ class SqlType(Enum):
     TIME = "TIME"
     TIMESTAMP = "TIMESTAMP"
     TIMESTAMP_TZ = "TIMESTAMP_TZ"
+    BOOLEAN = "BOOLEAN"
+    DECFLOAT = "DECFLOAT"
+    CLOB = "CLOB"
+    BLOB = "BLOB"
+    XML = "XML"
 
 
 #: Which Arrow type carries which SQL type.
@@ -55,6 +61,11 @@ ARROW_TYPES: dict[SqlType, pa.DataType] = {
     SqlType.TIME: pa.string(),
     SqlType.TIMESTAMP: pa.string(),
     SqlType.TIMESTAMP_TZ: pa.string(),
+    SqlType.BOOLEAN: pa.bool_(),
+    SqlType.DECFLOAT: pa.string(),
+    SqlType.CLOB: pa.string(),
+    SqlType.BLOB: pa.binary(),
+    SqlType.XML: pa.string(),
 }
 
 FLOATS = frozenset({SqlType.REAL, SqlType.DOUBLE})

@@ -23,7 +23,7 @@ _ESCAPES = {code: f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}" for f
 
 def script_prologue(profile: Profile, mode: str) -> str:
     """The first lines of a script. Pure SQL, no words of a client; the same for every script of a mode."""
-    title = f"-- logreplay {mode} script for {profile.name}. Stop at the first error, for example: psql -v ON_ERROR_STOP=1 -f this-file"
+    title = f"-- logreplay {mode} script for {profile.name}. Stop at the first error, for example: {profile.client}"
     return "\n".join([title, *profile.session, ""])
 
 

@@ -24,7 +24,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.literals import Parts, Policy, Problem, float_text, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column, SqlType, Table
+from sqlgen.schema import FLOATS, Column, Table
 
 #: Outcomes of a row.
 EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
@@ -54,6 +54,8 @@ class RenderOptions:
             "nul": self.policy.nul,
             "timestamps": self.policy.timestamps,
             "char_padding": self.policy.char_padding,
+            "midnight": self.policy.midnight,
+            "empty_text": self.policy.empty_text,
         }
 
 
@@ -125,13 +127,16 @@ def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringAr
 
 
 def truncate_statement(table: Table, profile: Profile, names: str) -> str:
-    """Empties a table at once."""
+    """Empties a table at once; row by row where TRUNCATE could not be rolled back with its unit of recovery."""
+    if not profile.truncate:
+        return delete_all_statement(table, profile, names)
     return _sql(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile) + ";"
 
 
 def delete_all_statement(table: Table, profile: Profile, names: str) -> str:
     """Deletes every row of a table."""
-    return _sql(exp.Delete(this=table_expression(table, profile, names)), profile) + ";"
+    where = exp.Where(this=exp.Var(this=profile.delete_all)) if profile.delete_all else None
+    return _sql(exp.Delete(this=table_expression(table, profile, names), where=where), profile) + ";"
 
 
 def _sql(tree: exp.Expression, profile: Profile) -> str:
@@ -165,29 +170,65 @@ class _Head:
 def _heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> _Head:
     """``begin`` up to the SET list of an update (or the conditions of a delete) and ``end`` after the conditions.
 
-    ``one_row``: the conditions stand in a subquery that picks one row physically, for tables whose rows may be there twice.
+    ``one_row``: the statement takes one row only, for tables whose rows may be there twice.
     """
-    target = table_expression(table, profile, names)
-    condition: exp.Expression = _slot()
-    if one_row:
-        chosen = exp.select(exp.column(profile.row_locator)).from_(target.copy()).where(_slot()).limit(1)
-        condition = exp.EQ(this=exp.column(profile.row_locator), expression=exp.Subquery(this=chosen))
+    target: exp.Expr = table_expression(table, profile, names)
+    condition: exp.Expr = _slot()
+    first: dict[str, exp.Expr] = {}
+    if one_row and profile.one_row.kind in ("locator", "function"):
+        columns: list[exp.Expr] = [exp.column(name) for name in (profile.one_row.part, profile.one_row.name) if name]
+        chosen_from = target.copy()
+        if profile.one_row.kind == "function":
+            target = exp.alias_(target, "one", table=True)
+            columns = [exp.Anonymous(this=profile.one_row.name, expressions=[exp.column("one")])]
+            chosen_from = target.copy()
+        chosen = exp.select(*(column.copy() for column in columns)).from_(chosen_from).where(_slot()).limit(1)
+        locator = exp.Tuple(expressions=columns) if len(columns) > 1 else columns[0]
+        condition = exp.EQ(this=locator, expression=exp.Subquery(this=chosen))
+    elif one_row and profile.one_row.kind == "rownum":
+        condition = exp.And(this=condition, expression=exp.EQ(this=exp.Var(this="ROWNUM"), expression=exp.Literal.number(1)))
+    elif one_row and profile.one_row.kind == "limit":
+        first["limit"] = exp.Limit(expression=exp.Literal.number(1))
     where = exp.Where(this=condition)
     if op is Op.DELETE:
-        before, after = _sql(exp.Delete(this=target, where=where), profile).split(_SLOT)
+        text = _sql(exp.Delete(this=target, where=where, **first), profile)
+        before, after = _top(text, one_row, profile).split(_SLOT)
         return _Head(before, after + ";")
-    begin, between, after = _sql(exp.Update(this=target, expressions=[_slot()], where=where), profile).split(_SLOT)
+    text = _sql(exp.Update(this=target, expressions=[_slot()], where=where, **first), profile)
+    begin, between, after = _top(text, one_row, profile).split(_SLOT)
     return _Head(begin + _SLOT + between, after + ";")
 
 
+def _top(text: str, one_row: bool, profile: Profile) -> str:
+    """``UPDATE TOP (1)``, which sqlglot has no tree for."""
+    if not one_row or profile.one_row.kind != "top":
+        return text
+    verb, rest = text.split(" ", 1)
+    return f"{verb} TOP (1) {rest}"
+
+
 @lru_cache(maxsize=16384)
-def _column_pieces(column: Column, profile: Profile, names: str) -> tuple[str, str, str, str]:
-    """``col = ``, ``col IS NULL``, ``col BETWEEN ``, `` AND `` of a column."""
+def _column_pieces(column: Column, profile: Profile, names: str, exactly: bool = False) -> tuple[str, str, str, str]:
+    """``col = ``, ``col IS NULL``, ``col BETWEEN ``, `` AND `` of a column. ``exactly``: what the dialect needs before ``=`` so that only the
+    very same text is equal."""
     name = exp.Column(this=identifier(column.name, profile, names))
     equals = _sql(exp.EQ(this=name, expression=_slot()), profile).split(_SLOT)[0]
+    if exactly:
+        spelled = _sql(name, profile)
+        equals = spelled + profile.exact.get(column.type, ("", ""))[0] + equals.removeprefix(spelled)
     null = _sql(exp.Is(this=name.copy(), expression=exp.Null()), profile)
     between = _sql(exp.Between(this=name.copy(), low=_slot(), high=_slot()), profile).split(_SLOT)
     return equals, null, between[0], between[1]
+
+
+def _no_single_row(rows: Rows, profile: Profile) -> list[Problem]:
+    """Every row of a table without key is a problem where the dialect cannot take one of several equal rows."""
+    if rows.table.key or profile.one_row.kind:
+        return []
+    found = f"a row of {rows.table.schema}.{rows.table.name}, which has no key"
+    expected = f"a key: {profile.name} has no way to change one of several equal rows"
+    hint = "Leave the table out (--exclude-table), or give it a unique index"
+    return [Problem(row, "", found, expected, hint, "LR3003") for row in range(rows.count)]
 
 
 def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
@@ -208,7 +249,7 @@ def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     head = _heads(rows.table, Op.DELETE, one_row, profile, options.names)
     if options.where_columns == "guard" and rows.table.key:
         found_by = shown_columns(rows.table, options)
-    problems: list[Problem] = []
+    problems = _no_single_row(rows, profile)
     condition = _conditions(rows, found_by, profile, options, problems)
     return _finish(_join([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
 
@@ -218,7 +259,7 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     one_row = not rows.table.key
     head = _heads(rows.table, Op.UPDATE, one_row, profile, options.names)
     begin, between = head.begin.split(_SLOT)
-    problems: list[Problem] = []
+    problems = _no_single_row(rows, profile)
     sets, outcome = _assignments(rows, profile, options, problems)
     condition = list(_conditions(rows, found_by, profile, options, problems))
     if options.where_columns == "guard" and rows.table.key:
@@ -285,20 +326,22 @@ def _condition(
 ) -> list[Any]:
     """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches within a few units in the last place, because
     a value that came another way may differ in its last bit."""
-    equals, null, between, conjunction = _column_pieces(column, profile, options.names)
+    exactly = not in_key and column.type in profile.exact
+    equals, null, between, conjunction = _column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
     problems += value.problems
     if column.type in FLOATS and not in_key:
-        low, high = _float_bounds(values)
-        pieces: list[Any] = [lead + between + "'", low, "'" + conjunction + "'", high, "'"]
+        low, high = _float_bounds(values, column, profile)
+        pieces: list[Any] = [lead + between + value.opening, low, value.closing + conjunction + value.opening, high, value.closing]
     else:
-        pieces = [lead + equals, value.opening, value.body, value.closing, "::real" if column.type is SqlType.REAL else ""]
-    if not values.null_count:
+        after = profile.floats[column.type].typed if column.type in FLOATS else ""
+        pieces = [lead + equals, value.opening, value.body, value.closing + (profile.exact[column.type][1] if exactly else after)]
+    if not value.body.null_count:
         return pieces
-    return [pc.if_else(values.is_null(), lead + null, _join(pieces, len(values)))]
+    return [pc.if_else(value.body.is_null(), lead + null, _join(pieces, len(values)))]
 
 
-def _float_bounds(values: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa.Array, pa.Array]:
     numbers = np.array(pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
     low, high = numbers.copy(), numbers.copy()
     with np.errstate(over="ignore"):  # beyond the largest value comes infinity, which is a bound like any other
@@ -307,7 +350,11 @@ def _float_bounds(values: pa.Array) -> tuple[pa.Array, pa.Array]:
             high = np.nextafter(high, np.array(np.inf, numbers.dtype))
     tiny = np.abs(numbers) < np.finfo(numbers.dtype).tiny
     low[tiny], high[tiny] = -np.finfo(numbers.dtype).tiny, np.finfo(numbers.dtype).tiny
-    return float_text(pa.array(low)), float_text(pa.array(high))
+    form = profile.floats[column.type]
+    if not form.infinity:
+        largest = np.finfo(numbers.dtype).max
+        low, high = np.clip(low, -largest, largest), np.clip(high, -largest, largest)
+    return float_text(pa.array(low), form), float_text(pa.array(high), form)
 
 
 def _guards(rows: Rows, found_by: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]) -> list[Any]:

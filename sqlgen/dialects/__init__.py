@@ -2,42 +2,205 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from sqlgen.errors import SqlgenError
+from sqlgen.schema import SqlType
+
+#: The dialects that come with the package, by name: the module that holds each one's ``PROFILE``. Others are entry points.
+BUILT_IN: dict[str, str] = {
+    "postgres": "postgres",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+    "mysql": "mysql",
+    "mariadb": "mariadb",
+    "oracle": "oracle",
+    "tsql": "tsql",
+    "snowflake": "snowflake",
+    "bigquery": "bigquery",
+    "redshift": "redshift",
+    "spark": "spark",
+    "trino": "trino",
+}
+
+#: How well a target type holds the values of a source type.
+EXACT, WIDENED, LOSSY, REFUSED = "exact", "widened", "lossy", "refused"
 
 
 @dataclass(frozen=True)
+class Form:
+    """What stands around the body of a literal."""
+
+    opening: str = "'"
+    closing: str = "'"
+
+
+@dataclass(frozen=True)
+class FloatForm:
+    """A float literal. ``infinity`` and ``nan`` are the bodies that say these values, '' where the target has none; ``exponent``: a number
+    without exponent would be taken for a decimal; ``widen``: single-precision values are written as the double they are; ``typed`` follows the
+    literal where it is compared for equality."""
+
+    opening: str = "'"
+    closing: str = "'"
+    infinity: str = "Infinity"
+    nan: str = "NaN"
+    exponent: bool = False
+    widen: bool = False
+    typed: str = ""
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """A text literal: ``form`` around text in which ``'`` is written as ``quote``.
+
+    Text with a control character or one of ``special`` is written as an escape string where ``escaped`` is given (``control`` says how a control
+    character is written in it, ``escaped_quote`` a quote), else as plain literals and ``character`` calls joined by ``joiner``
+    between ``joined.opening`` and ``joined.closing``. ``most_bytes``: the longest literal in UTF-8 bytes, 0 for no limit.
+    """
+
+    form: Form = Form()
+    quote: str = "''"
+    special: str = ""
+    escaped: Form | None = None
+    escaped_quote: str = "''"
+    control: str = "\\x{:02x}"
+    character: str = "CHR({})"
+    joiner: str = " || "
+    joined: Form = Form("", "")
+    most_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class OneRow:
+    """How a statement takes one of several equal rows. ``kind``: ``locator`` (the pseudo-column ``name`` equals that of the first row
+    found, and so does ``part``, the one that names the partition, where the dialect needs both),
+    ``function`` (the same with a function of the table), ``limit`` (LIMIT 1), ``top`` (TOP (1)), ``rownum`` (AND ROWNUM = 1), or '' where the
+    dialect has no way."""
+
+    kind: str
+    name: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class TypeRule:
+    """The target type of one source type: ``text`` with ``{length}``, ``{scale}`` and ``{digits}`` (fraction digits that the target keeps), for
+    columns up to ``up_to`` (0: of any length); ``fidelity`` is exact, widened, lossy or refused, and ``note`` says why it is not exact."""
+
+    type: SqlType
+    text: str
+    up_to: int = 0
+    fidelity: str = EXACT
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Profile:
-    """One dialect. ``sqlglot`` names the sqlglot dialect that writes the skeletons; ``name_bytes`` is the longest identifier; ``fold`` is how
-    an unquoted identifier is stored (``lower`` or ``upper``); ``reserved`` words need quotes; ``row_locator`` is the pseudo-column that names one row
-    physically; ``time_digits`` the fraction digits of its timestamps; ``zone_hours`` the largest offset of a timestamp with zone;
-    ``null_byte`` whether text may hold X'00'."""
+    """One dialect.
+
+    * ``sqlglot`` names the sqlglot dialect that writes the skeletons. ``fold`` is how an unquoted identifier is stored (``lower`` or ``upper``),
+      ``reserved`` words need quotes, a name has at most ``name_length`` bytes (characters with ``name_characters``).
+    * ``text``, ``floats``, ``forms``: how values are written. ``exact`` is what stands after column and literal in a condition outside the key,
+      where ``=`` alone would take different texts for equal.
+    * ``time_digits`` fraction digits of its timestamps; ``zone_hours`` the largest offsets west and east; ``zone_space``: a blank before the
+      offset; ``hour_24`` types that may hold hour 24; ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may
+      hold X'00'; ``empty_is_null``: '' is NULL; ``pads_char``: CHAR is blank-padded and compared that way.
+    * ``one_row``; ``session`` statements at the head of a script; ``begin`` and ``commit`` ('' where the dialect has no such statement);
+      ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE needs to take every row; ``client`` shows how to run a script;
+      ``booleans`` true and false.
+    * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where an index lives: ``in schema`` (that of its
+      table), ``of table`` (DROP INDEX ... ON), ``index`` (the schema stands at the index's name only), '' none. ``schemas``: what CREATE makes
+      for a schema, '' for nothing. ``rename_in_schema``: the new name of a table needs its schema.
+    * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know, shown in ``logreplay ddl``.
+    """
 
     name: str
     sqlglot: str
     fold: str
-    name_bytes: int
+    name_length: int
     reserved: frozenset[str]
-    row_locator: str
     time_digits: int
-    zone_hours: int
-    null_byte: bool
-    session: tuple[str, ...]
+    one_row: OneRow
+    client: str
+    forms: Mapping[SqlType, Form]
+    types: tuple[TypeRule, ...]
+    text: TextForm = field(default_factory=TextForm)
+    floats: Mapping[SqlType, FloatForm] = field(default_factory=lambda: QUOTED_FLOATS)
+    exact: Mapping[SqlType, tuple[str, str]] = field(default_factory=dict)
+    name_characters: bool = False
+    zone_hours: tuple[int, int] = (15, 15)
+    zone_space: bool = False
+    hour_24: frozenset[SqlType] = frozenset()
+    as_text: frozenset[SqlType] = frozenset()
+    null_byte: bool = False
+    empty_is_null: bool = False
+    pads_char: bool = False
+    session: tuple[str, ...] = ()
     begin: str = "BEGIN;"
     commit: str = "COMMIT;"
+    booleans: tuple[str, str] = ("TRUE", "FALSE")
+    truncate: bool = False
+    keys: str | None = ""
+    indexes: str = "in schema"
+    schemas: str = "SCHEMA"
+    rename_in_schema: bool = False
+    delete_all: str = ""
+    quirks: tuple[str, ...] = ()
+
+
+QUOTED_FLOATS: Mapping[SqlType, FloatForm] = {SqlType.REAL: FloatForm(), SqlType.DOUBLE: FloatForm()}
+_PLAIN = Form("", "")
+
+
+def forms(
+    binary: Form, date: Form | None = None, time: Form | None = None, timestamp: Form | None = None, zoned: Form | None = None
+) -> dict[SqlType, Form]:
+    """The forms of a dialect that writes numbers as they are, and dates and times quoted unless told otherwise."""
+    quoted = Form()
+    return {
+        SqlType.SMALLINT: _PLAIN,
+        SqlType.INTEGER: _PLAIN,
+        SqlType.BIGINT: _PLAIN,
+        SqlType.DECIMAL: _PLAIN,
+        SqlType.BINARY: binary,
+        SqlType.VARBINARY: binary,
+        SqlType.BLOB: binary,
+        SqlType.BOOLEAN: _PLAIN,
+        SqlType.DECFLOAT: quoted,
+        SqlType.DATE: date or quoted,
+        SqlType.TIME: time or quoted,
+        SqlType.TIMESTAMP: timestamp or quoted,
+        SqlType.TIMESTAMP_TZ: zoned or timestamp or quoted,
+    }
+
+
+def large_types(boolean: str, decfloat: str, clob: str, blob: str, xml: str, note: str = "") -> tuple[TypeRule, ...]:
+    """The rules for types whose values a log seldom holds. A ``decfloat`` that is no number type keeps its text; ``note``: what is lost."""
+    size = LOSSY if note else WIDENED
+    number = "NUM" in decfloat or "DECFLOAT" in decfloat
+    return (
+        TypeRule(
+            SqlType.BOOLEAN, boolean, 0, EXACT if boolean.startswith("BOOL") else WIDENED, "" if boolean.startswith("BOOL") else "a number"
+        ),
+        TypeRule(SqlType.DECFLOAT, decfloat, 0, EXACT if number else WIDENED, "" if number else "text: no type has its range and its NaN"),
+        TypeRule(SqlType.CLOB, clob, 0, size, note or "the length is not kept"),
+        TypeRule(SqlType.BLOB, blob, 0, size, note or "the length is not kept"),
+        TypeRule(SqlType.XML, xml, 0, EXACT if xml == "XML" else LOSSY, "" if xml == "XML" else "text: not checked to be XML"),
+    )
 
 
 def profile_named(name: str) -> Profile:
-    """The profile of a dialect. SqlgenError (LR1001) for a name that no installed package offers."""
-    from sqlgen.dialects.postgres import PROFILE
-
-    if name == PROFILE.name:
-        return PROFILE
+    """The profile of a dialect. SqlgenError (LR1001) for a name that neither this nor another installed package offers."""
+    if name in BUILT_IN:
+        built_in: Profile = import_module(f"{__name__}.{BUILT_IN[name]}").PROFILE
+        return built_in
     points = {point.name: point for point in entry_points(group="logreplay.profiles")}
     if name not in points:
-        known = ", ".join(sorted({PROFILE.name, *points}))
+        known = ", ".join(sorted({*BUILT_IN, *points}))
         raise SqlgenError("LR1001", f"found dialect {name!r}; expected one of: {known}")
     profile: Profile = points[name].load()
     return profile

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import Profile
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.schema import SqlType
 
 #: Words that PostgreSQL reserves (``pg_get_keywords()`` categories R and T, PostgreSQL 15 to 18); as a name they need quotes.
 RESERVED = frozenset(
@@ -16,20 +17,45 @@ RESERVED = frozenset(
     """.split()
 )
 
+TYPES = (
+    TypeRule(SqlType.SMALLINT, "SMALLINT"),
+    TypeRule(SqlType.INTEGER, "INTEGER"),
+    TypeRule(SqlType.BIGINT, "BIGINT"),
+    TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})"),
+    TypeRule(SqlType.REAL, "REAL"),
+    TypeRule(SqlType.DOUBLE, "DOUBLE PRECISION"),
+    TypeRule(SqlType.CHAR, "CHAR({length})"),
+    TypeRule(SqlType.VARCHAR, "VARCHAR({length})"),
+    TypeRule(SqlType.BINARY, "BYTEA", 0, WIDENED, "the length is not kept"),
+    TypeRule(SqlType.VARBINARY, "BYTEA", 0, WIDENED, "the length is not kept"),
+    TypeRule(SqlType.DATE, "DATE"),
+    TypeRule(SqlType.TIME, "TIME(0)"),
+    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 6),
+    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 0, LOSSY, "six fraction digits"),
+    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMPTZ({digits})", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"),
+    *large_types("BOOLEAN", "NUMERIC", "TEXT", "BYTEA", "XML"),
+)
+
 PROFILE = Profile(
     name="postgres",
     sqlglot="postgres",
     fold="lower",
-    name_bytes=63,
+    name_length=63,
     reserved=RESERVED,
-    row_locator="ctid",
     time_digits=6,
-    zone_hours=15,
-    null_byte=False,
+    one_row=OneRow("locator", "ctid", "tableoid"),
+    client="psql -v ON_ERROR_STOP=1 -f this-file",
+    forms=forms(Form("'\\x", "'::bytea")),
+    types=TYPES,
+    text=TextForm(special="\\", escaped=Form("E'", "'")),
+    floats={SqlType.REAL: FloatForm(typed="::real"), SqlType.DOUBLE: FloatForm()},
+    hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
+    pads_char=True,
     session=(
         "SET client_encoding = 'UTF8';",
         "SET standard_conforming_strings = on;",
         "SET DateStyle = 'ISO, YMD';",
         "SET client_min_messages = warning;",
     ),
+    truncate=True,
 )

@@ -1,4 +1,5 @@
-"""Every statement shape as text, to be read like code. ``REWRITE_GOLDEN=1`` writes the file again; look at the difference before you keep it."""
+"""Every statement shape in every dialect as text, to be read like code. ``REWRITE_GOLDEN=1`` writes the files again; look at the difference
+before you keep them."""
 
 from __future__ import annotations
 
@@ -9,17 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 import sqlglot
+from sqlglot import exp
 
-from sqlgen.dialects import profile_named
+from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy
-from sqlgen.rows import Op, Rows
+from sqlgen.rows import INVERSE, Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.statements import RenderOptions, delete_all_statement, render, truncate_statement
 
-GOLDEN = Path(__file__).parent / "shapes.postgres.sql"
-POSTGRES = profile_named("postgres")
+EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 
 ORDERS = (
     Column("ID", SqlType.INTEGER, False),
@@ -55,6 +57,10 @@ IMAGES: dict[tuple[Column, ...], tuple[list[tuple[Any, ...]], list[tuple[Any, ..
 }
 
 
+def golden(dialect: str) -> Path:
+    return Path(__file__).parent / f"shapes.{dialect}.sql"
+
+
 def rows_of(table: Table, op: Op) -> Rows:
     before, after = (
         {c.name: pa.array([row[place] for row in image], ARROW_TYPES[c.type]) for place, c in enumerate(table.columns)}
@@ -68,35 +74,54 @@ def rows_of(table: Table, op: Op) -> Rows:
     )
 
 
-def lines() -> Iterator[str]:
-    yield script_prologue(POSTGRES, "redo").rstrip("\n")
+def shown(rows: Rows, profile: Profile, options: RenderOptions) -> Iterator[str]:
+    rendered = render(rows, profile, options)
+    problems = {problem.row: problem for problem in rendered.problems}
+    for row, text in enumerate(rendered.text.to_pylist()):
+        if row in problems:
+            problem = problems[row]
+            yield f"-- {problem.code} {problem.column}: found {problem.found}; expected {problem.expected}".replace(" : ", ": ")
+        else:
+            yield text or "-- (nothing)"
+
+
+def lines(profile: Profile) -> Iterator[str]:
+    policy = Policy(empty_text="null", midnight="next")
+    yield script_prologue(profile, "redo").rstrip("\n")
     yield from unit_comments({"URID": pa.array(["00AB"]), "authid": pa.array(["A\n\u202eB"]), "plan": pa.array([""])}).to_pylist()
     for (title, table), names, op, where in product(TABLES.items(), ("lower", "exact"), Op, ("key", "guard", "all")):
         if op is Op.INSERT and where != "key":
             continue
         yield f"-- {title}: {op.value}, --names {names}" + ("" if op is Op.INSERT else f", --where-columns {where}")
-        rendered = render(rows_of(table, op), POSTGRES, RenderOptions(names=names, where_columns=where))
-        assert rendered.problems == []
-        yield from (text or "-- (nothing)" for text in rendered.text.to_pylist())
+        yield from shown(rows_of(table, op), profile, RenderOptions(names=names, where_columns=where, policy=policy))
+        yield f"-- its inverse: {INVERSE[op].value}"
+        yield from shown(rows_of(table, op).inverse(), profile, RenderOptions(names=names, where_columns=where, policy=policy))
     table = TABLES["key"]
     yield "-- excluded columns, blanks of CHAR kept"
     options = RenderOptions(exclude_columns=("USER", "*.AMOUNT"), policy=Policy(char_padding="keep"))
     for op in Op:
-        yield from (text or "-- (nothing)" for text in render(rows_of(table, op), POSTGRES, options).text.to_pylist())
+        yield from shown(rows_of(table, op), profile, options)
     yield "-- whole tables"
     for names in ("lower", "exact"):
-        yield truncate_statement(table, POSTGRES, names)
-        yield delete_all_statement(table, POSTGRES, names)
+        yield truncate_statement(table, profile, names)
+        yield delete_all_statement(table, profile, names)
 
 
-def test_shapes_are_as_reviewed() -> None:
-    text = "".join(f"{line}\n" for line in lines())
+@EVERY_DIALECT
+def test_shapes_are_as_reviewed(dialect: str) -> None:
+    text = "".join(f"{line}\n" for line in lines(profile_named(dialect)))
     if os.environ.get("REWRITE_GOLDEN"):
-        GOLDEN.write_text(text, encoding="utf-8")
-    assert text.splitlines() == GOLDEN.read_text(encoding="utf-8").splitlines()
+        golden(dialect).write_text(text, encoding="utf-8")
+    assert text.splitlines() == golden(dialect).read_text(encoding="utf-8").splitlines()
 
 
-def test_every_line_is_one_statement_or_a_comment() -> None:
-    for line in GOLDEN.read_text(encoding="utf-8").splitlines():
-        assert line.startswith("--") or len(sqlglot.parse(line, dialect="postgres")) == 1, line
+@EVERY_DIALECT
+def test_every_line_is_one_statement_or_a_comment(dialect: str) -> None:
+    profile = profile_named(dialect)
+    for line in golden(dialect).read_text(encoding="utf-8").splitlines():
         assert line.startswith("--") or line.endswith(";"), line
+        if line.startswith(("INSERT", "UPDATE", "DELETE", "TRUNCATE")):
+            (tree,) = sqlglot.parse(line.replace(" TOP (1)", ""), dialect=profile.sqlglot)
+            assert isinstance(tree, exp.Insert | exp.Update | exp.Delete | exp.TruncateTable), line
+        else:
+            assert line.startswith("--") or line in profile.session, line

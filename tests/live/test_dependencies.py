@@ -20,7 +20,8 @@ from replay.logs.logmaster.reader import open_log
 from replay.selection import Selection
 from replay.targets import target_named
 from sqlgen.constraints import parse_constraints
-from tests.history import SCHEMA, History, Maker
+from tests.history import LOOSE, SCHEMA, History, Maker
+from tests.logbuilder import LogBuilder
 
 POSTGRES = target_named("postgres")
 HISTORIES = 40
@@ -209,3 +210,20 @@ def test_the_independent_state_is_reached(fresh_database: str, incomplete: Path,
     POSTGRES.load_state(fresh_database, "sakila", incomplete / "initial")
     POSTGRES.run_scripts(fresh_database, sorted(bundle.folder.glob("*.sql")))
     assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / "independent") == []
+
+
+def test_one_row_of_a_partitioned_table_without_key(fresh_database: str, tmp_path: Path) -> None:
+    """Rows of two partitions lie at the same place in their files; only the one that is meant goes."""
+    log = LogBuilder((LOOSE,))
+    unit = log.unit()
+    unit.delete(LOOSE, ("p", 1))
+    unit.update(LOOSE, ("q", 2), ("q", 3))
+    bundle = log.script(tmp_path)
+    with psycopg.connect(fresh_database, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA testown")
+        connection.execute("CREATE TABLE testown.loose (t varchar(8) NOT NULL, n integer NOT NULL) PARTITION BY LIST (t)")
+        for value in "pqr":
+            connection.execute(f"CREATE TABLE testown.loose_{value} PARTITION OF testown.loose FOR VALUES IN ('{value}')".encode())
+            connection.execute(f"INSERT INTO testown.loose VALUES ('{value}', 1), ('{value}', 2)".encode())
+        run(connection, bundle)
+        assert sorted(connection.execute("SELECT * FROM testown.loose").fetchall()) == [("p", 2), ("q", 1), ("q", 3), ("r", 1), ("r", 2)]

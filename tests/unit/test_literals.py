@@ -55,6 +55,8 @@ def test_parts_join_to_the_literal(kind: SqlType) -> None:
     one: object = given_text.get(kind, fallback)
     if pa.types.is_binary(ARROW_TYPES[kind]):
         one = b"\x00a"
+    elif kind is SqlType.BOOLEAN:
+        one = True
     elif not pa.types.is_string(ARROW_TYPES[kind]):
         one = 7
     values, column = pa.array([one, None], ARROW_TYPES[kind]), Column("C", kind, True, 6)

@@ -76,7 +76,7 @@ def test_every_shape_parses_back(op: Op, table: Table, where: str, names: str) -
         assert isinstance(tree, KINDS[op])
         target = tree.find(exp.Table)
         assert (target.db, target.name) == (("SHOP", table.name) if names == "exact" else ("shop", table.name.lower()))
-        known = {column.name if names == "exact" else column.name.lower() for column in COLUMNS} | {"ctid"}
+        known = {column.name if names == "exact" else column.name.lower() for column in COLUMNS} | {"ctid", "tableoid"}
         assert {column.name for column in tree.find_all(exp.Column)} <= known
         if op is not Op.INSERT:
             assert tree.find(exp.Where)
@@ -110,7 +110,7 @@ def test_guard_and_null_safe_conditions() -> None:
     assert texts[1].endswith("WHERE id = 2 AND amount IS NULL;")
     texts = render(changes(KEYLESS, Op.DELETE), POSTGRES, RenderOptions()).text.to_pylist()
     assert texts[1] == (
-        'DELETE FROM shop."loose#" WHERE ctid = (SELECT ctid FROM shop."loose#" WHERE id = 2 AND "user" IS NULL AND amount IS NULL '
+        'DELETE FROM shop."loose#" WHERE (tableoid, ctid) = (SELECT tableoid, ctid FROM shop."loose#" WHERE id = 2 AND "user" IS NULL AND amount IS NULL '
         'AND rate IS NULL AND "note-1" IS NULL LIMIT 1);'
     )
     assert re.search(r"rate BETWEEN '0\.0999999\d+' AND '0\.1000000\d+'", texts[0])

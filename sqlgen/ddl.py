@@ -1,0 +1,296 @@
+"""DDL from our own :class:`Table` and :class:`Column`: statements for a target, and the statement that takes each one back.
+
+Everything is built as sqlglot trees. What a target cannot express raises; a type that holds its values only nearly says so in a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+
+from sqlgen.dialects import LOSSY, REFUSED, Profile, TypeRule
+from sqlgen.errors import SqlgenError
+from sqlgen.names import identifier, table_expression, target_name
+from sqlgen.schema import Column, SqlType, Table
+
+
+@dataclass(frozen=True)
+class TypeNote:
+    """What becomes of a column's type: ``source`` and ``target`` as text, ``fidelity`` (exact, widened, lossy or refused) and why."""
+
+    table: str
+    column: str
+    source: str
+    target: str
+    fidelity: str
+    note: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}: {self.source} -> {self.target or 'nothing'}: {self.fidelity}{', ' + self.note if self.note else ''}"
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index: its name, its table, its columns with True where descending, and whether it is unique."""
+
+    name: str
+    table: Table
+    columns: tuple[tuple[str, bool], ...]
+    unique: bool = False
+
+
+class DdlOp(Enum):
+    """What a DDL event does."""
+
+    CREATE_TABLE = "create table"
+    DROP_TABLE = "drop table"
+    RENAME_TABLE = "rename table"
+    ADD_COLUMNS = "add columns"
+    DROP_COLUMNS = "drop columns"
+    RENAME_COLUMN = "rename column"
+    CREATE_INDEX = "create index"
+    DROP_INDEX = "drop index"
+    TRUNCATE = "truncate"
+
+
+_INVERSE = {
+    DdlOp.CREATE_TABLE: DdlOp.DROP_TABLE,
+    DdlOp.DROP_TABLE: DdlOp.CREATE_TABLE,
+    DdlOp.RENAME_TABLE: DdlOp.RENAME_TABLE,
+    DdlOp.ADD_COLUMNS: DdlOp.DROP_COLUMNS,
+    DdlOp.DROP_COLUMNS: DdlOp.ADD_COLUMNS,
+    DdlOp.RENAME_COLUMN: DdlOp.RENAME_COLUMN,
+    DdlOp.CREATE_INDEX: DdlOp.DROP_INDEX,
+    DdlOp.DROP_INDEX: DdlOp.CREATE_INDEX,
+}
+#: What takes values with it that its inverse cannot bring back.
+_DESTROYS = frozenset({DdlOp.DROP_TABLE, DdlOp.DROP_COLUMNS, DdlOp.TRUNCATE})
+
+
+@dataclass(frozen=True)
+class DdlEvent:
+    """One DDL change of ``table`` (as it is before the change; after it for CREATE_TABLE and ADD_COLUMNS).
+
+    ``columns``: what is added or dropped; ``old_name`` and ``new_name`` for renames; ``index`` for indexes. ``values_known``: the rows or values
+    that a drop takes with it are in the log as changes of their own, so that undoing those brings them back.
+    """
+
+    op: DdlOp
+    table: Table
+    columns: tuple[Column, ...] = ()
+    index: Index | None = None
+    old_name: str = ""
+    new_name: str = ""
+    values_known: bool = False
+
+
+def inverse(event: DdlEvent) -> DdlEvent:
+    """The event that takes ``event`` back. SqlgenError (LR3002) where the former state is not known."""
+    name = f"{event.table.schema}.{event.table.name}"
+    if event.op in _DESTROYS and not event.values_known:
+        message = (
+            f"found {event.op.value} of {name}, which takes values with it that are not in the log; expected a change that can be undone"
+        )
+        raise SqlgenError("LR3002", message, "Undo up to the position after it, or bring the table back from a copy")
+    if event.op is DdlOp.TRUNCATE:
+        return event
+    table = replace(event.table, name=event.new_name) if event.op is DdlOp.RENAME_TABLE else event.table
+    if event.op is DdlOp.RENAME_COLUMN:
+        columns = tuple(replace(c, name=event.new_name) if c.name == event.old_name else c for c in table.columns)
+        key = tuple(event.new_name if column == event.old_name else column for column in table.key)
+        table = replace(table, columns=columns, key=key)
+    return replace(event, op=_INVERSE[event.op], table=table, old_name=event.new_name, new_name=event.old_name, values_known=True)
+
+
+def statements(event: DdlEvent, profile: Profile, names: str = "lower") -> list[str]:
+    """The statements of an event, each ending in ``;``. SqlgenError (LR3003) where the target cannot say it."""
+    from sqlgen.statements import truncate_statement
+
+    if event.op is DdlOp.CREATE_TABLE:
+        return [create_table(event.table, profile, names)]
+    if event.op is DdlOp.DROP_TABLE:
+        return [drop_table(event.table, profile, names)]
+    if event.op is DdlOp.RENAME_TABLE:
+        return [rename_table(event.table, event.new_name, profile, names)]
+    if event.op is DdlOp.ADD_COLUMNS:
+        return add_columns(event.table, event.columns, profile, names)
+    if event.op is DdlOp.DROP_COLUMNS:
+        return drop_columns(event.table, event.columns, profile, names)
+    if event.op is DdlOp.RENAME_COLUMN:
+        return [rename_column(event.table, event.old_name, event.new_name, profile, names)]
+    if event.op is DdlOp.TRUNCATE:
+        return [truncate_statement(event.table, profile, names)]
+    if event.index is None:
+        raise SqlgenError("LR3003", f"found {event.op.value} without an index; expected its definition")
+    make = create_index if event.op is DdlOp.CREATE_INDEX else drop_index
+    made = make(event.index, profile, names)
+    return [made] if made else []
+
+
+# -- types ------------------------------------------------------------------------------------------------------------------------------
+
+
+def source_type(column: Column) -> str:
+    """The type of a column in Db2's words."""
+    kind = column.type
+    if kind is SqlType.DECIMAL:
+        return f"DECIMAL({column.length},{column.scale})"
+    if kind is SqlType.TIMESTAMP_TZ:
+        return f"TIMESTAMP({column.length}) WITH TIME ZONE"
+    sized = kind in (SqlType.CHAR, SqlType.VARCHAR, SqlType.BINARY, SqlType.VARBINARY, SqlType.TIMESTAMP)
+    return f"{kind.value}({column.length})" if sized else kind.value
+
+
+def type_rule(column: Column, profile: Profile) -> TypeRule:
+    """The rule for a column, with its text filled in: the first of the profile's that fits the column's type and length."""
+    for rule in profile.types:
+        if rule.type is column.type and (not rule.up_to or column.length <= rule.up_to):
+            length = max(column.length, 1)
+            digits = min(column.length, profile.time_digits)
+            text = rule.text.format(length=length, scale=column.scale, digits=digits, bytes=4 * length)
+            return replace(rule, text=text)
+    return TypeRule(column.type, "", 0, REFUSED, f"{profile.name} has no type for it")
+
+
+def type_notes(table: Table, profile: Profile) -> list[TypeNote]:
+    """What becomes of each column's type in the target."""
+    name = f"{table.schema}.{table.name}" if table.schema else table.name
+    rules = [(column, type_rule(column, profile)) for column in table.columns]
+    return [TypeNote(name, column.name, source_type(column), rule.text, rule.fidelity, rule.note) for column, rule in rules]
+
+
+def _type(column: Column, table: Table, profile: Profile) -> exp.Var:
+    rule = type_rule(column, profile)
+    if rule.fidelity == REFUSED:
+        found = f"found column {column.name} of {table.schema}.{table.name}, {source_type(column)}"
+        raise SqlgenError("LR3003", f"{found}; {rule.note}", "Leave the column out (--exclude-columns)")
+    return exp.Var(this=rule.text)
+
+
+def lossy_columns(table: Table, profile: Profile) -> list[TypeNote]:
+    """The notes of columns that lose something or have no type."""
+    return [note for note in type_notes(table, profile) if note.fidelity in (LOSSY, REFUSED)]
+
+
+# -- statements -------------------------------------------------------------------------------------------------------------------------
+
+
+def create_table(table: Table, profile: Profile, names: str = "lower") -> str:
+    """CREATE TABLE with columns, nullability and the key. SqlgenError (LR3003) for a column without a type in the target."""
+    entries: list[exp.Expr] = [column_definition(column, table, profile, names) for column in table.columns]
+    if table.key and profile.keys is not None:
+        entries.append(key_constraint(table, profile, names))
+    return _sql(exp.Create(kind="TABLE", this=exp.Schema(this=table_expression(table, profile, names), expressions=entries)), profile)
+
+
+def column_definition(column: Column, table: Table, profile: Profile, names: str) -> exp.ColumnDef:
+    """``name type [NOT NULL]``."""
+    constraints = [] if column.nullable else [exp.ColumnConstraint(kind=exp.NotNullColumnConstraint())]
+    return exp.ColumnDef(this=identifier(column.name, profile, names), kind=_type(column, table, profile), constraints=constraints)
+
+
+def key_constraint(table: Table, profile: Profile, names: str) -> exp.Expr:
+    """PRIMARY KEY, or UNIQUE where a column of the key may be null."""
+    columns = [identifier(name, profile, names) for name in table.key]
+    spelled = ", ".join(column.sql(dialect=profile.sqlglot) for column in columns)
+    word = "UNIQUE" if any(table.column(name).nullable for name in table.key) else "PRIMARY KEY"
+    return exp.Var(this=f"{word} ({spelled}){profile.keys}")
+
+
+def drop_table(table: Table, profile: Profile, names: str = "lower") -> str:
+    """DROP TABLE."""
+    return _sql(exp.Drop(kind="TABLE", tables=[table_expression(table, profile, names)]), profile)
+
+
+def rename_table(table: Table, new_name: str, profile: Profile, names: str = "lower") -> str:
+    """ALTER TABLE … RENAME TO, or what the dialect has for it."""
+    new = replace(table, name=new_name, schema=table.schema if profile.rename_in_schema else "")
+    return _alter(table, [exp.AlterRename(this=table_expression(new, profile, names))], profile, names)
+
+
+def add_columns(table: Table, columns: Sequence[Column], profile: Profile, names: str = "lower") -> list[str]:
+    """ALTER TABLE … ADD, a statement for each column. The new columns are nullable: the rows that are there have no values for them."""
+    made = [column_definition(replace(column, nullable=True), table, profile, names) for column in columns]
+    return [_alter(table, [column], profile, names) for column in made]
+
+
+def drop_columns(table: Table, columns: Sequence[Column], profile: Profile, names: str = "lower") -> list[str]:
+    """ALTER TABLE … DROP COLUMN, a statement for each column."""
+    drops = [exp.Drop(kind="COLUMN", tables=[exp.Column(this=identifier(column.name, profile, names))]) for column in columns]
+    return [_alter(table, [drop], profile, names) for drop in drops]
+
+
+def rename_column(table: Table, old_name: str, new_name: str, profile: Profile, names: str = "lower") -> str:
+    """ALTER TABLE … RENAME COLUMN."""
+    if profile.sqlglot == "tsql":
+        of = exp.Column(this=identifier(old_name, profile, names))
+        place = ".".join(part.sql(dialect="tsql") for part in (table_expression(table, profile, names), of))
+        texts = [exp.Literal.string(text).sql(dialect="tsql") for text in (place, target_name(new_name, profile, names), "COLUMN")]
+        return f"EXEC sp_rename {', '.join(texts)};"
+    rename = exp.RenameColumn(this=identifier(old_name, profile, names), to=identifier(new_name, profile, names))
+    return _alter(table, [rename], profile, names)
+
+
+def create_index(index: Index, profile: Profile, names: str = "lower") -> str:
+    """CREATE [UNIQUE] INDEX; '' where the dialect has none and the index is not unique. SqlgenError (LR3003) for a unique one there."""
+    if not profile.indexes:
+        if index.unique and profile.keys != " NOT ENFORCED":
+            message = f"found the unique index {index.name}; {profile.name} has no indexes and does not enforce keys"
+            raise SqlgenError("LR3003", message, "Leave its table out (--exclude-table)")
+        return ""
+    columns = [
+        exp.Var(this=identifier(name, profile, names).sql(dialect=profile.sqlglot) + (" DESC" if descending else ""))
+        for name, descending in index.columns
+    ]
+    tree = exp.Index(
+        this=identifier(index.name, profile, names),
+        table=table_expression(_bare(index.table, profile), profile, names),
+        params=exp.IndexParameters(columns=columns),
+    )
+    text = _sql(exp.Create(kind="INDEX", unique=index.unique, this=tree), profile)
+    if profile.indexes == "index" and index.table.schema:
+        text = text.replace("INDEX ", f"INDEX {_schema(index.table, profile, names)}.", 1)
+    return text
+
+
+def drop_index(index: Index, profile: Profile, names: str = "lower") -> str:
+    """DROP INDEX; '' where the dialect has none."""
+    if not profile.indexes:
+        return ""
+    name = identifier(index.name, profile, names).sql(dialect=profile.sqlglot)
+    if profile.indexes == "of table":
+        return f"DROP INDEX {name} ON {table_expression(index.table, profile, names).sql(dialect=profile.sqlglot)};"
+    return f"DROP INDEX {_schema(index.table, profile, names)}.{name};" if index.table.schema else f"DROP INDEX {name};"
+
+
+def create_schema(schema: str, profile: Profile, names: str = "lower") -> str:
+    """CREATE SCHEMA; '' where a schema is something else (an attached database, a user)."""
+    if not profile.schemas:
+        return ""
+    name = identifier(schema, profile, names).sql(dialect=profile.sqlglot)
+    return f"CREATE {profile.schemas} {name};"
+
+
+def _bare(table: Table, profile: Profile) -> Table:
+    """The table as CREATE INDEX names it: without schema where that stands at the index."""
+    return replace(table, schema="") if profile.indexes == "index" else table
+
+
+def _schema(table: Table, profile: Profile, names: str) -> str:
+    return identifier(table.schema, profile, names).sql(dialect=profile.sqlglot)
+
+
+def _alter(table: Table, actions: list[exp.Expr], profile: Profile, names: str) -> str:
+    return _sql(exp.Alter(kind="TABLE", this=table_expression(table, profile, names), actions=actions), profile)
+
+
+def _sql(tree: exp.Expr, profile: Profile) -> str:
+    """The text of a tree on one line. SqlgenError (LR3003) for what sqlglot cannot say in the dialect."""
+    try:
+        return tree.sql(dialect=profile.sqlglot, unsupported_level=ErrorLevel.RAISE) + ";"
+    except SqlglotError as error:
+        raise SqlgenError("LR3003", f"{profile.name} cannot say it: {error}", "Leave its table out (--exclude-table)") from error

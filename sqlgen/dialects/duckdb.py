@@ -1,0 +1,44 @@
+"""DuckDB."""
+
+from __future__ import annotations
+
+from sqlgen.dialects import LOSSY, WIDENED, Form, OneRow, Profile, TypeRule, forms, large_types
+from sqlgen.dialects.words import RESERVED
+from sqlgen.schema import SqlType
+
+_TEXT = "lengths are not enforced"
+
+TYPES = (
+    TypeRule(SqlType.SMALLINT, "SMALLINT"),
+    TypeRule(SqlType.INTEGER, "INTEGER"),
+    TypeRule(SqlType.BIGINT, "BIGINT"),
+    TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.REAL, "REAL"),
+    TypeRule(SqlType.DOUBLE, "DOUBLE"),
+    TypeRule(SqlType.CHAR, "TEXT", 0, WIDENED, f"not padded; {_TEXT}"),
+    TypeRule(SqlType.VARCHAR, "TEXT", 0, WIDENED, _TEXT),
+    TypeRule(SqlType.BINARY, "BLOB", 0, WIDENED, _TEXT),
+    TypeRule(SqlType.VARBINARY, "BLOB", 0, WIDENED, _TEXT),
+    TypeRule(SqlType.DATE, "DATE"),
+    TypeRule(SqlType.TIME, "TIME"),
+    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP", 6),
+    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP", 0, LOSSY, "six fraction digits"),
+    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMPTZ", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"),
+    *large_types("BOOLEAN", "TEXT", "TEXT", "BLOB", "TEXT"),
+)
+
+PROFILE = Profile(
+    name="duckdb",
+    sqlglot="duckdb",
+    fold="lower",
+    name_length=1_000_000,
+    reserved=RESERVED,
+    time_digits=6,
+    one_row=OneRow("locator", "rowid"),
+    client="duckdb -bail DATABASE < this-file",
+    forms=forms(Form("FROM_HEX('", "')")),
+    types=TYPES,
+    hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
+    null_byte=True,
+    truncate=True,
+)

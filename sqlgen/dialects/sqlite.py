@@ -1,0 +1,50 @@
+"""SQLite. Values keep their own types, so decimals, dates and times are text, which is exact whatever the column was declared as."""
+
+from __future__ import annotations
+
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects.words import RESERVED
+from sqlgen.schema import SqlType
+
+_NUMBER = FloatForm("", "", infinity="9e999", nan="", exponent=True, widen=True)
+_TEXT = "lengths are not enforced"
+
+TYPES = (
+    TypeRule(SqlType.SMALLINT, "INTEGER", 0, WIDENED, "64 bits"),
+    TypeRule(SqlType.INTEGER, "INTEGER", 0, WIDENED, "64 bits"),
+    TypeRule(SqlType.BIGINT, "INTEGER"),
+    TypeRule(SqlType.DECIMAL, "NUMERIC", 15, WIDENED, "stored as integer or double; up to 15 digits are exact"),
+    TypeRule(SqlType.DECIMAL, "TEXT", 0, WIDENED, "text: SQLite keeps 15 digits of a number; compare and sum with care"),
+    TypeRule(SqlType.REAL, "REAL", 0, WIDENED, "a double"),
+    TypeRule(SqlType.DOUBLE, "REAL", 0, LOSSY, "before SQLite 3.43 the last bit of a written value may differ; no NaN, no -0.0"),
+    TypeRule(SqlType.CHAR, "TEXT", 0, WIDENED, f"not padded; {_TEXT}"),
+    TypeRule(SqlType.VARCHAR, "TEXT", 0, WIDENED, _TEXT),
+    TypeRule(SqlType.BINARY, "BLOB", 0, WIDENED, _TEXT),
+    TypeRule(SqlType.VARBINARY, "BLOB", 0, WIDENED, _TEXT),
+    TypeRule(SqlType.DATE, "TEXT", 0, WIDENED, "text YYYY-MM-DD"),
+    TypeRule(SqlType.TIME, "TEXT", 0, WIDENED, "text HH:MM:SS"),
+    TypeRule(SqlType.TIMESTAMP, "TEXT", 0, WIDENED, "text YYYY-MM-DD HH:MM:SS.f"),
+    TypeRule(SqlType.TIMESTAMP_TZ, "TEXT", 0, WIDENED, "text with its offset: equal moments in two zones are not equal"),
+    *large_types("INTEGER", "TEXT", "TEXT", "BLOB", "TEXT"),
+)
+
+PROFILE = Profile(
+    name="sqlite",
+    sqlglot="sqlite",
+    fold="lower",
+    name_length=1_000_000,
+    reserved=RESERVED,
+    time_digits=12,
+    one_row=OneRow("locator", "_rowid_"),
+    client="sqlite3 -bail DATABASE < this-file (ATTACH a file for each schema first)",
+    forms={**forms(Form("X'", "'")), SqlType.DECIMAL: Form()},
+    types=TYPES,
+    indexes="index",
+    schemas="",
+    booleans=("1", "0"),
+    text=TextForm(character="CHAR({})"),
+    floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
+    as_text=frozenset({SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
+    null_byte=True,
+    quirks=("A schema is an attached database: ATTACH 'file' AS schema before the script.",),
+)

@@ -1,0 +1,62 @@
+"""Trino, with a connector whose tables can be changed row by row (Iceberg, Delta Lake, a database)."""
+
+from __future__ import annotations
+
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TypeRule, forms, large_types
+from sqlgen.dialects.words import RESERVED
+from sqlgen.schema import SqlType
+
+TYPES = (
+    TypeRule(SqlType.SMALLINT, "INTEGER", 0, WIDENED, "32 bits, as Iceberg has no smaller one"),
+    TypeRule(SqlType.INTEGER, "INTEGER"),
+    TypeRule(SqlType.BIGINT, "BIGINT"),
+    TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.REAL, "REAL"),
+    TypeRule(SqlType.DOUBLE, "DOUBLE"),
+    TypeRule(SqlType.CHAR, "VARCHAR", 0, WIDENED, "not padded; lengths are not enforced"),
+    TypeRule(SqlType.VARCHAR, "VARCHAR", 0, WIDENED, "lengths are not enforced"),
+    TypeRule(SqlType.BINARY, "VARBINARY", 0, WIDENED, "lengths are not enforced"),
+    TypeRule(SqlType.VARBINARY, "VARBINARY", 0, WIDENED, "lengths are not enforced"),
+    TypeRule(SqlType.DATE, "DATE"),
+    TypeRule(SqlType.TIME, "TIME(6)", 0, LOSSY, "no 24:00:00"),
+    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP(6)", 6),
+    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP(6)", 0, LOSSY, "six fraction digits, as Iceberg has no more"),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ, "TIMESTAMP(6) WITH TIME ZONE", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"
+    ),
+    *large_types("BOOLEAN", "VARCHAR", "VARCHAR", "VARBINARY", "VARCHAR"),
+)
+
+PROFILE = Profile(
+    name="trino",
+    sqlglot="trino",
+    fold="lower",
+    name_length=255,
+    name_characters=True,
+    reserved=RESERVED,
+    time_digits=6,
+    one_row=OneRow(""),
+    client="trino --file this-file",
+    forms={
+        **forms(
+            Form("X'", "'"),
+            date=Form("CAST('", "' AS DATE)"),
+            time=Form("CAST('", "' AS TIME(6))"),
+            timestamp=Form("CAST('", "' AS TIMESTAMP(6))"),
+            zoned=Form("CAST('", "' AS TIMESTAMP(6) WITH TIME ZONE)"),
+        ),
+        SqlType.BIGINT: Form("CAST('", "' AS BIGINT)"),
+    },
+    types=TYPES,
+    indexes="",
+    keys=None,
+    floats={
+        SqlType.REAL: FloatForm("CAST('", "' AS REAL)", nan=""),
+        SqlType.DOUBLE: FloatForm("CAST('", "' AS DOUBLE)", nan=""),
+    },
+    zone_hours=(13, 13),
+    zone_space=True,
+    rename_in_schema=True,
+    begin="START TRANSACTION;",
+    quirks=("Most connectors have no keys, and no transactions of several writes: run their scripts with one statement in a transaction.",),
+)

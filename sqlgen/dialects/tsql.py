@@ -1,0 +1,72 @@
+"""SQL Server 2016 and later, and Azure SQL.
+
+Its default collations take A and a, or X'00' and nothing, for the same: text is compared by code points outside keys, and NUL is refused.
+"""
+
+from __future__ import annotations
+
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects.words import RESERVED
+from sqlgen.schema import SqlType
+
+_NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
+_BIN2 = "COLLATE Latin1_General_100_BIN2"
+
+TYPES = (
+    TypeRule(SqlType.SMALLINT, "SMALLINT"),
+    TypeRule(SqlType.INTEGER, "INTEGER"),
+    TypeRule(SqlType.BIGINT, "BIGINT"),
+    TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.REAL, "REAL"),
+    TypeRule(SqlType.DOUBLE, "FLOAT(53)"),
+    TypeRule(SqlType.CHAR, f"NCHAR({{length}}) {_BIN2}", 4000),
+    TypeRule(SqlType.VARCHAR, f"NVARCHAR({{length}}) {_BIN2}", 4000),
+    TypeRule(SqlType.VARCHAR, f"NVARCHAR(MAX) {_BIN2}", 0, WIDENED, "more than 4,000 characters cannot be part of a key"),
+    TypeRule(SqlType.BINARY, "VARBINARY({length})", 8000, WIDENED, "may be shorter"),
+    TypeRule(SqlType.BINARY, "VARBINARY(MAX)", 0, WIDENED, "cannot be part of a key"),
+    TypeRule(SqlType.VARBINARY, "VARBINARY({length})", 8000),
+    TypeRule(SqlType.VARBINARY, "VARBINARY(MAX)", 0, WIDENED, "cannot be part of a key"),
+    TypeRule(SqlType.DATE, "DATE"),
+    TypeRule(SqlType.TIME, "TIME(0)", 0, LOSSY, "no 24:00:00"),
+    TypeRule(SqlType.TIMESTAMP, "DATETIME2({digits})", 7),
+    TypeRule(SqlType.TIMESTAMP, "DATETIME2({digits})", 0, LOSSY, "seven fraction digits"),
+    TypeRule(SqlType.TIMESTAMP_TZ, "DATETIMEOFFSET({digits})", 7),
+    TypeRule(SqlType.TIMESTAMP_TZ, "DATETIMEOFFSET({digits})", 0, LOSSY, "seven fraction digits"),
+    *large_types("BIT", "NVARCHAR(42)", "NVARCHAR(MAX)", "VARBINARY(MAX)", "XML"),
+)
+
+PROFILE = Profile(
+    name="tsql",
+    sqlglot="tsql",
+    fold="lower",
+    name_length=128,
+    name_characters=True,
+    reserved=RESERVED,
+    time_digits=7,
+    one_row=OneRow("top"),
+    client="sqlcmd -b -x -f 65001 -i this-file",
+    forms=forms(Form("0x", "")),
+    types=TYPES,
+    indexes="of table",
+    booleans=("1", "0"),
+    text=TextForm(
+        form=Form("N'", "'"),
+        character="NCHAR({})",
+        joiner=" + ",
+        joined=Form("CAST(N'' AS NVARCHAR(MAX)) + ", ""),
+    ),
+    floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
+    exact={
+        SqlType.CHAR: ("", f" {_BIN2}"),
+        SqlType.VARCHAR: (" + N'.'", f" + N'.' {_BIN2}"),
+        SqlType.BINARY: (" + 0x01", " + 0x01"),  # zero bytes at the end do not count in a comparison
+        SqlType.VARBINARY: (" + 0x01", " + 0x01"),
+    },
+    zone_hours=(13, 13),
+    zone_space=True,
+    pads_char=True,
+    session=("SET XACT_ABORT ON;", "SET QUOTED_IDENTIFIER ON;", "SET ANSI_PADDING ON;"),
+    begin="BEGIN TRANSACTION;",
+    commit="COMMIT TRANSACTION;",
+    truncate=True,
+)
