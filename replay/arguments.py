@@ -396,7 +396,9 @@ def _add_range(group: Any) -> None:
 def _add_schema(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("keys that the log does not know")
     group.add_argument(
-        "--schema", type=Path, metavar="FILE", help="DDL of the tables: unique keys and foreign keys, for what depends on what"
+        "--schema",
+        metavar="FILE|URL",
+        help="DDL of the tables, or a database that has them: unique keys and foreign keys, for what depends on what",
     )
     group.add_argument("--schema-dialect", default="postgres", metavar="NAME", help="SQL dialect of the schema file (default postgres)")
 

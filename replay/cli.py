@@ -29,6 +29,7 @@ from replay.resolve import Asker, Seeds
 from replay.responses import responses_of
 from replay.selection import Selection
 from replay.stages import Engine
+from replay.targets import target_of
 from replay.where import ValueFilter
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.dialects import profile_named
@@ -185,7 +186,7 @@ def _replay(arguments: argparse.Namespace) -> int:
             pace=Pace(arguments.commit_every, arguments.commit_statements, arguments.tries),
         )
         with Bar(sys.stderr) as progress:
-            work = live.Work(log, selection, options, _constraints(arguments, log), _engine(arguments, progress))
+            work = live.Work(log, selection, options, _constraints(arguments, log, arguments.to), _engine(arguments, progress))
             return live.run(work, request, print, progress, arguments.split_mb << 20)
 
 
@@ -275,15 +276,19 @@ def _opened(arguments: argparse.Namespace, mode: str, scratch: str) -> LogFile:
     return _open(arguments, family, scratch)
 
 
-def _constraints(arguments: argparse.Namespace, log: LogFile) -> Constraints:
-    path = getattr(arguments, "schema", None)
-    if path is None:
+def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None = None) -> Constraints:
+    """The keys that ``--schema`` knows of; where it is not given, those of the database ``target``."""
+    source = getattr(arguments, "schema", None) or target
+    tables = [version.table for version in log.catalog.versions]
+    if source is None:
         return Constraints()
+    if "://" in source:
+        return parse_constraints(target_of(source).keys(source, [table.name for table in tables]), "postgres", tables, lenient=True)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = Path(source).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
-    return parse_constraints(text, arguments.schema_dialect, [version.table for version in log.catalog.versions])
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(source)) from None
+    return parse_constraints(text, arguments.schema_dialect, tables)
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:

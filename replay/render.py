@@ -7,7 +7,7 @@ already written of it is cut off again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,7 @@ from replay import order
 from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, opaque, take_records, unit_text
 from replay.decode import RowDecoder
 from replay.errors import Finding, Where
-from replay.keyorder import KeyOrder
+from replay.keyorder import Arranged, KeyOrder
 from replay.keys import Batch
 from replay.logs import LogFile
 from replay.plan import Plan
@@ -87,7 +87,9 @@ class BucketRenderer:
         self.twice = self._duplicates()
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
-        self.placer = KeyOrder(log, plan.constraints, plan.mode == "undo") if plan.constraints.foreign_keys else None
+        self.placer = (
+            KeyOrder(log, plan.constraints, plan.mode == "undo", bool(self.profile.defer)) if plan.constraints.foreign_keys else None
+        )
 
     def run(self) -> Tally:
         """Render everything; the sink holds the text afterwards."""
@@ -376,7 +378,8 @@ class BucketRenderer:
             self.bad_units[unit] = True
             key = self.records["unit"][self.unit_start[unit]].tobytes()
             self.tally.quarantined_units.setdefault(key, "a record of the unit is damaged")
-        sequence = self._sequence(changes)
+        arranged = self._arranged(changes)
+        sequence = arranged.sequence
         shown = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         emitted = shown & (changes.uncommitted == 0)
         ordered = sequence[shown[sequence]]
@@ -388,12 +391,12 @@ class BucketRenderer:
             text = pc.binary_join_element_wise(text, self.log.trace(changes.envelope.take(ordered)), " -- ")
         if chunk.pieces > 1 and chunk.piece == 0:
             self.sink.mark()
-        self._write(changes, ordered, text)
+        self._write(changes, ordered, text, arranged.waiting)
         self._count(changes, emitted, chunk)
         if chunk.pieces > 1 and chunk.piece == chunk.pieces - 1 and self.bad_units[changes.unit[0]]:
             self.sink.cut_back()
 
-    def _sequence(self, changes: Changes) -> Index:
+    def _arranged(self, changes: Changes) -> Arranged:
         count = len(changes.head)
         if self.plan.mode == "redo":
             sequence = np.arange(count, dtype=np.int64)
@@ -402,17 +405,17 @@ class BucketRenderer:
             derived = (origin == ord("R")) | (origin == ord("B"))
             sequence = order.undo_order(changes.unit, origin == ord(" "), derived, changes.change, changes.version)
         if self.placer is None:
-            return sequence
+            return Arranged(sequence)
         live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         batch = Batch(changes.records, changes.head, changes.weight, changes.change, changes.version)
-        sequence, cycles = self.placer.arrange(batch, changes.unit, live, sequence)
-        for change, way in cycles:
+        arranged = self.placer.arrange(batch, changes.unit, live, sequence)
+        for change, way in arranged.cycles:
             record = changes.records[changes.head[change]]
-            hint = "Run the unit on a target whose foreign keys are deferrable (and say so in --schema), or leave it out"
+            hint = "Make these tables' foreign keys DEFERRABLE on the target (and in --schema) if it has such keys, or leave the unit out"
             self.tally.refusals.append(Finding("LR3012", self._where(record), way, "an order in which every row finds its parent", hint))
-        return sequence
+        return arranged
 
-    def _write(self, changes: Changes, ordered: Index, text: pa.Array) -> None:
+    def _write(self, changes: Changes, ordered: Index, text: pa.Array, waiting: Sequence[int]) -> None:
         if not len(ordered):
             return
         unit = changes.unit[ordered]
@@ -424,7 +427,8 @@ class BucketRenderer:
         if self.plan.steps:
             head, weight = changes.head[ordered], changes.weight[ordered]
             sources = sources_of(changes.records, head, weight, changes.version[ordered], changes.change[ordered])
-        self.sink.write(Written(text, starts, comments, unit, ordinal // self.plan.options.commit_every, sources))
+        defers = np.isin(unit[starts], waiting)
+        self.sink.write(Written(text, starts, comments, defers, unit, ordinal // self.plan.options.commit_every, sources))
 
     def _count(self, changes: Changes, emitted: Mask, chunk: Chunk) -> None:
         bad = self.bad_units[changes.unit]

@@ -22,13 +22,14 @@ from sqlgen.dialects import Profile
 
 @dataclass(frozen=True)
 class Written:
-    """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit begins and ``comments`` the comment line of
-    each, ``unit`` and ``group`` the number of the unit and of its target transaction per row, ``sources`` the changes behind the statements
-    where the script gets steps."""
+    """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit begins, ``comments`` the comment line of each and
+    ``defers`` whether its foreign keys must wait for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per row,
+    ``sources`` the changes behind the statements where the script gets steps."""
 
     text: pa.Array
     starts: npt.NDArray[np.int64]
     comments: pa.Array
+    defers: npt.NDArray[np.bool_]
     unit: npt.NDArray[np.int64]
     group: npt.NDArray[np.int64]
     sources: Sources | None = None
@@ -70,6 +71,7 @@ class Sink:
             pa.array(np.where(closes, commit, "")),
             pc.if_else(pa.array(new_unit), pc.binary_join_element_wise(part.comments, "\n", ""), ""),
             pa.array(np.where(new_group, begin, "")),
+            pa.array(np.where(part.defers, f"{self.profile.defer}\n", "")),
             "",
         )
         place = np.full(len(part.text), len(heads), np.int64)

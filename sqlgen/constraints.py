@@ -7,7 +7,7 @@ where only one table of the log has it. Statements about other tables, and every
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlglot
@@ -22,7 +22,8 @@ from sqlgen.schema import Table
 class ForeignKey:
     """``columns`` of ``table`` refer to ``parent_columns`` of ``parent`` (tables as OWNER.NAME; no parent columns: its primary key).
 
-    ``on_delete`` is NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT.
+    ``on_delete`` is NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT. ``deferrable``: the check can wait for the end of a transaction; what
+    else happens on a delete never waits.
     """
 
     name: str
@@ -32,6 +33,11 @@ class ForeignKey:
     parent_columns: tuple[str, ...] = ()
     on_delete: str = "NO ACTION"
     deferrable: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether the whole constraint can be left to the end of a transaction."""
+        return self.deferrable and self.on_delete == "NO ACTION"
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,12 @@ class Constraints:
         found += [foreign.parent_columns for foreign in self.foreign_keys if foreign.parent == table and foreign.parent_columns]
         return list({tuple(sorted(columns)): columns for columns in found}.values())
 
+    def firm(self) -> Constraints:
+        """The constraints without the foreign keys that can wait; the keys these refer to stay."""
+        stay = tuple(foreign for foreign in self.foreign_keys if not foreign.waits)
+        keys = tuple((foreign.parent, foreign.parent_columns) for foreign in self.foreign_keys if foreign.waits and foreign.parent_columns)
+        return replace(self, keys=tuple(dict.fromkeys(self.keys + keys)), foreign_keys=stay)
+
     def foreign_keys_of(self, table: str) -> list[ForeignKey]:
         """The foreign keys of a child table."""
         return [foreign for foreign in self.foreign_keys if foreign.table == table]
@@ -56,6 +68,7 @@ class Constraints:
 @dataclass
 class _Reader:
     tables: dict[str, Table]
+    lenient: bool
     keys: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
@@ -69,13 +82,16 @@ class _Reader:
         same = [known for known in self.tables if known.partition(".")[2] == name]
         return same[0] if len(same) == 1 else None
 
-    def columns(self, table: str, trees: Iterable[exp.Expression]) -> tuple[str, ...]:
-        """The log's names of columns. SqlgenError for a column that the log's table does not have."""
+    def columns(self, table: str, trees: Iterable[exp.Expression]) -> tuple[str, ...] | None:
+        """The log's names of columns, None where the key has one that the log's table does not have (SqlgenError unless ``lenient``)."""
         known = {column.name.upper(): column.name for column in self.tables[table].columns}
         found = []
         for tree in trees:
             name = tree.name.upper()
             if name not in known:
+                if self.lenient:
+                    self.unused.append(f"a key of {table}: the log's table has no column {tree.name}")
+                    return None
                 hint = f"The log's {table} has: {', '.join(known.values())}"
                 raise SqlgenError("LR1010", f"found column {tree.name} in a key of {table}; expected a column of the log's table", hint)
             found.append(known[name])
@@ -104,17 +120,22 @@ class _Reader:
             for constraint in entry.constraints:
                 self.of_column(table, entry, constraint)
         elif isinstance(entry, exp.PrimaryKey):
-            self.keys.append((table, self.columns(table, entry.expressions)))
+            self.key(table, entry.expressions)
         elif isinstance(entry, exp.UniqueColumnConstraint):
-            self.keys.append((table, self.columns(table, entry.this.expressions)))
+            self.key(table, entry.this.expressions)
         elif isinstance(entry, exp.ForeignKey):
             self.reference(name, table, entry.expressions, entry.args["reference"])
 
     def of_column(self, table: str, column: exp.ColumnDef, constraint: exp.ColumnConstraint) -> None:
         if isinstance(constraint.kind, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
-            self.keys.append((table, self.columns(table, [column])))
+            self.key(table, [column])
         elif isinstance(constraint.kind, exp.Reference):
             self.reference(constraint.name, table, [column], constraint.kind)
+
+    def key(self, table: str, trees: Iterable[exp.Expression]) -> None:
+        columns = self.columns(table, trees)
+        if columns is not None:
+            self.keys.append((table, columns))
 
     def reference(self, name: str, table: str, columns: Sequence[exp.Expression], reference: exp.Expression) -> None:
         target = reference.this
@@ -125,17 +146,11 @@ class _Reader:
         on_delete = next(
             (rule for rule in ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT") if f"ON DELETE {rule}" in options), "NO ACTION"
         )
-        self.foreign_keys.append(
-            ForeignKey(
-                name,
-                table,
-                self.columns(table, columns),
-                parent,
-                self.columns(parent, target.expressions) if isinstance(target, exp.Schema) else (),
-                on_delete,
-                "DEFERRABLE" in options and "NOT DEFERRABLE" not in options,
-            )
-        )
+        own = self.columns(table, columns)
+        others = self.columns(parent, target.expressions) if isinstance(target, exp.Schema) else ()
+        if own is not None and others is not None:
+            deferrable = "DEFERRABLE" in options and "NOT DEFERRABLE" not in options
+            self.foreign_keys.append(ForeignKey(name, table, own, parent, others, on_delete, deferrable))
 
     def index(self, index: Any) -> None:
         table = self.find(index.args["table"])
@@ -143,17 +158,18 @@ class _Reader:
             return
         columns = [entry.this if isinstance(entry, exp.Ordered) else entry for entry in index.args["params"].args.get("columns") or ()]
         if all(isinstance(column, exp.Column | exp.Identifier) for column in columns):
-            self.keys.append((table, self.columns(table, columns)))
+            self.key(table, columns)
         else:
             self.unused.append(f"unique index {index.name} on {table}: it is over an expression")
 
 
-def parse_constraints(text: str, dialect: str, tables: Sequence[Table]) -> Constraints:
+def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient: bool = False) -> Constraints:
     """The keys that the DDL statements in ``text`` state about ``tables``.
 
-    SqlgenError LR1010 when the text is not SQL of the dialect, or a key names a column that the log's table does not have.
+    SqlgenError LR1010 when the text is not SQL of the dialect, or a key names a column that the log's table does not have; a ``lenient`` reader
+    passes over such a key.
     """
-    reader = _Reader({f"{table.schema}.{table.name}".upper(): table for table in tables})
+    reader = _Reader({f"{table.schema}.{table.name}".upper(): table for table in tables}, lenient)
     for tree in _statements(text, dialect):
         reader.statement(tree)
     return Constraints(tuple(dict.fromkeys(reader.keys)), tuple(dict.fromkeys(reader.foreign_keys)), tuple(reader.unused))

@@ -17,6 +17,9 @@ PARENT = Tab("PARENT", (Col("ID", "INT", 4, key=1), Col("CODE", "VCHR", 8, nulls
 CHILD = Tab("CHILD", (Col("ID", "INT", 4, key=1), Col("PID", "INT", 4, nulls="Y"), Col("X", "INT", 4)), obid=6)
 #: A table without a key: rows may be there twice.
 LOOSE = Tab("LOOSE", (Col("T", "VCHR", 8), Col("N", "INT", 4)), obid=7)
+#: Tables of which each may refer to the other, and one to itself.
+EMP = Tab("EMP", (Col("ID", "INT", 4, key=1), Col("BOSS", "INT", 4, nulls="Y"), Col("DEPT", "INT", 4, nulls="Y")), obid=8)
+DEPT = Tab("DEPT", (Col("ID", "INT", 4, key=1), Col("HEAD", "INT", 4, nulls="Y")), obid=9)
 TABLES = {table.name: table for table in (PARENT, CHILD, LOOSE)}
 
 SCHEMA = """

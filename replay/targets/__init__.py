@@ -176,6 +176,10 @@ class Target(Protocol):
     def state_tables(self, folder: Path) -> dict[str, Path]:
         """The files of a state by table; InputError (LR2001) when there are none."""
 
+    def keys(self, url: str, tables: Sequence[str]) -> str:
+        """DDL (ALTER TABLE ... ADD CONSTRAINT as PostgreSQL writes it) of the unique and foreign keys of tables with these names, in any schema and
+        case. TargetError (LR4003) when the server cannot be reached."""
+
     def run_scripts(self, url: str, scripts: Iterable[Path]) -> None:
         """Run scripts in the given order with the database's own client; stop at the first error (TargetError)."""
 

@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     from psycopg import sql
 
 _COPY_BYTES = 1 << 20
+#: Partitions are left out; a unique index over part of a table or over an expression is no key.
+_KEYS = """WITH t AS (SELECT c.oid, format('%%I.%%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    AND lower(c.relname) = ANY(%(names)s)),
+k AS (SELECT i.indexrelid, i.indrelid, string_agg(quote_ident(a.attname), ', ' ORDER BY u.place) AS columns FROM pg_index i
+    CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, place)
+    JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
+    WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND u.place <= i.indnkeyatts GROUP BY i.indexrelid, i.indrelid)
+SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I UNIQUE (%%s);', t.name, x.relname, k.columns)
+FROM t JOIN k ON k.indrelid = t.oid JOIN pg_class x ON x.oid = k.indexrelid
+UNION ALL
+SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s;', t.name, f.conname, replace(pg_get_constraintdef(f.oid), ' NOT VALID', ''))
+FROM t JOIN pg_constraint f ON f.conrelid = t.oid JOIN t AS p ON p.oid = f.confrelid
+WHERE f.contype = 'f' AND f.conparentid = 0 ORDER BY 1"""
 #: psql's exit code when the connection failed or was lost.
 _NO_CONNECTION = 2
 
@@ -48,6 +62,14 @@ def run_scripts(url: str, scripts: Iterable[Path]) -> None:
             said = done.stderr.decode("utf-8", "replace").strip()[:2000]
             code = "LR4003" if done.returncode == _NO_CONNECTION else "LR4001"
             raise TargetError(code, f"psql stopped with exit code {done.returncode}: {said}", Where(file=script.name))
+
+
+def keys(url: str, tables: Sequence[str]) -> str:
+    """DDL of the unique keys and foreign keys of tables with these names, in any schema and case. Raises TargetError (LR4001, LR4003)."""
+    with _connection(url) as connection:
+        connection.execute("SET LOCAL search_path = ''")
+        rows = connection.execute(_KEYS, {"names": sorted({table.lower() for table in tables})}).fetchall()
+    return "\n".join(statement for (statement,) in rows)
 
 
 def load_state(url: str, schema: str, folder: Path) -> int:

@@ -109,9 +109,9 @@ class Profile:
     * ``time_digits`` fraction digits of its timestamps; ``zone_hours`` the largest offsets west and east; ``zone_space``: a blank before the
       offset; ``hour_24`` types that may hold hour 24; ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may
       hold X'00'; ``empty_is_null``: '' is NULL; ``pads_char``: CHAR is blank-padded and compared that way.
-    * ``one_row``; ``session`` statements at the head of a script; ``begin`` and ``commit`` ('' where the dialect has no such statement);
-      ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE needs to take every row; ``client`` shows how to run a script;
-      ``booleans`` true and false.
+    * ``one_row``; ``session`` statements at the head of a script; ``begin``, ``commit`` and ``defer``, which lets deferrable foreign keys wait for
+      the commit ('' where the dialect has no such statement); ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE needs to take
+      every row; ``client`` shows how to run a script; ``booleans`` true and false.
     * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where an index lives: ``in schema`` (that of its
       table), ``of table`` (DROP INDEX ... ON), ``index`` (the schema stands at the index's name only), '' none. ``schemas``: what CREATE makes
       for a schema, '' for nothing. ``rename_in_schema``: the new name of a table needs its schema.
@@ -142,6 +142,7 @@ class Profile:
     session: tuple[str, ...] = ()
     begin: str = "BEGIN;"
     commit: str = "COMMIT;"
+    defer: str = ""
     booleans: tuple[str, str] = ("TRUE", "FALSE")
     truncate: bool = False
     keys: str | None = ""

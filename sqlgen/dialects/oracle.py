@@ -63,5 +63,6 @@ PROFILE = Profile(
     pads_char=True,
     session=("ALTER SESSION SET NLS_NUMERIC_CHARACTERS = '.,';", "ALTER SESSION SET NLS_COMP = 'BINARY';"),
     begin="SET TRANSACTION READ WRITE;",
+    defer="SET CONSTRAINTS ALL DEFERRED;",
     quirks=("An empty text is NULL: say what to do with it (--empty-text).",),
 )

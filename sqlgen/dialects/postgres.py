@@ -58,4 +58,5 @@ PROFILE = Profile(
         "SET client_min_messages = warning;",
     ),
     truncate=True,
+    defer="SET CONSTRAINTS ALL DEFERRED;",
 )

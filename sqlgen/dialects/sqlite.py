@@ -42,6 +42,7 @@ PROFILE = Profile(
     indexes="index",
     schemas="",
     booleans=("1", "0"),
+    defer="PRAGMA defer_foreign_keys = ON;",
     text=TextForm(character="CHAR({})"),
     floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
     as_text=frozenset({SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 import replay
+from replay import cli
 from replay.bundle import Bundle
 from replay.changes import unit_text
 from replay.errors import Refusal
@@ -20,7 +21,7 @@ from replay.logs.logmaster.reader import open_log
 from replay.selection import Selection
 from replay.targets import target_named
 from sqlgen.constraints import parse_constraints
-from tests.history import LOOSE, SCHEMA, History, Maker
+from tests.history import DEPT, EMP, LOOSE, SCHEMA, History, Maker
 from tests.logbuilder import LogBuilder
 
 POSTGRES = target_named("postgres")
@@ -227,3 +228,47 @@ def test_one_row_of_a_partitioned_table_without_key(fresh_database: str, tmp_pat
             connection.execute(f"INSERT INTO testown.loose VALUES ('{value}', 1), ('{value}', 2)".encode())
         run(connection, bundle)
         assert sorted(connection.execute("SELECT * FROM testown.loose").fetchall()) == [("p", 2), ("q", 1), ("q", 3), ("r", 1), ("r", 2)]
+
+
+STAFF = """CREATE SCHEMA testown;
+CREATE TABLE testown.dept (id int PRIMARY KEY, head int);
+CREATE TABLE testown.emp (id int PRIMARY KEY, boss int REFERENCES testown.emp, dept int REFERENCES testown.dept, code int UNIQUE);
+ALTER TABLE testown.dept ADD CONSTRAINT head FOREIGN KEY (head) REFERENCES testown.emp DEFERRABLE;
+CREATE UNIQUE INDEX only_some ON testown.emp (dept) WHERE dept > 90;
+INSERT INTO testown.dept VALUES (5, NULL);
+INSERT INTO testown.emp VALUES (1, NULL, 5), (2, 1, 5), (3, 2, NULL);
+UPDATE testown.dept SET head = 1;"""
+
+
+def test_a_target_says_what_needs_what(fresh_database: str, tmp_path: Path) -> None:
+    """The log has a parent's delete before that of its children, and rows that need each other: its order runs neither forward nor back."""
+    log = LogBuilder((EMP, DEPT))
+    unit = log.unit()
+    unit.delete(DEPT, (5, 1))
+    for row in ((1, None, 5), (2, 1, 5), (3, 2, None)):
+        unit.delete(EMP, row, SQLSRCTYPE="R")
+    control, data = log.write(tmp_path)
+    arguments = ["--control", str(control), "--data", str(data[0]), "--engine", "local", "--schema", fresh_database]
+    with psycopg.connect(fresh_database, autocommit=True) as connection:
+        connection.execute(STAFF)
+        for mode, count in (("redo", 0), ("undo", 4)):
+            assert cli.main([mode, *arguments, "--out", str(tmp_path / mode)]) == 0
+            POSTGRES.run_scripts(fresh_database, sorted((tmp_path / mode).glob("*.sql")))
+            query = "SELECT (SELECT count(*) FROM testown.dept) + (SELECT count(*) FROM testown.emp)"
+            assert connection.execute(query.encode()).fetchall() == [(count,)]
+    replayed = [*arguments[:-2], "--to", fresh_database, "--apply"]
+    assert cli.main(["replay", *replayed]) == 0
+    assert cli.main(["replay", *replayed, "--until-lrsn", "0" * 20]) == 0
+
+
+def test_keys_of_a_target_are_those_of_its_ddl(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    POSTGRES.run_scripts(fresh_database, [sakila / "schema-ri.sql"])
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    tables = [version.table for version in log.catalog.versions]
+    stated = parse_constraints((sakila / "schema-ri.sql").read_text(), "postgres", tables)
+    found = parse_constraints(POSTGRES.keys(fresh_database, [table.name for table in tables]), "postgres", tables, lenient=True)
+    assert {(name, frozenset(columns)) for name, columns in found.keys} == {(name, frozenset(columns)) for name, columns in stated.keys}
+    assert len(found.foreign_keys) == 8
+    assert {(key.table, key.columns, key.parent, key.on_delete) for key in found.foreign_keys} == {
+        (key.table, key.columns, key.parent, key.on_delete) for key in stated.foreign_keys
+    }

@@ -29,8 +29,8 @@ from replay.selection import Selection
 from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
-from tests.history import CHILD, LOOSE, PARENT
-from tests.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
+from tests.history import CHILD, DEPT, EMP, LOOSE, PARENT
+from tests.logbuilder import ACCT, LogBuilder, Unit, acct, statements
 
 FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
 
@@ -479,8 +479,6 @@ def test_a_schema_file(two_units: tuple[list[str], Unit, Unit], tmp_path: Path, 
 
 # -- order within a unit -----------------------------------------------------------------------------------------------------------------------
 
-EMP = Tab("EMP", (Col("ID", "INT", 4, key=1), Col("BOSS", "INT", 4, nulls="Y"), Col("DEPT", "INT", 4, nulls="Y")), obid=8)
-DEPT = Tab("DEPT", (Col("ID", "INT", 4, key=1), Col("HEAD", "INT", 4, nulls="Y")), obid=9)
 STAFF = """
 CREATE TABLE testown.dept (id int PRIMARY KEY, head int);
 CREATE TABLE testown.emp (id int PRIMARY KEY, boss int REFERENCES testown.emp ON DELETE CASCADE, dept int REFERENCES testown.dept);
@@ -488,9 +486,9 @@ ALTER TABLE testown.dept ADD CONSTRAINT head FOREIGN KEY (head) REFERENCES testo
 """
 
 
-def staff() -> Constraints:
+def staff(ddl: str = STAFF) -> Constraints:
     tables = [Table("TESTOWN", tab.name, tuple(Column(c.name, SqlType.INTEGER) for c in tab.columns), ("ID",)) for tab in (EMP, DEPT)]
-    return parse_constraints(STAFF, "postgres", tables)
+    return parse_constraints(ddl, "postgres", tables)
 
 
 def keys_in_order(bundle: Bundle) -> list[str]:
@@ -544,3 +542,32 @@ def test_rows_that_need_each_other_are_named(tmp_path: Path) -> None:
         write(log, tmp_path, "undo", staff())
     assert "delete of TESTOWN.DEPT 5" in str(refused.value)
     assert "delete of TESTOWN.EMP 1" in str(refused.value)
+
+
+def circle(tmp_path: Path, dept: str, head: str) -> Bundle:
+    """Undo of deletes of a department and its head, who belongs to it, with options at the foreign keys to the department and to its head."""
+    ddl = STAFF.replace("dept int REFERENCES testown.dept", f"dept int REFERENCES testown.dept {dept}").replace("emp;\n", f"emp {head};\n")
+    log = LogBuilder((EMP, DEPT))
+    one, other = log.unit(), log.unit()
+    one.delete(DEPT, (5, 1))
+    one.delete(EMP, (1, None, 5), SQLSRCTYPE="R")
+    other.delete(DEPT, (6, None))
+    return write(log, tmp_path, "undo", staff(ddl))
+
+
+@pytest.mark.parametrize(
+    ("dept", "head", "order"),
+    [("DEFERRABLE", "", ["emp 1", "dept 5"]), ("", "DEFERRABLE INITIALLY DEFERRED", ["dept 5", "emp 1"])],
+)
+def test_one_key_of_a_circle_waits_and_the_other_is_kept(tmp_path: Path, dept: str, head: str, order: list[str]) -> None:
+    bundle = circle(tmp_path, dept, head)
+    assert keys_in_order(bundle) == [f"INSERT {row}" for row in ("dept 6", *order)]
+    text = (bundle.folder / "0000-undo.sql").read_text()
+    assert text.count("SET CONSTRAINTS ALL DEFERRED;") == 1
+    assert "BEGIN;\nSET CONSTRAINTS ALL DEFERRED;\nINSERT" in text.partition("COMMIT;")[2]
+
+
+@pytest.mark.parametrize("dept", ["ON DELETE SET NULL DEFERRABLE", ""])
+def test_what_happens_on_a_delete_does_not_wait(tmp_path: Path, dept: str) -> None:
+    with pytest.raises(Refusal, match="LR3012"):
+        circle(tmp_path, dept, "")
