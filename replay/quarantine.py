@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from replay.changes import unit_text
+from replay.keys import KeySpaces
 from replay.logs import LogFile
 from replay.plan import Resolved
-from replay.resolve import Answer, Resolution, key_text
+from replay.resolve import Answer, Asker, Resolution, key_text, resolve_incomplete
 from replay.run import Outcome
+from replay.scan import INCOMPLETE_UNIT
 from replay.stages import Engine
 
 #: The folder of quarantined units inside a bundle.
@@ -23,30 +25,32 @@ FOLDER = "quarantine"
 
 
 def write_quarantine(outcome: Outcome, log: LogFile, engine: Engine, work: Path) -> dict[str, Any] | None:
-    """The bundle of the held units of an outcome, in ``work``: their scripts, for reading, and a manifest with reasons and missing inputs.
+    """The bundle of the units that were held, or set aside by the log's flags, in ``work``: their scripts, for reading, and a manifest with reasons
+    and missing inputs.
 
-    Returns what the main manifest says about it; None when no unit is held, or only damaged ones (whose statements nobody can know).
+    Returns what the main manifest says about it; None when there is no such unit, or only damaged ones (whose statements nobody can know).
     """
-    plan, resolution = outcome.plan, outcome.resolution
+    plan, resolution, aside = outcome.plan, outcome.resolution, outcome.tally.quarantined_units
     held = plan.resolved.held if plan.resolved else {}
-    shown = {unit: reason for unit, reason in held.items() if unit in outcome.tally.quarantined_units}
-    if resolution is None or not shown:
+    shown = {unit: reason for unit, reason in aside.items() if unit in held or reason.startswith(INCOMPLETE_UNIT)}
+    if not shown:
         return None
+    if resolution is None or not plan.flags_resolved:
+        resolution = resolve_incomplete(Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints)))
     folder = work / FOLDER
     folder.mkdir()
     apart = replace(plan, resolved=Resolved(only=frozenset(shown)), flags_resolved=True)
     tally, results = engine.render(apart, log, folder)
     for result in results:
         tally.add(result.tally)
+    commits = {unit: commit for result in results for commit, unit in result.commits()}
+    units = [_unit(resolution, unit, commits[unit], reason) for unit, reason in shown.items()]
     manifest = {
         "what": "Units of recovery that are not in the scripts of this bundle. Their statements may lack changes: for reading, not for running",
         "scripts": sorted(result.name for result in results if result.name is not None),
         "statements": tally.statements,
         "refused": [str(finding) for finding in tally.refusals],
-        "units": [
-            _unit(resolution, unit, reason)
-            for unit, reason in sorted(shown.items(), key=lambda entry: (resolution.paths[entry[0]], entry[0]))
-        ],
+        "units": sorted(units, key=lambda entry: (entry["commit_lrsn"], entry["unit"])),
         "missing_inputs": missing_inputs(resolution),
     }
     if not manifest["scripts"]:
@@ -54,11 +58,13 @@ def write_quarantine(outcome: Outcome, log: LogFile, engine: Engine, work: Path)
         folder.mkdir()
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_text(text, encoding="utf-8")
-    return {"folder": FOLDER, "units": len(shown), "statements": tally.statements, "released": len(resolution.released)}
+    released = len(resolution.released - shown.keys())
+    return {"folder": FOLDER, "units": len(shown), "statements": tally.statements, "released": released}
 
 
-def _unit(resolution: Resolution, unit: bytes, reason: str) -> dict[str, Any]:
-    answer, path = resolution.answer, resolution.paths[unit]
+def _unit(resolution: Resolution, unit: bytes, commit: bytes, reason: str) -> dict[str, Any]:
+    """A unit with the path that holds it; a unit that only the log's flags set aside has none."""
+    answer, path = resolution.answer, resolution.paths.get(unit, [])
     steps = []
     for source, target in pairwise(path):
         evidence = answer.graph.evidence(source, target)[0]
@@ -67,12 +73,14 @@ def _unit(resolution: Resolution, unit: bytes, reason: str) -> dict[str, Any]:
         )
     return {
         "unit": unit_text(unit),
-        "commit_lrsn": answer.graph.commit(unit).hex().upper(),
+        "commit_lrsn": commit.hex().upper(),
         "reason": reason,
         "path": steps,
         "keys": sorted(
             {key_text(answer, evidence) for source in answer.graph.sources(unit) for evidence in answer.graph.evidence(source, unit)}
-        ),
+        )
+        if path
+        else [],
     }
 
 

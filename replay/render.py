@@ -493,6 +493,10 @@ class BucketResult:
     tally: Tally
     units: bytes
 
+    def commits(self) -> Iterator[tuple[bytes, bytes]]:
+        """(commit position, unit) of every unit seen."""
+        return ((self.units[at : at + 10], self.units[at + 10 : at + 22]) for at in range(0, len(self.units), 22))
+
 
 def render_bucket(plan: Plan, log: LogFile, bucket: int, blocks: list[bytes], folder: Path) -> BucketResult:
     """Render the blocks of one bucket into ``folder``."""

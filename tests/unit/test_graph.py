@@ -307,7 +307,13 @@ def test_flags_are_taken_back_where_nothing_depends(tmp_path: Path) -> None:
     assert apart["statements"] == 2
     assert apart["missing_inputs"][0]["unit"] == name(bad)
     assert apart["missing_inputs"][0]["holds"] == 2
-    assert set(quarantined(write(log, tmp_path, "redo", incomplete="quarantine"))) == {name(bad), name(released), name(built)}
+    bundle = write(log, tmp_path, "redo", incomplete="quarantine")
+    assert set(quarantined(bundle)) == {name(bad), name(released), name(built)}
+    apart = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())
+    assert {unit["unit"]: len(unit["path"]) for unit in apart["units"]} == {name(bad): 0, name(released): 0, name(built): 1}
+    assert apart["statements"] == 3
+    assert apart["missing_inputs"][0]["holds"] == 2
+    assert bundle.manifest["quarantine"]["released"] == 0
 
 
 def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) -> None:
