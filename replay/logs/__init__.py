@@ -210,6 +210,7 @@ class Family:
 #: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose entries name a :class:`Family`.
 FAMILIES: dict[str, str] = {
     "logmaster": "replay.logs.logmaster.family:FAMILY",
+    "db2luw": "replay.logs.db2luw.family:FAMILY",
 }
 
 

@@ -1,0 +1,36 @@
+"""Logs of Db2 for Linux, UNIX and Windows as a log family."""
+
+from __future__ import annotations
+
+from replay.logs import FACTS, Capabilities, Family
+from replay.logs.db2luw import inspect
+from replay.logs.db2luw.layouts import FRAMINGS
+from replay.logs.db2luw.reader import open_log
+
+_UNKNOWN = {
+    "origins": "no record says where a change came from; those of triggers and foreign keys look like all others",
+    "incomplete units": "a unit whose records are filtered out or lie before the log is not marked",
+    "recovery sets": "the log has no recovery points",
+    "plans": "records name a transaction and, at its end, an authorization id",
+    "correlation ids": "records name a transaction and, at its end, an authorization id",
+    "connections": "records name a transaction and, at its end, an authorization id",
+}
+
+FAMILY = Family(
+    name="db2luw",
+    title="log of Db2 for Linux, UNIX and Windows",
+    capabilities=Capabilities(frozenset(FACTS) - set(_UNKNOWN), _UNKNOWN),
+    needs=("log",),
+    takes=("log", "catalog"),
+    framings=tuple(FRAMINGS),
+    options={
+        "byte-order": "big or little: that of the server (default: found out)",
+        "dialect": "v7, v95, v97 or v10 (default: found out; v95 must be named)",
+        "codepage": "of the database, where the catalog export does not say (default utf-8)",
+        "partitions": "export of SYSCAT.DATAPARTITIONS, for range-partitioned tables",
+    },
+    open=open_log,
+    describe=inspect.describe,
+    text=inspect.text,
+    dump_record=inspect.dump_record,
+)

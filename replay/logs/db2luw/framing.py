@@ -1,0 +1,242 @@
+"""How records lie in a file: framing, byte order and dialect, found out together; then the place of every record.
+
+The three are tried in all combinations on the first records; what is required of a record is in section 2 of the format notes. The best
+combination that reads on to the end wins, and two that do equally well are an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.errors import InputError, Where
+from replay.logs.db2luw import layouts
+from replay.logs.db2luw.binary import number
+from replay.logs.db2luw.layouts import DIALECTS, DMS, FRAMINGS, Dialect, Framing, Kind, Role
+
+Bytes = npt.NDArray[np.uint8]
+Index = npt.NDArray[np.int64]
+
+#: Records looked at to find out the shape, and bytes of the file that may take.
+_SAMPLE, _HEAD = 200, 4 << 20
+#: A record with rows that closes counts for so much more; a shape with so high a score that fails later fails because the file is damaged.
+_CLOSURE, _SURE = 3, 20
+_AGAIN = "Collect the log again, or copy the file again in binary mode"
+_NAME_IT = "Name what you know: --framing NAME, --log-option byte-order=big|little, --log-option dialect=v7|v95|v97|v10"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Framing, byte order and dialect of a file, and where its first record's framing begins."""
+
+    framing: Framing
+    big: bool
+    dialect: Dialect
+    start: int = 0
+
+    def __str__(self) -> str:
+        return f"framing {self.framing.name}, {'big' if self.big else 'little'}-endian, dialect {self.dialect.name}"
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records of a file: ``offsets`` (after the framing) and ``lengths``; ``tail`` is the byte at which an incomplete record begins, or None."""
+
+    offsets: Index
+    lengths: npt.NDArray[np.int32]
+    tail: int | None
+
+
+def settle(head: bytes, size: int, name: str, framing: str | None, order: str | None, dialect: str | None) -> Shape:
+    """The shape of a file of ``size`` bytes that begins with ``head``; what is given is taken as it is.
+
+    InputError LR2002 for an empty file, LR2004 when nothing fits or several shapes fit equally well.
+    """
+    if not size:
+        raise InputError("LR2002", "found an empty file; expected Db2 log records", Where(name))
+    start = 0
+    if head[:8] == layouts.FILE_MAGIC:
+        start = layouts.FILE_HEADER_SIZE
+        framing, order, dialect = _of_header(head, name, framing, order, dialect)
+    framings = [FRAMINGS[framing]] if framing else list(FRAMINGS.values())
+    orders = [order == "big"] if order else [True, False]
+    dialects = [DIALECTS[dialect]] if dialect else [DIALECTS[known] for known in layouts.DETECTED]
+    shapes = [Shape(*combination, start) for combination in product(framings, orders, dialects)]
+    if not (framing and dialect):  # a position of 6 bytes goes with headers that hold such
+        shapes = [shape for shape in shapes if _lsn_bytes(shape) != 6 or shape.dialect.header["previous"].size == 6]
+    if len(shapes) == 1:
+        return shapes[0]
+    tried = [(shape, *_score(head, size, shape)) for shape in shapes]
+    highest = max((score for _, score, stop in tried if stop is None), default=0)
+    best = [shape for shape, score, stop in tried if stop is None and score == highest and score > 0]
+    furthest = max(tried, key=lambda attempt: attempt[1])
+    if furthest[1] > max(highest, _SURE):
+        found = f"found a record that does not fit {furthest[0]}, as the records before it do; expected one that does"
+        raise InputError("LR2010", found, Where(name, None, furthest[2]), f"The file is damaged there. {_AGAIN}")
+    if not best:
+        found = f"found X'{head[start : start + 16].hex().upper()}' …, which no known framing, byte order and dialect explain"
+        raise InputError("LR2004", f"{found}; expected Db2 log records", Where(name, 1, start), f"{_NAME_IT}. {_AGAIN}")
+    if len(best) > 1:
+        fits = "; ".join(map(str, best[:4]))
+        raise InputError(
+            "LR2004", f"found records that fit {len(best)} shapes equally well ({fits}); expected one", Where(name, 1, start), _NAME_IT
+        )
+    return best[0]
+
+
+def _lsn_bytes(shape: Shape) -> int:
+    part = shape.framing.parts.get("lsn")
+    return part.size if part else 0
+
+
+def _of_header(
+    head: bytes, name: str, framing: str | None, order: str | None, dialect: str | None
+) -> tuple[str | None, str | None, str | None]:
+    """What the header of a collected file says, where the user did not."""
+    codes = {field: number(head, 0, layouts.FILE_HEADER[field], True) for field in ("order", "dialect", "framing")}
+    known = {
+        "order": {1: "big", 2: "little"},
+        "dialect": {entry.code: entry.name for entry in DIALECTS.values()},
+        "framing": {entry.code: entry.name for entry in FRAMINGS.values()},
+    }
+    for field, code in codes.items():
+        if code and code not in known[field]:
+            where = Where(name, None, layouts.FILE_HEADER[field].offset, field)
+            raise InputError("LR2004", f"found code {code} in the file header; expected 0 to {max(known[field])}", where, _NAME_IT)
+    return (
+        framing or known["framing"].get(codes["framing"]),
+        order or known["order"].get(codes["order"]),
+        dialect or known["dialect"].get(codes["dialect"]),
+    )
+
+
+def _score(head: bytes, size: int, shape: Shape) -> tuple[int, int | None]:
+    """(records that fit, those with rows counted more; the offset of the first one that does not, None where the sample or the file ends first)."""
+    place, score, last = shape.start, 0, -1
+    for _ in range(_SAMPLE):
+        if place == size:
+            break
+        begin = place + shape.framing.size
+        if begin + 4 > len(head):
+            break
+        length = number(head, begin, shape.dialect.header["length"], shape.big)
+        if length == 0 and not any(head[begin:]):
+            break
+        if not shape.dialect.sizes[0] <= length <= layouts.LONGEST_RECORD:
+            return score, begin
+        if begin + length > len(head):
+            break
+        value = _fits(head[begin : begin + length], shape)
+        if value < 0:
+            return score, begin
+        if "lsn" in shape.framing.parts:
+            position = number(head, place, shape.framing.parts["lsn"], shape.big)
+            if shape.framing.parts["lsn"].size == 8 or shape.big:
+                if position < last or not _plausible_framing(head, place, length, shape):
+                    return score, place
+                last = position
+            score += 1
+        score += value
+        place = begin + length
+    return score, None
+
+
+def _plausible_framing(head: bytes, place: int, length: int, shape: Shape) -> bool:
+    """An LSN that is not zero and, where the framing repeats the length, one of the right size."""
+    framing = shape.framing.parts
+    position = number(head, place, framing["lsn"], shape.big)
+    if position >> 60 or (position == 0 and place > shape.start):
+        return False
+    return "real" not in framing or number(head, place, framing["real"], shape.big) <= layouts.LONGEST_RECORD
+
+
+def _fits(record: bytes, shape: Shape) -> int:
+    """1 for a record that may be one, 1 + :data:`_CLOSURE` for one whose parts close, -1 for one that cannot be."""
+    dialect, big = shape.dialect, shape.big
+    kind = number(record, 0, dialect.header["type"], big)
+    flags = number(record, 0, dialect.header["flags"], big)
+    if kind > 255 or layouts.KIND_OF_TYPE[kind] == Kind.UNKNOWN or flags & layouts.FLAGS_UNUSED:
+        return -1
+    begin = header_size(dialect, kind, flags)
+    if len(record) < begin:
+        return -1
+    if layouts.KIND_OF_TYPE[kind] == Kind.COMPONENT:
+        if len(record) < begin + 2 or record[begin] not in layouts.COMPONENTS:
+            return -1
+        return 1 + _CLOSURE if _closes(record[begin:], shape) else -1 if _must_close(record[begin:], shape) else 1
+    if kind in layouts.PLAIN_COMMITS and "authid_length" in dialect.commit:
+        named = number(record, begin, dialect.commit["authid_length"], big)
+        closes = begin + dialect.commit["authid"].offset + named == len(record)
+        return 1 + _CLOSURE if closes else 1 if kind in (0x45, 0x8A) else -1
+    return 1
+
+
+def header_size(dialect: Dialect, kind: int, flags: int) -> int:
+    """Bytes of a record's log manager header (section 4)."""
+    plain, middle, large = dialect.sizes
+    if kind == layouts.COMPENSATION:
+        return large if flags & layouts.PROPAGATABLE else middle
+    return middle if kind == layouts.BACKOUT_FREE else plain
+
+
+def _must_close(payload: bytes, shape: Shape) -> bool:
+    return payload[0] == DMS and shape.dialect.roles[DMS, payload[1]] in (Role.INSERT, Role.DELETE) and payload[1] not in layouts.EMPTY_PAGE
+
+
+def _closes(payload: bytes, shape: Shape) -> bool:
+    """Whether the row of an insert or delete record (or both rows of an update) ends where the record does."""
+    if payload[0] != DMS:
+        return False
+    dialect, big = shape.dialect, shape.big
+    role = dialect.roles[DMS, payload[1]]
+    length = number(payload, 0, dialect.row["length"], big)
+    if role in (Role.INSERT, Role.DELETE, Role.UNDO_DELETE, Role.UNDO_UPDATE):
+        return len(payload) in (dialect.row_size + length, dialect.row_size + layouts.EMPTY_PAGE_MORE + length)
+    if role == Role.UPDATE:
+        old = number(payload, dialect.row_size, layouts.ROW_HEADER["length"], big)
+        second = dialect.row_size + old
+        new = number(payload, second + dialect.row_size, layouts.ROW_HEADER["length"], big)
+        return payload[second : second + 6] == payload[:6] and second + dialect.row_size + new == len(payload)
+    return False
+
+
+def walk(buffer: Bytes, shape: Shape, name: str) -> Records:
+    """The place of every record of a file. Its end may be an incomplete record or zeros: ``tail`` says where.
+
+    InputError LR2005 where a length in the middle is impossible.
+    """
+    view = memoryview(np.ascontiguousarray(buffer).data)
+    length_at = struct.Struct(f"{'>' if shape.big else '<'}I").unpack_from
+    lead, least, most, size = shape.framing.size, shape.dialect.sizes[0], layouts.LONGEST_RECORD, len(view)
+    offsets: list[int] = []
+    lengths: list[int] = []
+    place = shape.start
+    while place < size:
+        begin = place + lead
+        if begin + 4 > size:
+            break
+        length = length_at(view, begin)[0]
+        if length < least or length > most:
+            if length == 0:
+                break
+            where = Where(name, len(offsets) + 1, begin, "length")
+            raise InputError("LR2005", f"found record length {length}; expected {least} to {most}", where, _AGAIN)
+        if begin + length > size:
+            break
+        offsets.append(begin)
+        lengths.append(length)
+        place = begin + length
+    if place < size and length_is_zero(buffer, place + lead) and buffer[place + lead :].any():
+        where = Where(name, len(offsets) + 1, place + lead, "length")
+        raise InputError("LR2005", "found record length 0 and more data behind it; expected a record, or nothing but zeros", where, _AGAIN)
+    tail = place if place < size else None
+    return Records(np.array(offsets, np.int64), np.array(lengths, np.int32), tail)
+
+
+def length_is_zero(buffer: Bytes, place: int) -> bool:
+    """Whether a whole length field of zero lies at ``place``."""
+    return place + 4 <= len(buffer) and not buffer[place : place + 4].any()

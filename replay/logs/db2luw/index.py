@@ -1,0 +1,377 @@
+"""The index of a log: what became of every record, made once when a log is opened and looked up by place afterwards.
+
+The first look (:mod:`scan`), units and compensations (:mod:`units`), moved rows (:mod:`moves`) and tables (:mod:`timeline`) come together in two
+arrays, one entry a record and one entry a unit, which lie in files, so that engines map them instead of carrying them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.changes import Change
+from replay.errors import InputError, Where
+from replay.logs.db2luw import layouts, moves, units
+from replay.logs.db2luw.binary import number, numbers
+from replay.logs.db2luw.framing import Records, Shape, walk
+from replay.logs.db2luw.layouts import Kind, Role
+from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, SCANNED, scan
+from replay.logs.db2luw.tables import Known, TableId
+from replay.logs.db2luw.timeline import Timeline, build
+from sqlgen.structure import StructureChange
+
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+#: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number of the change's first record, which is its place
+#: in the unit; images are places in ``before_file`` and ``after_file``. ``problem`` is of the images (:data:`scan.PROBLEMS`), ``fault`` of the
+#: record itself (:data:`FAULTS`).
+ENTRY = np.dtype(
+    [
+        ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("unit", "<i8"), ("head", "<i8"), ("segment", "<u2"), ("segments", "<u2"),
+        ("version", "<i4"), ("change", "u1"), ("cancelled", "?"), ("problem", "u1"), ("fault", "u1"), ("lsn", "<u8"),
+        ("before_file", "<u2"), ("before", "<i8"), ("before_size", "<i4"), ("after_file", "<u2"), ("after", "<i8"), ("after_size", "<i4"),
+    ]
+)  # fmt: skip
+
+#: What is wrong with a record: (code, field, found, expected).
+FAULTS: tuple[tuple[str, str, str, str], ...] = (
+    ("", "", "", ""),
+    (
+        "LR2032",
+        "function",
+        "a compensation record for a change that is not in the log",
+        "the change it takes back, in the same unit of recovery",
+    ),
+    ("LR2011", "table id", "a table that neither the catalog export nor the log describes", "one that the catalog export lists"),
+    (
+        "LR2030",
+        "previous",
+        "a record and its predecessor that are not of the same open transaction",
+        "the predecessor that the record names",
+    ),
+    ("LR2010", "type or flags", "a record type or flags that contradict the record's function", "those that go with its function"),
+)
+NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
+
+#: The catalog's own table space and schema: what is logged of them repeats what DDL did.
+_CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
+_ORDER = "Give the files in the order in which they were collected, each once, and complete"
+
+
+@dataclass(frozen=True)
+class File:
+    """A log file as it was found: its shape, its records, and where an incomplete record at its end begins (None: it ends with a whole one)."""
+
+    name: str
+    buffer: Bytes
+    shape: Shape
+    records: Records
+
+
+@dataclass(frozen=True)
+class Index:
+    """``entries`` (dtype :data:`ENTRY`) and ``units`` (see :func:`_unit_dtype`); ``ordered_by_lsn``: commit positions are LSNs; else they are file and
+    offset of the commit record."""
+
+    entries: npt.NDArray[np.void]
+    units: npt.NDArray[np.void]
+    timeline: Timeline
+    structure: Mapping[tuple[int, int], StructureChange]
+    ordered_by_lsn: bool
+    warnings: tuple[str, ...]
+
+
+def open_file(name: str, buffer: Bytes, shape: Shape) -> File:
+    """Find the records of a file. Errors as :func:`framing.walk`."""
+    return File(name, buffer, shape, walk(buffer, shape, name))
+
+
+def build_index(files: list[File], known: Mapping[TableId, Known], code_page: int) -> Index:
+    """Index a log. InputError LR2030 where records are out of order."""
+    scanned = [part for place, file in enumerate(files) for part in scan(file.buffer, file.shape, place, file.records)]
+    found = np.concatenate(scanned) if scanned else np.zeros(0, SCANNED)
+    del scanned
+    tids = _parents(found, files)
+    rising = all(_lsns_rise(file.shape) for file in files)
+    wrong = units.disorder(found, tids) if rising else None
+    if wrong is not None:
+        row = found[wrong]
+        where = Where(files[row["file"]].name, None, int(row["offset"]), "position")
+        raise InputError(
+            "LR2030", "found a record that cannot come after those before it; expected the records in log order", where, _ORDER
+        )
+    # a subtransaction has a first record of its own, which begins nothing
+    result = units.resolve(found, tids, splits_at_start=bool((tids == found["tid"]).all()))
+    timeline = build(found, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
+    entries = _entries(found, tids, result, timeline)
+    warnings = _moved(found, result, entries)
+    known_units, by_lsn = _units(found, result, files, rising)
+    places = {(int(found["file"][row]), int(found["offset"][row])): change for row, change in timeline.changes.items()}
+    return Index(entries, known_units, timeline, places, by_lsn, (*timeline.warnings, *warnings, *_warnings(found, files)))
+
+
+def _lsns_rise(shape: Shape) -> bool:
+    """6-byte LSNs of little-endian servers have no known byte order, so nothing is concluded from them (section 3)."""
+    return shape.big or shape.dialect.header["previous"].size == 8
+
+
+def _parents(found: npt.NDArray[np.void], files: list[File]) -> npt.NDArray[np.uint64]:
+    """The transaction of each record, with subtransactions (v10) given to the transaction that owns them; records that end one end nothing."""
+    tids: npt.NDArray[np.uint64] = found["tid"].copy()
+    for row in np.flatnonzero(found["type"] == layouts.SUBTRANSACTION).tolist():
+        file = files[int(found["file"][row])]
+        part = file.shape.dialect.header["tid"]
+        payload = int(found["offset"][row]) + int(found["header"][row])
+        if file.shape.dialect.name != "v10" or found["length"][row] < found["header"][row] + part.size:
+            continue
+        child = number(file.buffer[payload : payload + part.size].tobytes(), 0, layouts.Part(0, part.size), file.shape.big)
+        stream = int(found["tid"][row]) >> 48 << 48
+        mine = found["tid"] == np.uint64(stream | child)
+        tids[mine] = found["tid"][row]
+        found["kind"][mine & np.isin(found["kind"], (Kind.COMMIT, Kind.ABORT, Kind.PREPARE))] = Kind.IGNORED
+    return tids
+
+
+# -- entries -------------------------------------------------------------------------------------------------------------------------------
+
+
+def _entries(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64], result: units.Units, timeline: Timeline) -> npt.NDArray[np.void]:
+    entries = np.zeros(len(found), ENTRY)
+    for name in ("file", "offset", "length", "lsn", "before", "before_size", "after", "after_size", "problem"):
+        entries[name] = found[name]
+    entries["before_file"] = entries["after_file"] = found["file"]
+    entries["unit"], entries["version"], entries["cancelled"] = result.unit, timeline.version, result.cancelled
+    entries["head"] = np.arange(len(found))
+    entries["segment"] = entries["segments"] = 1
+    entries["change"] = _changes(found, timeline)
+    entries["cancelled"][_initialised_in_vain(found, result)] = True
+    committed = _in_committed(result)
+    row = np.isin(entries["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
+    entries["fault"][row & committed & ~result.cancelled & (timeline.version < 0)] = NO_TABLE
+    entries["fault"][committed & result.unmatched] = NO_TARGET
+    entries["fault"][committed & units.foreign(found, tids, result.unit)] = FOREIGN
+    compensates = found["type"] == layouts.COMPENSATION
+    undo = entries["change"] == Change.COMPENSATION
+    entries["fault"][committed & ((row & compensates) | (undo & ~compensates) | found["odd"])] = CONTRADICTS
+    entries["problem"][~row] = 0
+    return entries
+
+
+def _in_committed(result: units.Units) -> Mask:
+    disposition = np.append(result.disposition, 0)
+    return np.asarray(disposition[result.unit] == ord("C"))
+
+
+def _changes(found: npt.NDArray[np.void], timeline: Timeline) -> npt.NDArray[np.uint8]:
+    """The :class:`Change` of each record before moved rows are put together."""
+    role, problem = found["role"], found["problem"] > 0
+    before, after = (np.isin(found[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is"))
+    undo = np.isin(role, (Role.UNDO_INSERT, Role.UNDO_DELETE, Role.UNDO_UPDATE, Role.UNDO_ADD_COLUMNS, Role.UNDO_CREATE, Role.UNDO_DROP))
+    change = np.full(len(found), Change.CONTROL, np.uint8)
+    change[undo] = Change.COMPENSATION
+    for name, made, there in (
+        (Role.INSERT, Change.INSERT, after),
+        (Role.DELETE, Change.DELETE, before),
+        (Role.UPDATE, Change.UPDATE, before & after),
+        (Role.PARTIAL_UPDATE, Change.UPDATE, problem),
+    ):
+        change[(role == name) & (there | problem)] = made
+    change[role == Role.TRUNCATE] = Change.TRUNCATE
+    structural = np.zeros(len(found), bool)
+    structural[list(timeline.changes)] = True
+    change[structural] = Change.STRUCTURE
+    changed = np.isin(change, (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE, Change.STRUCTURE))
+    catalog = np.array([version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool)
+    change[changed & ((found["space"] == _CATALOG_SPACE) & (timeline.version < 0) | catalog[timeline.version])] = Change.CATALOG
+    return change
+
+
+def _initialised_in_vain(found: npt.NDArray[np.void], result: units.Units) -> list[int]:
+    """Initialize-table records of tables whose creation was taken back."""
+    gone = []
+    for row in np.flatnonzero(result.cancelled & (found["role"] == Role.CREATE)).tolist():
+        same = (result.unit == result.unit[row]) & (found["role"] == Role.INITIALIZE)
+        for name in ("space", "table"):
+            same &= found[name] == found[name][row]
+        gone += [place for place in np.flatnonzero(same).tolist() if place > row][:1]
+    return gone
+
+
+def _moved(found: npt.NDArray[np.void], result: units.Units, entries: npt.NDArray[np.void]) -> list[str]:
+    """Make one change of the records of each moved row."""
+    live = ~result.cancelled & (result.unit >= 0)
+    pairing = moves.pair(found, result.unit, live)
+    for moved in pairing.moved:
+        rows = list(moved.records)
+        entries["change"][rows] = Change.UPDATE if moved.before and moved.after else Change.DELETE
+        entries["head"][rows] = rows[0]
+        entries["segment"][rows] = np.arange(1, len(rows) + 1)
+        entries["segments"][rows] = len(rows)
+        entries["version"][rows] = entries["version"][moved.after[0] if moved.after else rows[0]]
+        for name, source in (("before", moved.before), ("after", moved.after)):
+            if source is None:
+                continue
+            row, side = source
+            entries[f"{name}_file"][rows[0]] = found["file"][row]
+            entries[name][rows[0]], entries[f"{name}_size"][rows[0]] = found[side][row], found[f"{side}_size"][row]
+        worst = int(entries["problem"][rows].max())
+        entries["problem"][rows] = worst
+    for row in pairing.half:
+        entries["change"][row] = Change.DELETE if found["role"][row] == Role.DELETE else Change.UPDATE
+        entries["problem"][row] = entries["problem"][row] or HALF_MOVED
+    committed = _in_committed(result)
+    single = [row for row in pairing.single if committed[row]]
+    if not single:
+        return []
+    return [
+        f"{len(single)} overflow record(s) of moved rows have no other half in their unit of recovery; they are taken as plain inserts and deletes"
+    ]
+
+
+# -- units ---------------------------------------------------------------------------------------------------------------------------------
+
+
+def _unit_dtype(name_bytes: int) -> np.dtype[np.void]:
+    """``commit`` (10 bytes, sorts in log order), ``unit`` (URID and stream, 12 bytes), ``start`` of the first record, ``time`` 34 packed digits,
+    ``authid``, ``disposition``."""
+    return np.dtype(
+        [("commit", "V10"), ("unit", "V12"), ("start", "V10"), ("time", "V17"), ("authid", f"S{max(name_bytes, 1)}"), ("disposition", "u1")]
+    )
+
+
+def _units(found: npt.NDArray[np.void], result: units.Units, files: list[File], rising: bool) -> tuple[npt.NDArray[np.void], bool]:
+    last, first = result.last, result.first
+    lsn = found["lsn"][last]
+    order = np.argsort(last)
+    by_lsn = rising and bool(len(lsn)) and bool(lsn.all()) and not bool((lsn[order][1:] < lsn[order][:-1]).any())
+    times, names = _endings(found, result, files)
+    table = np.zeros(len(last), _unit_dtype(max(map(len, names), default=1)))
+    table["commit"] = _positions(found, last, order, by_lsn)
+    table["start"] = _positions(found, first, np.argsort(first), by_lsn)
+    unit = np.zeros((len(last), 12), np.uint8)
+    unit[:, :4] = result.again.astype(">u4").view(np.uint8).reshape(-1, 4)
+    tid = (result.tid & np.uint64((1 << 48) - 1)).astype(">u8").view(np.uint8).reshape(-1, 8)
+    unit[:, 4:10] = tid[:, 2:]
+    unit[:, 10:] = (result.tid >> np.uint64(48)).astype(">u2").view(np.uint8).reshape(-1, 2)
+    table["unit"] = unit.view("V12").reshape(-1)
+    table["time"], table["authid"], table["disposition"] = times, names, result.disposition
+    return table, by_lsn
+
+
+def _positions(
+    found: npt.NDArray[np.void], rows: npt.NDArray[np.int64], order: npt.NDArray[np.int64], by_lsn: bool
+) -> npt.NDArray[np.void]:
+    """Positions of records as 10 bytes: the LSN and, where several share one, which of them it is; or file and offset."""
+    raw = np.zeros((len(rows), 10), np.uint8)
+    value = (
+        found["lsn"][rows]
+        if by_lsn
+        else ((found["file"][rows].astype(np.uint64) + 1) << np.uint64(48)) | found["offset"][rows].astype(np.uint64)
+    )
+    raw[:, :8] = value.astype(">u8").view(np.uint8).reshape(-1, 8)
+    if by_lsn and len(rows):
+        ordered = value[order]
+        fresh = np.ones(len(rows), bool)
+        fresh[1:] = ordered[1:] != ordered[:-1]
+        begin = np.flatnonzero(fresh)
+        rank = np.arange(len(rows)) - np.repeat(begin, np.diff(np.append(begin, len(rows))))
+        ranks = np.empty(len(rows), np.int64)
+        ranks[order] = rank
+        raw[:, 8:] = np.minimum(ranks, 0xFFFF).astype(">u2").view(np.uint8).reshape(-1, 2)
+    return raw.view("V10").reshape(-1)
+
+
+def _endings(found: npt.NDArray[np.void], result: units.Units, files: list[File]) -> tuple[npt.NDArray[np.void], list[bytes]]:
+    """(commit time as packed digits, authorization id) of each unit, from the record that ends it (section 14)."""
+    times = np.zeros((len(result.last), 17), np.uint8)
+    names = [b""] * len(result.last)
+    for place, file in enumerate(files):
+        mine = np.flatnonzero((found["file"][result.last] == place) & np.isin(found["kind"][result.last], (Kind.COMMIT, Kind.ABORT)))
+        rows = result.last[mine]
+        commits = found["kind"][rows] == Kind.COMMIT
+        body = found["offset"][rows] + found["header"][rows]
+        part = file.shape.dialect.commit["time"]
+        fits = commits & (found["header"][rows] + part.size <= found["length"][rows])
+        times[mine[fits]] = _packed_times(_seconds(file, body[fits], part))
+        for number_, row in zip(mine.tolist(), rows.tolist(), strict=True):
+            names[number_] = _authid(file, found[row])
+    return times.view("V17").reshape(-1), names
+
+
+def _seconds(file: File, body: npt.NDArray[np.int64], part: layouts.Part) -> npt.NDArray[np.int64]:
+    """Seconds since 1970; of an 8-byte time that is no date, the half that is one (section 14)."""
+    low, high = int(datetime(1980, 1, 1, tzinfo=UTC).timestamp()), int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
+    value = numbers(file.buffer, body, part, file.shape.big)
+    if part.size == 8:
+        for half in (0, 4):
+            other = numbers(file.buffer, body, layouts.Part(part.offset + half, 4), file.shape.big)
+            wrong = (value < low) | (value >= high)
+            value = np.where(wrong & (other >= low) & (other < high), other, value)
+    return np.where((value >= low) & (value < high), value, 0).astype(np.int64)
+
+
+def _packed_times(seconds: npt.NDArray[np.int64]) -> Bytes:
+    """34 packed digits, ``uint8[n, 17]``; zeros for no time."""
+    text = np.datetime_as_string(seconds.astype("datetime64[s]"), unit="s")
+    raw = np.frombuffer(text.astype("S19").tobytes(), np.uint8).reshape(-1, 19)
+    digits = raw[:, [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]] & 0x0F
+    packed = np.zeros((len(seconds), 17), np.uint8)
+    packed[:, :7] = (digits[:, 0::2] << 4) | digits[:, 1::2]
+    packed[seconds == 0] = 0
+    return packed
+
+
+def _authid(file: File, row: np.void) -> bytes:
+    """The authorization id of a commit or abort record; empty where the kind of record holds other things in its place."""
+    dialect, big = file.shape.dialect, file.shape.big
+    layout = dialect.commit if row["kind"] == Kind.COMMIT else dialect.abort
+    if row["kind"] == Kind.COMMIT and int(row["type"]) not in layouts.PLAIN_COMMITS:
+        return b""
+    if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in layout:
+        return b""
+    record = file.buffer[int(row["offset"]) : int(row["offset"]) + int(row["length"])].tobytes()
+    start = int(row["header"]) + layout["authid"].offset
+    if "authid_length" in layout:
+        end = start + number(record, int(row["header"]), layout["authid_length"], big)
+    else:
+        end = len(record)
+    return record[start:end].rstrip(b"\0 ")
+
+
+def _warnings(found: npt.NDArray[np.void], files: list[File]) -> list[str]:
+    texts = []
+    for file in files:
+        if file.records.tail is not None:
+            left = len(file.buffer) - file.records.tail
+            texts.append(
+                f"LR2006 {file.name}: the last {left} bytes, from offset {file.records.tail} on, are no whole record and are not read"
+            )
+    loads = found[found["kind"] == Kind.LOAD]
+    if len(loads):
+        texts.append(f"{len(loads)} load(s) began; rows that a load brings are not in the log, so copy the tables again")
+    unknown = np.flatnonzero(found["kind"] == Kind.UNKNOWN)
+    if len(unknown):
+        texts.append(f"{len(unknown)} record(s) of unknown types were passed over by their length")
+    odd = np.flatnonzero(found["role"] == Role.UNKNOWN)
+    if len(odd):
+        names = sorted({f"{int(found['component'][row])}/{int(found['function'][row])}" for row in odd})
+        texts.append(f"{len(odd)} record(s) of unknown functions (component/function {', '.join(names[:10])}) were passed over")
+    return texts
+
+
+def save(index: Index, folder: str | None) -> tuple[str | npt.NDArray[np.void], str | npt.NDArray[np.void]]:
+    """Put the arrays of an index into files, and give their paths; without a folder, the arrays themselves."""
+    if folder is None:
+        return index.entries, index.units
+    folder = tempfile.mkdtemp(prefix="index-", dir=folder)
+    paths = Path(folder) / "entries.npy", Path(folder) / "units.npy"
+    for path, array in zip(paths, (index.entries, index.units), strict=True):
+        np.save(path, array)
+    return str(paths[0]), str(paths[1])

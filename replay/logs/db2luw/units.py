@@ -1,0 +1,208 @@
+"""Units of recovery: which records belong together, how each unit ended, and which changes compensation records took back (section 16).
+
+A unit is the records of one transaction id up to the record that ends it. There is no begin record. Everything here is arrays over the scanned
+records of the whole log, in file order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.logs.db2luw import layouts
+from replay.logs.db2luw.layouts import Kind, Role
+
+Index = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+#: What compensation roles take back, and the class in which the two are matched.
+_TAKES_BACK = {
+    Role.UNDO_INSERT: (Role.INSERT, 1), Role.UNDO_DELETE: (Role.DELETE, 2), Role.UNDO_UPDATE: (Role.UPDATE, 3),
+    Role.UNDO_ADD_COLUMNS: (Role.ADD_COLUMNS, 4), Role.UNDO_CREATE: (Role.CREATE, 5), Role.UNDO_DROP: (Role.DROP, 6),
+}  # fmt: skip
+_CLASS = np.zeros(32, np.int64)
+_UNDOES = np.zeros(32, bool)
+for _undo, (_role, _class) in _TAKES_BACK.items():
+    _CLASS[_undo] = _CLASS[_role] = _class
+    _UNDOES[_undo] = True
+_ROW_ROLES = (Role.INSERT, Role.DELETE, Role.UPDATE)
+
+
+@dataclass(frozen=True)
+class Units:
+    """``unit`` numbers the unit of each record (-1: none). Per unit: ``last`` its last record, ``disposition`` (ASCII C, A, P or F), ``tid`` and
+    ``again`` (how many units with this id came before). ``cancelled`` marks changes that were taken back, ``unmatched`` compensation
+    records that take back nothing that is in the log."""
+
+    unit: Index
+    first: Index
+    last: Index
+    disposition: npt.NDArray[np.uint8]
+    tid: npt.NDArray[np.uint64]
+    again: Index
+    cancelled: Mask
+    unmatched: Mask
+
+
+def resolve(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64], splits_at_start: bool) -> Units:
+    """Group records into units and match compensations. ``tids`` is the transaction of each record, subtransactions already given to their
+    parents; ``splits_at_start``: a change without a previous record begins a unit, whatever came before."""
+    kind = found["kind"]
+    relevant = np.flatnonzero(np.isin(kind, (Kind.COMPONENT, Kind.COMMIT, Kind.ABORT, Kind.PREPARE)))
+    order = relevant[np.argsort(tids[relevant], kind="stable")]
+    ordered_tid, ordered_kind = tids[order], kind[order]
+    component = ordered_kind == Kind.COMPONENT
+    singular = component & ((found["flags"][order] & layouts.SINGULAR) > 0)
+    ends = np.isin(ordered_kind, (Kind.COMMIT, Kind.ABORT)) | singular
+    starts = np.ones(len(order), bool)
+    starts[1:] = (ordered_tid[1:] != ordered_tid[:-1]) | ends[:-1]
+    if splits_at_start:
+        # the entries of one record of many rows share its header, and belong together
+        starts |= component & (found["previous"][order] == 0) & (found["part"][order] == 0) & (np.arange(len(order)) > 0)
+    number = np.cumsum(starts) - 1
+    unit = np.full(len(found), -1, np.int64)
+    unit[order] = number
+    first = np.flatnonzero(starts)
+    last = np.append(first[1:], len(order))[: len(first)] - 1
+    committed = (ordered_kind[last] == Kind.COMMIT) | singular[last] if len(first) else np.zeros(0, bool)
+    aborted = ordered_kind[last] == Kind.ABORT if len(first) else committed
+    prepared = np.logical_or.reduceat(ordered_kind == Kind.PREPARE, first) if len(first) else committed
+    tid = ordered_tid[first]
+    same = np.zeros(len(first), bool)
+    same[1:] = tid[1:] == tid[:-1]
+    begins = np.flatnonzero(~same)
+    again = np.arange(len(first)) - np.repeat(begins, np.diff(np.append(begins, len(first))))
+    cancelled, unmatched = _compensations(found, unit)
+    rolled_back = _all_taken_back(found, unit, len(first), cancelled)
+    disposition = np.select([committed, aborted, prepared, rolled_back], [ord("C"), ord("A"), ord("P"), ord("A")], ord("F")).astype(
+        np.uint8
+    )
+    return Units(unit, order[first], order[last], disposition, tid, again, cancelled, unmatched)
+
+
+def _all_taken_back(found: npt.NDArray[np.void], unit: Index, units: int, cancelled: Mask) -> Mask:
+    """Units that have changes and took all of them back: rolled back, with or without a record that says so."""
+    rows = (unit >= 0) & np.isin(found["role"], _ROW_ROLES)
+    changes = np.bincount(unit[rows], minlength=units)
+    gone = np.bincount(unit[rows & cancelled], minlength=units)
+    return np.asarray((changes > 0) & (changes == gone))
+
+
+def _compensations(found: npt.NDArray[np.void], unit: Index) -> tuple[Mask, Mask]:
+    """(changes taken back, compensations of nothing)."""
+    cancelled, unmatched = np.zeros(len(found), bool), np.zeros(len(found), bool)
+    role = found["role"]
+    undo = np.flatnonzero(_UNDOES[role] & (unit >= 0))
+    if not len(undo):
+        return cancelled, unmatched
+    concerned = np.zeros(int(unit.max()) + 1, bool)
+    concerned[unit[undo]] = True
+    change = np.flatnonzero((_CLASS[role] > 0) & ~_UNDOES[role] & (unit >= 0))
+    change = change[concerned[unit[change]]]
+    left = _by_position(found, unit, change, undo, cancelled)
+    change = change[~cancelled[change]]
+    unmatched[_by_nesting(found, unit, change, left, cancelled)] = True
+    return cancelled, unmatched
+
+
+def _same(found: npt.NDArray[np.void], unit: Index, one: Index, other: Index) -> Mask:
+    same: Mask = (unit[one] == unit[other]) & (_CLASS[found["role"][one]] == _CLASS[found["role"][other]])
+    for name in ("space", "table"):
+        same &= found[name][one] == found[name][other]
+    return same
+
+
+def _by_position(found: npt.NDArray[np.void], unit: Index, change: Index, undo: Index, cancelled: Mask) -> Index:
+    """Cancel the changes that compensation records name by position, where the framing tells the positions; the compensations left over."""
+    position = found["lso"] if found["lso"].any() else found["lsn"]
+    named = undo[(found["compensated"][undo] > 0) & (found["part"][undo] == 0)]
+    single = change[position[change] > 0]
+    if not len(named) or not len(single):
+        return undo
+    by_position = single[np.argsort(position[single], kind="stable")]
+    place = np.searchsorted(position[by_position], found["compensated"][named])
+    target = by_position[np.minimum(place, len(by_position) - 1)]
+    hit = (position[target] == found["compensated"][named]) & _same(found, unit, named, target) & (target < named)
+    hit &= (found["rid"][target] == found["rid"][named]) | (_CLASS[found["role"][named]] > 3)
+    _, first = np.unique(target[hit], return_index=True)
+    used = np.flatnonzero(hit)[first]
+    cancelled[target[used]] = True
+    return np.setdiff1d(undo, named[used], assume_unique=True)
+
+
+def _by_nesting(found: npt.NDArray[np.void], unit: Index, change: Index, undo: Index, cancelled: Mask) -> Index:
+    """Cancel, for each compensation, the newest change of the same unit, table, row and kind that is not cancelled yet: changes and compensations
+    of a group match like brackets. Returns the compensations without a change."""
+    rows = np.sort(np.concatenate([change, undo]))
+    if not len(undo):
+        return undo
+    row_class = _CLASS[found["role"][rows]]
+    rid = np.where(row_class > 3, 0, found["rid"][rows])
+    keys = [row_class, rid, found["table"][rows], found["space"][rows], unit[rows]]
+    order = np.lexsort([np.arange(len(rows)), *keys])
+    differs = np.zeros(len(rows), bool)
+    differs[0] = True
+    for key in keys:
+        differs[1:] |= key[order][1:] != key[order][:-1]
+    group = np.cumsum(differs) - 1
+    step = np.where(_UNDOES[found["role"][rows[order]]], -1, 1)
+    depth = np.cumsum(step)
+    begin = np.flatnonzero(differs)
+    depth -= np.repeat(depth[begin] - step[begin], np.diff(np.append(begin, len(rows))))
+    far = len(rows) + 2
+    low = np.minimum.accumulate(np.minimum(depth, 0) - group * far) + group * far
+    level = depth - low
+    before = np.concatenate([[0], low[:-1]])
+    before[begin] = 0
+    alone = (step < 0) & (low < before)
+    paired = np.flatnonzero(~alone)
+    nesting = np.where(step > 0, level, level + 1)[paired]
+    by_level = paired[np.lexsort([paired, nesting, group[paired]])]
+    closing = np.flatnonzero(step[by_level] < 0)
+    cancelled[rows[order[by_level[closing - 1]]]] = True
+    return rows[order[np.flatnonzero(alone)]]
+
+
+def disorder(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64]) -> int | None:
+    """The first record that cannot stand where it does, or None: positions must rise, and each must lie between those that the records around it
+    in its transaction and in the log say. Copied, reordered and spliced files break this."""
+    rows = np.flatnonzero(found["part"] == 0)
+    if found["lso"].any():
+        stream = found["tid"][rows] >> np.uint64(48)
+        rows = rows[np.argsort(stream, kind="stable")]
+        stream, position = found["tid"][rows] >> np.uint64(48), found["lso"][rows]
+        places = np.flatnonzero((stream[1:] == stream[:-1]) & (position[1:] <= position[:-1]))
+        return int(rows[places + 1].min()) if len(places) else None
+    lsn, lfs = found["lsn"][rows], found["lfs"][rows]
+    if lsn.any():
+        falls = (lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1])) if lfs.any() else lsn[1:] <= lsn[:-1]
+        places = np.flatnonzero(falls)
+        return int(rows[places[0] + 1]) if len(places) else None
+    previous = found["previous"][rows].astype(np.int64)
+    order = np.argsort(tids[rows], kind="stable")
+    following = np.full(len(rows), np.iinfo(np.int64).max)
+    succeeds = (tids[rows][order][1:] == tids[rows][order][:-1]) & (previous[order][1:] > 0)
+    following[order[:-1][succeeds]] = previous[order[1:][succeeds]]
+    places = np.flatnonzero(np.maximum.accumulate(previous) >= following) if len(rows) else rows
+    return int(rows[places[0]]) if len(places) else None
+
+
+def foreign(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64], unit: Index) -> Mask:
+    """Records that contradict each other: one names, by its position, another as the one before it in its transaction, and that one is of another
+    transaction, or of a unit that had ended. Nothing is said where the framing does not tell positions."""
+    position = found["lso"] if found["lso"].any() else np.where(found["lfs"] > 0, np.uint64(0), found["lsn"])
+    named = np.flatnonzero((found["previous"] > 0) & (position > 0))
+    wrong = np.zeros(len(found), bool)
+    if not len(named):
+        return wrong
+    rows = np.flatnonzero((position > 0) & (found["part"] == 0))
+    rows = rows[np.argsort(position[rows], kind="stable")]
+    place = np.minimum(np.searchsorted(position[rows], found["previous"][named]), len(rows) - 1)
+    target = rows[place]
+    other = (tids[target] != tids[named]) | ((unit[target] >= 0) & (unit[named] >= 0) & (unit[target] != unit[named]))
+    other |= (unit[target] < 0) & np.isin(found["type"][target], layouts.OUTSIDE_TRANSACTIONS)
+    other &= position[target] == found["previous"][named]
+    wrong[named[other]] = wrong[target[other]] = True
+    return wrong
