@@ -124,7 +124,7 @@ def test_the_sheet_closes(tmp_path: Path, mode: str, dialect: str, big: bool, fr
     log = opened(tmp_path, History(5, dialect, big, framing).run(1500))
     plan = make_plan(log, mode, Selection(), ScriptOptions(records_per_file=200), 4096)
     assert plan.buckets > 1
-    bundle = write_bundle(plan, log, tmp_path / "out", local.run)
+    bundle = write_bundle(plan, log, tmp_path / "out", local.ENGINE)
     assert bundle.manifest["balance"]["closes"]
     assert bundle.manifest["balance"]["failed"] == 0
     assert bundle.manifest["quarantined_units"] == []

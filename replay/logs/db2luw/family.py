@@ -27,6 +27,7 @@ FAMILY = Family(
         "byte-order": "big or little: that of the server (default: found out)",
         "dialect": "v7, v95, v97 or v10 (default: found out; v95 must be named)",
         "codepage": "of the database, where the catalog export does not say (default utf-8)",
+        "database": "its name, which the log does not hold; tells the logs of several databases apart",
         "partitions": "export of SYSCAT.DATAPARTITIONS, for range-partitioned tables",
     },
     open=open_log,

@@ -59,7 +59,8 @@ class LuwFile:
 
 @dataclass
 class LuwLog:
-    """A log of Db2 for Linux, UNIX and Windows. Cheap to pickle: files and index are mapped where they are read."""
+    """A log of Db2 for Linux, UNIX and Windows. Cheap to pickle: files and index are mapped where they are read. ``source`` is the database as the user
+    named it: the log does not."""
 
     files: Sequence[LuwFile]
     catalog: Catalog
@@ -68,6 +69,7 @@ class LuwLog:
     units_at: str | npt.NDArray[np.void]
     changes: Mapping[tuple[int, int], StructureChange]
     ordered_by_lsn: bool
+    source: str = "db2luw"
     found_warnings: tuple[str, ...] = ()
     dependent_position: bytes | None = field(default=None, init=False)
 
@@ -357,7 +359,9 @@ def open_log(inputs: Inputs) -> LuwLog:
         first += count
     entries, units = save(index, inputs.scratch)
     catalog = Catalog(tuple(index.timeline.versions))
-    return LuwLog(files, catalog, inputs.catalog or "", entries, units, dict(index.structure), index.ordered_by_lsn, index.warnings)
+    source = "db2luw" + "".join(f":{name}" for name in (inputs.options.get("database"),) if name)
+    structure, path = dict(index.structure), inputs.catalog or ""
+    return LuwLog(files, catalog, path, entries, units, structure, index.ordered_by_lsn, source, index.warnings)
 
 
 def _settings(options: Mapping[str, str]) -> tuple[str | None, str | None, int]:
