@@ -170,7 +170,7 @@ def cascade(plan: Plan, found: Consequences, mode: str) -> Plan:
         more = f" and {len(found.conflicts) - _NAMED} more" if len(found.conflicts) > _NAMED else ""
         message = f"found later changes that build on what shall be undone: {shown}{more}; expected none"
         hint = (
-            f"--cascade all undoes {len(found.units)} more units first, --cascade non-conflicting leaves out {int(found.blocked.sum())} changes, "
+            f"--cascade all undoes {len(found.units)} more unit(s) first, --cascade non-conflicting leaves out {int(found.blocked.sum())} change(s), "
             "--cascade force undoes what was asked for all the same; logreplay whatif shows all of it"
         )
         raise Refusal("LR3010", message, hint=hint)
