@@ -2,11 +2,12 @@
 
 Two files of fixed-width rows lie beside a script: ``.steps`` (dtype :data:`STEP`, one row a statement, in order) and ``.records`` (dtype
 :data:`replay.changes.RECORD`, the log records behind them, all segments of a change in a row). Both are written as the script is and mapped when
-they are read, so that a unit of any size takes no memory.
+they are read, so that a unit of any size takes no memory. A third, ``.shapes``, holds the statements that the script executes by name, as JSON.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class StepWriter:
     def __init__(self, script: Path) -> None:
         self.paths = (script.with_suffix(".steps"), script.with_suffix(".records"))
         self.files: tuple[IO[bytes], IO[bytes]] | None = None
+        self.shapes: dict[str, str] = {}
         self._written = (0, 0)
         self._marked = (0, 0)
 
@@ -98,6 +100,8 @@ class StepWriter:
             file.close()
             if not self._written[0]:
                 path.unlink()
+        if self._written[0]:
+            self.paths[0].with_suffix(".shapes").write_text(json.dumps(self.shapes, sort_keys=True), encoding="utf-8")
 
 
 def unit_keys(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
@@ -129,6 +133,7 @@ class Script:
         self.text = np.memmap(path, np.uint8, "r")
         self.steps: npt.NDArray[np.void] = np.memmap(path.with_suffix(".steps"), STEP, "r")
         self._records: npt.NDArray[np.void] = np.memmap(path.with_suffix(".records"), RECORD, "r")
+        self.shapes: dict[str, str] = json.loads(path.with_suffix(".shapes").read_text(encoding="utf-8"))
 
     def units(self, number: int) -> Iterator[Unit]:
         """The units in the order of the script, which is the ``number``-th of its folder."""
