@@ -269,12 +269,11 @@ class Applier:
         self._stop(group.units[0], bad)
 
     def _tried(self, group: Group) -> _Bad | None:
-        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits()):
-            with attempt:
-                if attempt.retry_state.attempt_number > 1:
-                    self.done.retried += 1
-                return self._once(group)
-        raise AssertionError("the loop above returns or raises")
+        try:
+            return self._once(group)
+        except Transient:
+            self.done.retried += 1
+        return tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(self._once, group)
 
     def _once(self, group: Group) -> _Bad | None:
         session = self.session()

@@ -32,6 +32,8 @@ STEP = np.dtype(
     ]
 )
 
+#: By kind of change: whether its statement must touch exactly one row.
+_COUNTED = ~np.isin(np.arange(256), TABLE_EVENTS)
 #: Steps looked at together where unit boundaries are searched.
 _BLOCK = 1 << 20
 
@@ -130,9 +132,10 @@ class Script:
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        self.text = np.memmap(path, np.uint8, "r")
-        self.steps: npt.NDArray[np.void] = np.memmap(path.with_suffix(".steps"), STEP, "r")
-        self._records: npt.NDArray[np.void] = np.memmap(path.with_suffix(".records"), RECORD, "r")
+        self.text, self.steps, self._records = (
+            np.asarray(np.memmap(path.with_suffix(suffix), kind, "r"))
+            for suffix, kind in ((path.suffix, np.dtype(np.uint8)), (".steps", STEP), (".records", RECORD))
+        )
         self.shapes: dict[str, str] = json.loads(path.with_suffix(".shapes").read_text(encoding="utf-8"))
 
     def units(self, number: int) -> Iterator[Unit]:
@@ -161,14 +164,16 @@ class Script:
         """``start:stop`` cut into runs of statements of at most about ``size`` bytes of text."""
         begin = self.steps["start"]
         while start < stop:
-            reach = int(np.searchsorted(begin[start:stop], int(begin[start]) + size, side="left"))
-            end = start + max(1, reach)
-            yield start, min(end, stop)
+            end = stop
+            if int(begin[stop - 1]) - int(begin[start]) > size:
+                end = start + max(1, int(np.searchsorted(begin[start:stop], int(begin[start]) + size, side="left")))
+            yield start, end
             start = end
 
     def counted(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
         """Which of the statements must touch exactly one row: all but those that empty a table."""
-        return ~np.isin(self.steps["change"][start:stop], TABLE_EVENTS)
+        counted: npt.NDArray[np.bool_] = _COUNTED[self.steps["change"][start:stop]]
+        return counted
 
     def kinds(self, start: int, stop: int) -> dict[tuple[int, int], int]:
         """How many of the statements there are of each (table version, kind of change)."""

@@ -43,7 +43,7 @@ from sqlgen.statements import (
 #: States of an element in a row.
 _ABSENT, _VALUE, _NULL = 0, 1, 2
 #: Rows of a batch that make a shape worth preparing, and shapes of a batch at most; other rows are statements in full.
-_WORTH, _MOST = 8, 256
+WORTH, _MOST = 8, 256
 _NAME = "lr_"
 _NAME_LENGTH = len(_NAME) + 16
 
@@ -81,8 +81,9 @@ class _Elements:
             self.values.append(piece if state is None else pc.if_else(pa.array(state == _VALUE), piece, ""))
 
 
-def render_shaped(rows: Rows, profile: Profile, options: RenderOptions) -> Shaped:
-    """The calls for ``rows``; what :func:`sqlgen.statements.render` would write is what they do."""
+def render_shaped(rows: Rows, profile: Profile, options: RenderOptions, worth: int = WORTH) -> Shaped:
+    """The calls for ``rows``; what :func:`sqlgen.statements.render` would write is what they do. Shapes of fewer than ``worth`` rows of a larger
+    batch are not prepared; their rows are statements in full."""
     elements = _Elements()
     if rows.op is Op.INSERT:
         outcome = _insert(rows, elements, profile, options)
@@ -90,7 +91,7 @@ def render_shaped(rows: Rows, profile: Profile, options: RenderOptions) -> Shape
         outcome = _changed(rows, elements, profile, options)
     codes = _codes(elements.states, rows.count)
     distinct, first, inverse, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-    enough = counts >= min(_WORTH, rows.count)
+    enough = counts >= min(worth, rows.count)
     if len(distinct) > _MOST:
         enough &= counts >= np.sort(counts)[-_MOST]
     names, shapes = [], {}

@@ -55,7 +55,9 @@ class PostgresSession:
         self._parted = False
         self._prepared: set[str] = set()
         try:
-            self.connection = psycopg.connect(url, connect_timeout=30, autocommit=True, fallback_application_name="logreplay")
+            self.connection = psycopg.connect(
+                url, connect_timeout=30, autocommit=True, prepare_threshold=None, fallback_application_name="logreplay"
+            )
         except psycopg.OperationalError as error:
             raise TargetError("LR4003", f"cannot connect to {shown}: {error}") from error
         self._do(lambda: self.connection.execute("; ".join(_SETTINGS)))
