@@ -501,6 +501,7 @@ class _Doing:
                 "LR4007", f"the target stands at {point_text(position.key)} now; it was {point_text(self.way.key)}", hint="Run again"
             )
         self.session.begin()
+        self.session.durable()
         if position is None:
             store.begin_at(self.log.source, identity, self.way.key)
         program = f"logreplay {replay.__version__}"

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from sqlgen.dialects import Profile
 from sqlgen.literals import Problem, literal_parts
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column, SqlType
+from sqlgen.schema import FLOATS, Column
 from sqlgen.statements import (
     _SLOT,
     EMITTED,
@@ -219,20 +219,24 @@ def _condition(
 ) -> None:
     """``col = value``, ``col IS NULL``, or for a float outside a key ``col BETWEEN``, in the rows of ``mask``."""
     values = rows.before[column.name]
-    equals, null, between, conjunction = _column_pieces(column, profile, options.names)
+    in_key = column.name in rows.table.key
+    exactly = not in_key and column.type in profile.exact
+    equals, null, between, conjunction = _column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
     elements.problems += value.problems if mask is None else _only_rows(value.problems, pa.array(mask))
     state = None
-    if mask is not None or values.null_count:
-        nulls = values.is_null().to_numpy(zero_copy_only=False)
+    if mask is not None or value.body.null_count:
+        nulls = value.body.is_null().to_numpy(zero_copy_only=False)
         state = np.where(nulls, _NULL, _VALUE).astype(np.uint8)
         if mask is not None:
             state[~mask] = _ABSENT
-    if column.type in FLOATS and column.name not in rows.table.key:
+    if column.type in FLOATS and not in_key:
         text = f"{lead}{between}{_SLOT}{conjunction}{_SLOT}"
-        literals = [pc.binary_join_element_wise("'", bound, "'", "") for bound in _float_bounds(values)]
+        bounds = _float_bounds(values, column, profile)
+        literals = [pc.binary_join_element_wise(value.opening, bound, value.closing, "") for bound in bounds]
     else:
+        after = profile.exact[column.type][1] if exactly else profile.floats[column.type].typed if column.type in FLOATS else ""
         text, literals = f"{lead}{equals}{_SLOT}", [value.joined()]
-        if column.type is SqlType.REAL:
-            literals = [pc.binary_join_element_wise(literals[0], "::real", "")]
+        if after:
+            literals = [pc.binary_join_element_wise(literals[0], after, "")]
     elements.add(text, lead + null, state, literals)

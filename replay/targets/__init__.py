@@ -106,6 +106,9 @@ class Session(Protocol):
     def begin(self) -> None:
         """Begin a transaction; constraints that can wait are checked by :meth:`settle`."""
 
+    def durable(self) -> None:
+        """Have this transaction's commit survive a crash of the server even where the server is set not to wait for its disk."""
+
     def settle(self) -> Failure | None:
         """Check what was left waiting."""
 

@@ -90,6 +90,10 @@ class PostgresSession:
         self._parted = False
         self._plain("BEGIN; SET CONSTRAINTS ALL DEFERRED")
 
+    def durable(self) -> None:
+        if self.query("SHOW synchronous_commit")[0][0] == "off":
+            self._plain("SET LOCAL synchronous_commit = on")
+
     def settle(self) -> Failure | None:
         return self.run(b"SET CONSTRAINTS ALL IMMEDIATE;").failure
 
