@@ -106,19 +106,16 @@ class Journey:
     def ahead(self, scripts: list[Script]) -> Ahead:
         """What is still to be applied."""
         found = Ahead()
-        run: Unit | None = None
+        runs = runs_of(self._counted(scripts, found))
+        for run in runs:
+            found.changes.update(scripts[run.script].kinds(run.start, run.stop))
+        return found
+
+    def _counted(self, scripts: list[Script], found: Ahead) -> Iterator[Unit]:
         for unit in self._units(scripts):
             found.units += 1
             found.statements += unit.count
-            if run is not None and (run.script, run.stop) == (unit.script, unit.start):
-                run = replace(run, stop=unit.stop)
-                continue
-            if run is not None:
-                found.changes.update(scripts[run.script].kinds(run.start, run.stop))
-            run = unit
-        if run is not None:
-            found.changes.update(scripts[run.script].kinds(run.start, run.stop))
-        return found
+            yield unit
 
     def _units(self, scripts: list[Script]) -> Iterator[Unit]:
         for number, script in enumerate(scripts):
@@ -142,6 +139,20 @@ class Journey:
             after = self._after(unit, following, at) if following is not None or self.forward else group.after
             yield Group((unit,), at, after)
             at = after
+
+
+def runs_of(units: Iterable[Unit]) -> Iterator[Unit]:
+    """Units that follow one another without a gap, taken together (under the key of the first)."""
+    run: Unit | None = None
+    for unit in units:
+        if run is not None and (run.script, run.stop) == (unit.script, unit.start):
+            run = replace(run, stop=unit.stop)
+            continue
+        if run is not None:
+            yield run
+        run = unit
+    if run is not None:
+        yield run
 
 
 @dataclass
@@ -184,6 +195,7 @@ class Applier:
         self.done = Progress()
         self._session = session
         self._base: Position
+        self._ready: set[int] = set()
 
     def run(self, told: Callable[[int], None] = lambda _: None) -> Progress:
         """Apply everything; ``told`` hears the statements committed so far.
@@ -228,7 +240,7 @@ class Applier:
         where the server does not wait for its disk."""
         if self._session is not None:
             self._session.close()
-        self._session = None
+        self._session, self._ready = None, set()
         self.done.retried += 1
         for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(TargetError), **self._waits()):
             with attempt:
@@ -257,12 +269,11 @@ class Applier:
         self._stop(group.units[0], bad)
 
     def _tried(self, group: Group) -> _Bad | None:
-        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits()):
-            with attempt:
-                if attempt.retry_state.attempt_number > 1:
-                    self.done.retried += 1
-                return self._once(group)
-        raise AssertionError("the loop above returns or raises")
+        try:
+            return self._once(group)
+        except Transient:
+            self.done.retried += 1
+        return tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(self._once, group)
 
     def _once(self, group: Group) -> _Bad | None:
         session = self.session()
@@ -284,19 +295,22 @@ class Applier:
     def _transact(self, session: Session, group: Group) -> tuple[_Bad | None, int]:
         """Run a group and move the position; or, where a statement is bad, undo it all and say which (in single units: after the responses)."""
         store, single = Store(session), len(group.units) == 1
+        scripts = {unit.script for unit in group.units}
+        if not scripts <= self._ready:
+            session.prepare({name: text for number in scripts for name, text in self.scripts[number].shapes.items()})
+            self._ready = scripts
         watched = single and (self.responses.careful or (not self.journey.forward and group.units[0].key in self.journey.rejected))
         session.begin()
         self.reached("begun")
         rejected = 0
-        for unit in group.units:
-            if watched:
-                bad, rejected = _Watch(self, session, store, unit).run()
-            else:
-                bad = self._run_unit(session, unit)
-            self.reached("unit run")
-            if bad is not None:
-                session.rollback()
-                return bad, 0
+        if watched:
+            bad, rejected = _Watch(self, session, store, group.units[0]).run()
+        else:
+            bad = next((bad for run in runs_of(group.units) if (bad := self._run(session, run)) is not None), None)
+        self.reached("statements run")
+        if bad is not None:
+            session.rollback()
+            return bad, 0
         failure = session.settle()
         if failure is not None:
             session.rollback()
@@ -307,9 +321,9 @@ class Applier:
         self.reached("committed")
         return None, rejected
 
-    def _run_unit(self, session: Session, unit: Unit) -> _Bad | None:
-        script = self.scripts[unit.script]
-        for low, high in script.batches(unit.start, unit.stop, BATCH_BYTES):
+    def _run(self, session: Session, run: Unit) -> _Bad | None:
+        script = self.scripts[run.script]
+        for low, high in script.batches(run.start, run.stop, BATCH_BYTES):
             bad = verdict(script, low, high, session.run(script.slice(low, high)))
             self.reached("batch run")
             if bad is not None:

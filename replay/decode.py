@@ -5,7 +5,7 @@ Decoding is late and lazy: of an update only the identity columns are decoded in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from replay.where import ValueFilter
 from sqlgen import statements
 from sqlgen.dialects import Profile
 from sqlgen.rows import Op, Rows
+from sqlgen.shapes import render_shaped
 
 Mask = npt.NDArray[np.bool_]
 
@@ -44,12 +45,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Rendered:
-    """``text`` one statement a row ('' for none); ``outcome`` an index of :data:`replay.selection.REASONS`; ``failed`` rows with a problem."""
+    """``text`` one statement a row ('' for none); ``outcome`` an index of :data:`replay.selection.REASONS`; ``failed`` rows with a problem;
+    ``shapes`` the statements that the texts execute by name."""
 
     text: pa.Array
     outcome: npt.NDArray[np.uint8]
     failed: Mask
     problems: list[Problem]
+    shapes: Mapping[str, str]
 
 
 class RowDecoder:
@@ -70,14 +73,19 @@ class RowDecoder:
         rows = self._rows(batch)
         if self.plan.mode == "undo":
             rows = rows.inverse()
-        rendered = statements.render(rows, self.profile, self.options)
+        shapes: Mapping[str, str] = {}
+        if self.plan.prepared:
+            shaped = render_shaped(rows, self.profile, self.options)
+            rendered, shapes = shaped.rendered, shaped.shapes
+        else:
+            rendered = statements.render(rows, self.profile, self.options)
         for problem in rendered.problems:
             batch.problem(problem.row, problem.code, problem.column, problem.found, problem.expected, problem.hint)
         made = np.zeros(batch.count, np.uint8)
         made[rendered.outcome == statements.NO_CHANGE] = REASON["update changes nothing"]
         made[rendered.outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
         outcome = np.where(outcome == 0, made, outcome)
-        return Rendered(rendered.text, outcome, batch.failed, batch.problems)
+        return Rendered(rendered.text, outcome, batch.failed, batch.problems, shapes)
 
     def wanted(self, version: int, kind: Change, image: Images) -> Mask:
         """Which of the changes satisfy ``--where``."""

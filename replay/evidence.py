@@ -77,7 +77,10 @@ class EvidenceRoom:
         first = records[0]
         file = self.log.files[int(first["file"])].name
         where = Where(file, int(first["number"]), int(first["offset"]), None, name, unit_text(first["unit"].tobytes()))
-        statement = script.slice(step, step + 1).decode("utf-8", "replace")
+        if rows is None:
+            statement = script.slice(step, step + 1).decode("utf-8", "replace")
+        else:
+            statement = str(statements.render(rows, self.profile, self.plan.options.render).text[0].as_py())
         return Evidence(self.op(script, step), name, where, first["position"].tobytes().hex().upper(), statement, rows)
 
     def found(self, session: Session, evidence: Evidence) -> list[dict[str, Any]]:

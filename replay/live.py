@@ -113,7 +113,7 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
             echo(f"Nothing to do: {f'the target stands at {point_text(position.key)}' if position else 'this log has no committed unit'}")
             return EXIT_OK
         facts = _facts(session, log, selection, options)
-        plan = _plan(log, selection, options, way, pending, facts, split_bytes)
+        plan = replace(_plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares)
         runs = store.runs(20) if position is not None else []
         with tempfile.TemporaryDirectory(prefix="logreplay-replay-") as folder:
             began = time.perf_counter()
@@ -501,6 +501,7 @@ class _Doing:
                 "LR4007", f"the target stands at {point_text(position.key)} now; it was {point_text(self.way.key)}", hint="Run again"
             )
         self.session.begin()
+        self.session.durable()
         if position is None:
             store.begin_at(self.log.source, identity, self.way.key)
         program = f"logreplay {replay.__version__}"

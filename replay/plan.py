@@ -98,7 +98,8 @@ class Plan:
     each bucket but the last, rising. ``quarantine`` holds units known to be contradictory. ``version_taken`` says per table version
     whether ``--table`` and ``--exclude-table`` take it; ``resolved`` what the dependency graph decided, None when nobody asked it;
     ``flags_resolved``: it named the incomplete units, so the log's flags count no more;
-    ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each script gets what :mod:`replay.steps` describes."""
+    ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each script gets what :mod:`replay.steps` describes;
+    ``prepared``: its statements are calls of prepared ones (:mod:`sqlgen.shapes`)."""
 
     mode: str
     selection: Selection
@@ -111,6 +112,7 @@ class Plan:
     flags_resolved: bool = False
     constraints: Constraints = field(default_factory=Constraints)
     steps: bool = False
+    prepared: bool = False
 
     @property
     def buckets(self) -> int:

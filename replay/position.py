@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.changes import unit_text
-from replay.errors import Refusal
+from replay.errors import Refusal, TargetError
 from replay.targets import Session
 
 #: A key is a commit position (10 bytes) and a unit (12 bytes); this unit comes after every one of its commit position.
@@ -116,12 +116,16 @@ class Store:
 
     def move(self, before: bytes, after: bytes, units: int, statements: int, rejected: int) -> None:
         """Move the position inside a transaction, which must find it where it was. Raises Refusal (LR4007)."""
+        (commit, unit), (old_commit, old_unit) = ((key[:10].hex().upper(), key[10:].hex().upper()) for key in (after, before))
         statement = (
-            f"UPDATE {self.name['position']} SET commit_lrsn = %s, unit = %s, units = units + %s, statements = statements + %s, "
-            "rejected = rejected + %s, changed_at = CURRENT_TIMESTAMP WHERE id = 1 AND commit_lrsn = %s AND unit = %s"
+            f"UPDATE {self.name['position']} SET commit_lrsn = '{commit}', unit = '{unit}', units = units + {units}, "
+            f"statements = statements + {statements}, rejected = rejected + {rejected}, changed_at = CURRENT_TIMESTAMP "
+            f"WHERE id = 1 AND commit_lrsn = '{old_commit}' AND unit = '{old_unit}';"
         )
-        places = (after[:10].hex().upper(), after[10:].hex().upper()), (before[:10].hex().upper(), before[10:].hex().upper())
-        if self.session.execute(statement, (*places[0], units, statements, rejected, *places[1])) != 1:
+        outcome = self.session.run(statement.encode())
+        if outcome.failure is not None:
+            raise TargetError("LR4001", f"the position cannot be moved: SQLSTATE {outcome.failure.sqlstate}: {outcome.failure.message}")
+        if outcome.counts != [1]:
             raise Refusal(
                 "LR4007", f"the target's position is no longer {point_text(before)}: somebody else moved it", hint="Run replay again"
             )

@@ -339,6 +339,7 @@ class BucketRenderer:
                     problem.code, record, problem.field, problem.found, problem.expected, problem.hint, f"{table.schema}.{table.name}"
                 )
             changes.outcome[chosen] = np.where(result.failed, FAILED, result.outcome)
+            self.sink.knows(result.shapes)
             yield chosen, result.text
 
     def _event_statements(self, changes: Changes, rows: Index, kind: Change, version: int) -> pa.Array:

@@ -7,6 +7,7 @@ again as if it had never been there.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -81,6 +82,11 @@ class Sink:
             self._step(self.steps, prefix, part.text, part.sources)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
         self._state = _State(int(part.unit[-1]), int(part.group[-1]), True)
+
+    def knows(self, shapes: Mapping[str, str]) -> None:
+        """Statements that the script executes by name."""
+        if self.steps is not None:
+            self.steps.shapes.update(shapes)
 
     def _step(self, steps: StepWriter, prefix: pa.Array, text: pa.Array, sources: Sources) -> None:
         before, size = (pc.binary_length(array).to_numpy().astype(np.int64) for array in (prefix, text))

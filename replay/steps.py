@@ -2,11 +2,12 @@
 
 Two files of fixed-width rows lie beside a script: ``.steps`` (dtype :data:`STEP`, one row a statement, in order) and ``.records`` (dtype
 :data:`replay.changes.RECORD`, the log records behind them, all segments of a change in a row). Both are written as the script is and mapped when
-they are read, so that a unit of any size takes no memory.
+they are read, so that a unit of any size takes no memory. A third, ``.shapes``, holds the statements that the script executes by name, as JSON.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ STEP = np.dtype(
     ]
 )
 
+#: By kind of change: whether its statement must touch exactly one row.
+_COUNTED = ~np.isin(np.arange(256), TABLE_EVENTS)
 #: Steps looked at together where unit boundaries are searched.
 _BLOCK = 1 << 20
 
@@ -64,6 +67,7 @@ class StepWriter:
     def __init__(self, script: Path) -> None:
         self.paths = (script.with_suffix(".steps"), script.with_suffix(".records"))
         self.files: tuple[IO[bytes], IO[bytes]] | None = None
+        self.shapes: dict[str, str] = {}
         self._written = (0, 0)
         self._marked = (0, 0)
 
@@ -98,6 +102,8 @@ class StepWriter:
             file.close()
             if not self._written[0]:
                 path.unlink()
+        if self._written[0]:
+            self.paths[0].with_suffix(".shapes").write_text(json.dumps(self.shapes, sort_keys=True), encoding="utf-8")
 
 
 def unit_keys(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
@@ -126,9 +132,11 @@ class Script:
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        self.text = np.memmap(path, np.uint8, "r")
-        self.steps: npt.NDArray[np.void] = np.memmap(path.with_suffix(".steps"), STEP, "r")
-        self._records: npt.NDArray[np.void] = np.memmap(path.with_suffix(".records"), RECORD, "r")
+        self.text, self.steps, self._records = (
+            np.asarray(np.memmap(path.with_suffix(suffix), kind, "r"))
+            for suffix, kind in ((path.suffix, np.dtype(np.uint8)), (".steps", STEP), (".records", RECORD))
+        )
+        self.shapes: dict[str, str] = json.loads(path.with_suffix(".shapes").read_text(encoding="utf-8"))
 
     def units(self, number: int) -> Iterator[Unit]:
         """The units in the order of the script, which is the ``number``-th of its folder."""
@@ -156,14 +164,16 @@ class Script:
         """``start:stop`` cut into runs of statements of at most about ``size`` bytes of text."""
         begin = self.steps["start"]
         while start < stop:
-            reach = int(np.searchsorted(begin[start:stop], int(begin[start]) + size, side="left"))
-            end = start + max(1, reach)
-            yield start, min(end, stop)
+            end = stop
+            if int(begin[stop - 1]) - int(begin[start]) > size:
+                end = start + max(1, int(np.searchsorted(begin[start:stop], int(begin[start]) + size, side="left")))
+            yield start, end
             start = end
 
     def counted(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
         """Which of the statements must touch exactly one row: all but those that empty a table."""
-        return ~np.isin(self.steps["change"][start:stop], TABLE_EVENTS)
+        counted: npt.NDArray[np.bool_] = _COUNTED[self.steps["change"][start:stop]]
+        return counted
 
     def kinds(self, start: int, stop: int) -> dict[tuple[int, int], int]:
         """How many of the statements there are of each (table version, kind of change)."""

@@ -7,7 +7,7 @@ and counts rows, and knows nothing of logs, positions or what to do about a prob
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -85,6 +85,8 @@ class Session(Protocol):
     failure, and TargetError (LR4001) for anything else the database refuses; only :meth:`run` reports instead of raising."""
 
     dialect: str
+    #: Whether :meth:`prepare` works; else it is never called.
+    prepares: bool
 
     def own(self, table: str) -> str:
         """How a table of ours is spelled (in a schema, or with a prefix)."""
@@ -104,6 +106,9 @@ class Session(Protocol):
     def begin(self) -> None:
         """Begin a transaction; constraints that can wait are checked by :meth:`settle`."""
 
+    def durable(self) -> None:
+        """Have this transaction's commit survive a crash of the server even where the server is set not to wait for its disk."""
+
     def settle(self) -> Failure | None:
         """Check what was left waiting."""
 
@@ -118,6 +123,9 @@ class Session(Protocol):
 
     def back_to_savepoint(self) -> None:
         """Undo what came after :meth:`savepoint`."""
+
+    def prepare(self, shapes: Mapping[str, str]) -> None:
+        """Make statements (by name, ``$1 …`` for values) known that texts then ``EXECUTE``, outside a transaction; those known stay known."""
 
     def run(self, text: bytes) -> Outcome:
         """Run statements, each ending in ``;``, inside the transaction, stopping at the first that fails."""

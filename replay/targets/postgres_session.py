@@ -1,13 +1,13 @@
 """A session on a PostgreSQL that changes are replayed into.
 
 Statements travel as simple queries of many statements each: one message there, one result for each statement back, so that every count can be
-checked without a round trip for it. Measured on one core: 14 µs of server and 0.5 µs of client time a statement.
+checked without a round trip for it. They execute prepared statements by name: half the server's time of statements in full.
 """
 
 from __future__ import annotations
 
 import select
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +31,8 @@ _SETTINGS = (
     "SET statement_timeout = 0",
     "SET idle_in_transaction_session_timeout = 0",
 )
+#: Prepared statements that a session keeps; each takes some 20 KB of the server's memory.
+_PREPARED = 4000
 _CONDITIONS = {"23505": DUPLICATE_KEY, "23503": FOREIGN_KEY, "23001": FOREIGN_KEY}
 _TRANSIENT = frozenset({"40001", "40P01", "55P03"})
 #: The server goes away: class 08, and what it says on shutdown, crash and start.
@@ -44,14 +46,18 @@ class PostgresSession:
     """Implements :class:`replay.targets.Session`."""
 
     dialect = "postgres"
+    prepares = True
 
     def __init__(self, url: str, shown: str) -> None:
         import psycopg
 
         self.shown = shown
         self._parted = False
+        self._prepared: set[str] = set()
         try:
-            self.connection = psycopg.connect(url, connect_timeout=30, autocommit=True, fallback_application_name="logreplay")
+            self.connection = psycopg.connect(
+                url, connect_timeout=30, autocommit=True, prepare_threshold=None, fallback_application_name="logreplay"
+            )
         except psycopg.OperationalError as error:
             raise TargetError("LR4003", f"cannot connect to {shown}: {error}") from error
         self._do(lambda: self.connection.execute("; ".join(_SETTINGS)))
@@ -84,6 +90,10 @@ class PostgresSession:
         self._parted = False
         self._plain("BEGIN; SET CONSTRAINTS ALL DEFERRED")
 
+    def durable(self) -> None:
+        if self.query("SHOW synchronous_commit")[0][0] == "off":
+            self._plain("SET LOCAL synchronous_commit = on")
+
     def settle(self) -> Failure | None:
         return self.run(b"SET CONSTRAINTS ALL IMMEDIATE;").failure
 
@@ -99,6 +109,15 @@ class PostgresSession:
 
     def back_to_savepoint(self) -> None:
         self._plain("ROLLBACK TO SAVEPOINT part")
+
+    def prepare(self, shapes: Mapping[str, str]) -> None:
+        fresh = {name: text for name, text in shapes.items() if name not in self._prepared}
+        if len(self._prepared) + len(fresh) > _PREPARED:
+            self._plain("DEALLOCATE ALL")
+            self._prepared, fresh = set(), dict(shapes)
+        if fresh:
+            self._plain(" ".join(f"PREPARE {name} AS {text}" for name, text in fresh.items()))
+            self._prepared |= fresh.keys()
 
     def run(self, text: bytes) -> Outcome:
         import psycopg

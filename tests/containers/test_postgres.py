@@ -6,7 +6,9 @@ from pathlib import Path
 
 import psycopg
 
+from replay.cli import main
 from replay.targets import postgres
+from tests.replayed import START
 
 
 def test_scripts_run_and_states_compare_on_a_server_in_a_container(container_database: str, sakila: Path) -> None:
@@ -21,3 +23,13 @@ def test_scripts_run_and_states_compare_on_a_server_in_a_container(container_dat
 def test_the_server_is_the_release_that_the_readme_names(container_postgres: str) -> None:
     with psycopg.connect(container_postgres) as connection:
         assert connection.info.server_version // 10_000 == 18
+
+
+def test_a_log_is_replayed_forward_and_back_on_a_server_in_a_container(container_database: str, sakila: Path) -> None:
+    postgres.run_scripts(container_database, [sakila / "schema.sql"])
+    postgres.load_state(container_database, "sakila", sakila / "initial")
+    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
+    assert main(["replay", *log, "--to", container_database, "--apply"]) == 0
+    assert main(["verify", *log, "--to", container_database, "--expected", str(sakila / "initial")]) == 0
+    assert main(["replay", *log, "--to", container_database, "--apply", "--until-lrsn", START]) == 0
+    assert postgres.compare_states(container_database, "sakila", sakila / "initial") == []

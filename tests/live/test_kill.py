@@ -20,7 +20,7 @@ from replay.targets import embedded, target_named
 from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, same
 
 POSTGRES = target_named("postgres")
-POINTS = ("begun", "batch run", "unit run", "position moved", "committed")
+POINTS = ("begun", "batch run", "statements run", "position moved", "committed")
 SEED = 20261121
 KILLS = 50
 #: The process of a replay that has begun to write.

@@ -17,6 +17,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.dialects.postgres import RESERVED
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.shapes import render_shaped
 from sqlgen.statements import RenderOptions, render
 
 POSTGRES = profile_named("postgres")
@@ -90,19 +91,27 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted(map(shown, rows), key=repr)
 
 
-def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions) -> None:
-    rendered = render(rows, POSTGRES, options)
+def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions, prepared: bool) -> None:
+    if prepared:
+        shaped = render_shaped(rows, POSTGRES, options, worth=1)
+        for name, statement in shaped.shapes.items():
+            connection.execute(f"PREPARE {name} AS {statement}".encode())
+        assert all(text.startswith("EXECUTE") for text in shaped.rendered.text.to_pylist() if "= (SELECT" not in text)
+    rendered = shaped.rendered if prepared else render(rows, POSTGRES, options)
     assert rendered.problems == []
     for statement in filter(None, rendered.text.to_pylist()):
         assert connection.execute(statement.encode()).rowcount == 1, statement
+    for name in shaped.shapes if prepared else ():
+        connection.execute(f"DEALLOCATE {name}".encode())
 
 
+@pytest.mark.parametrize("prepared", [False, True], ids=["in full", "prepared"])
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 @pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(first=st.lists(row, min_size=1, max_size=6), second=st.lists(row, min_size=6, max_size=6), twin=st.booleans())
 def test_redo_and_undo_of_values(
-    connection: psycopg.Connection[Any], table: Table, where: str, first: list[Any], second: list[Any], twin: bool
+    connection: psycopg.Connection[Any], table: Table, where: str, prepared: bool, first: list[Any], second: list[Any], twin: bool
 ) -> None:
     name = table.name.lower()
     connection.execute(f"TRUNCATE round.{name}")
@@ -111,7 +120,7 @@ def test_redo_and_undo_of_values(
     after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
     options = RenderOptions(where_columns=where)
     inserts = Rows(table, Op.INSERT, len(before), {}, arrays(before), {})
-    run(connection, inserts, options)
+    run(connection, inserts, options, prepared)
     assert state(connection, name) == expected(before)
     one, two = arrays(before), arrays(after)
     masks = {
@@ -119,11 +128,11 @@ def test_redo_and_undo_of_values(
         for column in NAMES
     }
     updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
-    run(connection, updates, options)
+    run(connection, updates, options, prepared)
     assert state(connection, name) == expected(after)
-    run(connection, updates.inverse(), options)
+    run(connection, updates.inverse(), options, prepared)
     assert state(connection, name) == expected(before)
-    run(connection, inserts.inverse(), options)
+    run(connection, inserts.inverse(), options, prepared)
     assert state(connection, name) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,17 @@ def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
     assert rows[0]["table_owner"] == "SAKILA"
     assert rows[0]["change_type"] == "UB"
     assert frame.filter("uordisp = 'C' AND logrecdisp = 'C'").count() == 297
+
+
+def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
+    """What a replay carries out does not depend on the engine either."""
+    from replay import spark as engine
+
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    plan = replace(make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=5000), 1 << 20), steps=True, prepared=True)
+    folders = tmp_path / "spark", tmp_path / "local"
+    for folder, way in zip(folders, (engine.engine(spark), local.ENGINE), strict=True):
+        folder.mkdir()
+        way.render(plan, log, folder)
+    assert contents(folders[0]) == contents(folders[1])
+    assert len(contents(folders[0])) == 4 * 4
