@@ -118,7 +118,7 @@ def _graph(arguments: argparse.Namespace) -> int:
         log = _open(arguments, family, scratch)
         selection = _placed(_selection(arguments), log)
         options = _options(arguments)
-        _check(log, selection, options, "redo")
+        _check(log, selection, options)
         with Bar(sys.stderr) as progress:
             engine = _engine(arguments, progress)
             plan = make_plan(log, "redo", selection, options, arguments.split_mb << 20)
@@ -148,7 +148,10 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
         selection = _placed(selection, log)
         if selection.from_position and selection.until_position and selection.from_position > selection.until_position:
             raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
-        warnings = _check(log, selection, options, mode)
+        warnings = _check(log, selection, options)
+        if mode == "redo" and selection.ri == "apply" and "origins" not in family.capabilities.unknown:
+            said = "note: RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade by themselves, use --ri skip"
+            print(said, file=sys.stderr)
         bundle = _write(log, mode, selection, options, arguments.out, arguments, warnings)
     for warning in bundle.manifest["warnings"]:
         print(f"warning: {warning}")
@@ -171,7 +174,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         asked = _selection(arguments)
         selection = _placed(replace(asked, until_position=None, until_time=None), log)
         options = _options(arguments)
-        for warning in _check(log, selection, options, "replay"):
+        for warning in _check(log, selection, options):
             print(f"warning: {warning}")
         request = live.Request(
             arguments.to,
@@ -349,7 +352,7 @@ def _placed(selection: Selection, log: LogFile) -> Selection:
     return replace(selection, **bounds, units=units, excepted=excepted)
 
 
-def _check(log: LogFile, selection: Selection, options: ScriptOptions, mode: str) -> list[str]:
+def _check(log: LogFile, selection: Selection, options: ScriptOptions) -> list[str]:
     """What can be refused before anything is read; the warnings that the run carries."""
     taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
     if not taken:
@@ -362,13 +365,7 @@ def _check(log: LogFile, selection: Selection, options: ScriptOptions, mode: str
         identity(version.table, options.render)
     if selection.where:
         ValueFilter(selection.where, log.catalog)
-    warnings = log.warnings(taken)
-    if mode == "redo" and selection.ri == "apply":
-        print(
-            "note: RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade by themselves, use --ri skip",
-            file=sys.stderr,
-        )
-    return warnings
+    return log.warnings(taken)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

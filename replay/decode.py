@@ -200,6 +200,8 @@ class _Batch:
         wrong = np.flatnonzero(bad)
         wrong = wrong if rows is None else rows[wrong]
         hint = "The record is damaged, or the column's code page is another one (--ccsid)"
+        if self.version.format.columns[index].lob:
+            hint = f"Leave the column out (--exclude-columns {self.version.name}.{name}) and bring its values over another way"
         for row in wrong[~self.failed[wrong]]:
             found, expected = self.walks[side].explain(index, int(row))
             self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)

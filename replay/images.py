@@ -313,6 +313,8 @@ def _decode(found: Walk, index: int, rows: Index | None) -> tuple[pa.Array, Mask
         start = start[rows]
         null = None if null is None else null[rows]
         length = length if isinstance(length, int) else length[rows]
+    if column.lob:
+        return pa.nulls(count, kind), np.ones(count, bool) if null is None else ~null
     if isinstance(length, int):
         return _decode_fixed(column, codecs.gather(found.buffer, start, length), null)
     if null is not None:
@@ -324,7 +326,7 @@ def _decode(found: Walk, index: int, rows: Index | None) -> tuple[pa.Array, Mask
 
 
 def _is_binary(column: ColumnFormat) -> bool:
-    return column.column.type in _BINARY or column.raw or column.lob
+    return column.column.type in _BINARY or column.raw
 
 
 def _ccsid(column: ColumnFormat) -> int:
@@ -386,6 +388,8 @@ def _explain(found: Walk, index: int, row: int) -> tuple[str, str]:
     kind = column.column.type
     length = found.length[index]
     start, size = int(found.at(index)[row]), length if isinstance(length, int) else int(length[row])
+    if column.lob:
+        return f"a value in large object column {column.column.name}", "NULL: a row holds no more of a large object than that there is one"
     text = f"X'{_hex(found.buffer[start : start + size])}' in {kind.value} column {column.column.name}"
     if kind is SqlType.REAL and size == 4:
         text += f" = {codecs.hfp_values(found.buffer[start : start + 4].reshape(1, 4))[0]!r}"
@@ -446,6 +450,8 @@ def _describe_value(column: ColumnFormat, cell: Cell, flag: int, value: bytes) -
         return "NULL"
     if flag:
         return f"*** null byte X'{flag:02X}'; expected {_NULL_BYTE}"
+    if column.lob:
+        return "(its value is not in the log)"
     block = np.frombuffer(value, np.uint8).reshape(1, len(value))
     try:
         if cell.variable and not _is_binary(column):

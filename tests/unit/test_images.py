@@ -235,9 +235,15 @@ def test_large_object_columns() -> None:
     lob = column("L", SqlType.VARBINARY, "CLOB", 4, nullable=True, lob=True)
     fmt = row_format(column("N", SqlType.SMALLINT, "INT", 2), lob, column("M", SqlType.SMALLINT, "INT", 2))
     fixed = walk(fmt, b"\x00\x01\x00\xaa\xbb\xcc\xdd\x00\x02")
-    assert table(fmt, fixed) == [[1, b"\xaa\xbb\xcc\xdd", 2]]
+    assert fixed.decode(0)[0].to_pylist() == [1]
+    assert fixed.decode(2)[0].to_pylist() == [2]
+    assert fixed.decode(1)[1].tolist() == [True]
+    assert fixed.explain(1, 0)[0] == "a value in large object column L"
+    assert images.describe_image(fmt, b"\x00\x01\x00\xaa\xbb\xcc\xdd\x00\x02")[1][3] == "(its value is not in the log)"
+    none = walk(fmt, b"\x00\x01\xff\x00\x00\x00\x00\x00\x02")
+    assert table(fmt, none) == [[1, None, 2]]
     varying = walk(fmt, b"\x00\x01\x00\x00\x01\xaa\x00\x02")
-    assert table(fmt, varying) == [[1, b"\xaa", 2]]
+    assert [varying.decode(index)[0].to_pylist() for index in (0, 2)] == [[1], [2]]
     unknown = walk(fmt, b"\x00\x01\x00" + bytes(50) + b"\x00\x02")
     assert unknown.bad.tolist() == [True]
     assert unknown.reason(0)[0] == "L"

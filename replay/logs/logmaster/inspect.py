@@ -388,7 +388,11 @@ def _limits(log: LogmasterLog, census: _Census) -> Iterator[dict[str, Any]]:
         large = [column.column.name for column in version.format.columns if column.lob]
         raw = [f"{column.column.name} ({column.code})" for column in version.format.columns if column.raw]
         if large:
-            yield limit(f"large object columns: {', '.join(large)}", "their values are not in the log", version.name)
+            yield limit(
+                f"large object columns: {', '.join(large)}",
+                "their values are not in the log; leave them out (--exclude-columns)",
+                version.name,
+            )
         if raw:
             yield limit(f"columns of an unknown type: {', '.join(raw)}", "they are written as hexadecimal bytes", version.name)
     for name, generations in Counter(version.name for version in versions).items():

@@ -1,0 +1,73 @@
+"""Columns whose values are not in the log: never a value made up for them, and a way on without them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import replay
+from replay.bundle import Bundle
+from replay.plan import ScriptOptions
+from sqlgen.statements import RenderOptions
+from tests.logbuilder import Col, LogBuilder, Tab, statements
+
+NOTE = Tab("NOTE", (Col("ID", "INT", 4, key=1), Col("TEXT", "CLOB", 4, nulls="L"), Col("SIZE", "INT", 4)))
+#: What a row holds of a large object, and of another one.
+ONE, OTHER = b"\x00\x00\x00\x01", b"\x00\x00\x00\x02"
+
+
+def bundle_of(folder: Path, mode: str, *excluded: str) -> Bundle:
+    """One unit each: an insert with a value, one with null, an update of another column, one of the value only, a delete."""
+    log = LogBuilder((NOTE,))
+    log.unit().insert(NOTE, (1, ONE, 10))
+    log.unit().insert(NOTE, (2, None, 20))
+    log.unit().update(NOTE, (3, ONE, 30), (3, ONE, 31))
+    log.unit().update(NOTE, (4, ONE, 40), (4, OTHER, 40))
+    log.unit().delete(NOTE, (5, ONE, 50))
+    control, data = log.write(folder)
+    options = ScriptOptions(render=RenderOptions(exclude_columns=excluded))
+    return replay.write_script(control, data, folder / "out", mode=mode, options=options)
+
+
+@pytest.mark.parametrize(("mode", "lost", "left"), [("redo", 2, 3), ("undo", 2, 3)])
+def test_what_needs_the_value_is_set_aside(tmp_path: Path, mode: str, lost: int, left: int) -> None:
+    bundle = bundle_of(tmp_path, mode)
+    assert bundle.exit_code == 8
+    assert len(bundle.manifest["quarantined_units"]) == lost
+    assert len(statements(bundle)) == left
+    assert not any("X'" in line or "\\x" in line for line in statements(bundle))
+    assert "NULL" in "".join(line for line in statements(bundle) if "INSERT" in line) or mode == "undo"
+    shown = str(bundle.manifest["findings"]["shown"][0])
+    assert "a value in large object column TEXT" in shown
+    assert "--exclude-columns TESTOWN.NOTE.TEXT" in shown
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        (
+            "redo",
+            [
+                "INSERT INTO testown.note (id, size) VALUES (1, 10);",
+                "INSERT INTO testown.note (id, size) VALUES (2, 20);",
+                "UPDATE testown.note SET size = 31 WHERE id = 3;",
+                "DELETE FROM testown.note WHERE id = 5;",
+            ],
+        ),
+        (
+            "undo",
+            [
+                "INSERT INTO testown.note (id, size) VALUES (5, 50);",
+                "UPDATE testown.note SET size = 30 WHERE id = 3;",
+                "DELETE FROM testown.note WHERE id = 2;",
+                "DELETE FROM testown.note WHERE id = 1;",
+            ],
+        ),
+    ],
+)
+def test_without_the_column(tmp_path: Path, mode: str, expected: list[str]) -> None:
+    bundle = bundle_of(tmp_path, mode, "TEXT")
+    assert statements(bundle) == expected
+    assert bundle.manifest["balance"]["skipped"] == {"update touches excluded columns only": 1}
+    assert not bundle.manifest["quarantined_units"]
