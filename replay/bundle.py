@@ -134,7 +134,7 @@ def raise_for(plan: Plan, tally: Tally) -> None:
     if tally.fatal:
         finding = tally.fatal[0]
         more = f" ({len(tally.fatal) - 1} more such records)" if len(tally.fatal) > 1 else ""
-        found = f"found {finding.found}; expected {finding.expected}; the record does not even name its unit of recovery{more}, so no unit can be trusted"
+        found = f"found {finding.found}; expected {finding.expected}; a record with such a header may be of any unit, so no unit can be trusted{more}"
         raise InputError(finding.code, found, finding.where, finding.hint)
     if plan.options.strict and tally.findings:
         raise first_finding_error(tally.findings[0])

@@ -163,11 +163,17 @@ def detect_data(head: bytes, system_id: bytes, name: str, named: Framing | None 
 def blocks(buffer: Bytes, framing: Framing, shape: Shape, name: str, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     """All records of a file, in blocks of about ``block_bytes``; every block but the last ends where the next begins.
 
-    InputError names the file, record and offset of the first record whose length is impossible or that is cut off.
+    InputError names the file, record and offset of the first record whose length is impossible or that is cut off; all records before it come
+    first.
     """
     start, first = 0, 1
     while start < len(buffer):
-        block = walk(buffer, framing, shape, name, start, min(start + block_bytes, len(buffer)), first)
+        try:
+            block = walk(buffer, framing, shape, name, start, min(start + block_bytes, len(buffer)), first)
+        except InputError as error:
+            if error.where.offset is not None and error.where.offset > start:
+                yield walk(buffer, framing, shape, name, start, error.where.offset, first)
+            raise
         yield block
         start, first = block.stop, first + len(block.offsets)
 

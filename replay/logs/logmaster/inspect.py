@@ -22,9 +22,8 @@ from replay.changes import CHANGE_OF_TYPE, DISPOSITIONS, ORIGINS, ROW_CHANGES, S
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING, Finding, InputError, UsageError, Where
 from replay.images import describe_image
 from replay.layout import Field, Kind
-from replay.logs.logmaster import framing
 from replay.logs.logmaster.data import Reading, find_images, halfwords, payload
-from replay.logs.logmaster.framing import Block, Framing
+from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.layouts import CONTROL
 from replay.logs.logmaster.reader import LogmasterLog
@@ -91,7 +90,7 @@ class _Census:
         """Count all records of all files; where a file's framing is damaged, up to there."""
         for file in range(len(self.log.files)):
             try:
-                for block in _blocks(self.log, file):
+                for block in self.log.blocks(file, _BLOCK):
                     for start in range(0, len(block.offsets), _BATCH):
                         part = slice(start, start + _BATCH)
                         self._add(file, block.first_record + start, block.offsets[part], block.lengths[part])
@@ -180,22 +179,6 @@ class _Census:
                 low, high = (pc.min_max(_fixed(present)).as_py()[end] for end in ("min", "max"))
                 known = self.ranges.get(name, (low, high))
                 self.ranges[name] = min(low, known[0]), max(high, known[1])
-
-
-def _blocks(log: LogmasterLog, file: int) -> Iterator[Block]:
-    """The records of a file. Where its framing is damaged the records before come first, and then the InputError."""
-    entry, buffer = log.files[file], log.buffer(file)
-    place, first = 0, 1
-    while place < len(buffer):
-        stop = min(place + _BLOCK, len(buffer))
-        try:
-            block = framing.walk(buffer, entry.framing, log.shape, entry.name, place, stop, first)
-        except InputError as error:
-            if error.where.offset is not None and error.where.offset > place:
-                yield framing.walk(buffer, entry.framing, log.shape, entry.name, place, error.where.offset, first)
-            raise
-        yield block
-        place, first = block.stop, first + len(block.offsets)
 
 
 def _fixed(block: Bytes) -> pa.Array:
@@ -578,7 +561,7 @@ def dump_record(log: LogmasterLog, number: int, file: int = 1, with_hex: bool = 
 def _find(log: LogmasterLog, number: int, file: int) -> tuple[int, int]:
     """(offset, length) of a record."""
     last = 0
-    for block in _blocks(log, file):
+    for block in log.blocks(file, _BLOCK):
         last = block.first_record + len(block.offsets) - 1
         place = number - block.first_record
         if 0 <= place < len(block.offsets):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +137,14 @@ class LogmasterLog:
 
     def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
         """Byte ranges of about ``split_bytes`` that begin and end at records, each with the place of its records."""
-        for number, file in enumerate(self.files):
-            for block in framing.blocks(self.buffer(number), file.framing, self.shape, file.name, split_bytes):
+        for number in range(len(self.files)):
+            for block in self.blocks(number, split_bytes):
                 yield Split(number, block.start, block.stop, block.first_record), block.offsets, block.lengths
+
+    def blocks(self, number: int, block_bytes: int) -> Iterator[framing.Block]:
+        """The records of a file (:func:`replay.logs.logmaster.framing.blocks`)."""
+        file = self.files[number]
+        return framing.blocks(self.buffer(number), file.framing, self.shape, file.name, block_bytes)
 
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
         """(number of the first record, offsets, lengths) of a split, ``batch`` records at a time."""
@@ -433,6 +439,12 @@ def open_log(
     return log
 
 
+def _sound_blocks(log: LogmasterLog, number: int) -> Iterator[framing.Block]:
+    """The records of a file, up to where its framing is damaged: that is told by whoever reads the records there."""
+    with suppress(InputError):
+        yield from log.blocks(number, 4 << 20)
+
+
 def _read(path: str) -> bytes:
     try:
         raw = Path(path).read_bytes()
@@ -498,11 +510,10 @@ def _drop_empty_order(log: LogmasterLog) -> None:
     header = log.control.header
     if "ORDERVALUE" not in header.names:
         return
-    for number, file in enumerate(log.files):
-        for block in framing.blocks(log.buffer(number), file.framing, log.shape, file.name, 4 << 20):
-            if log.envelope(number, block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]).raw("ORDERVALUE").any():
-                return
-            break
+    for number in range(len(log.files)):
+        block = next(_sound_blocks(log, number), None)
+        if block is not None and log.envelope(number, block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]).raw("ORDERVALUE").any():
+            return
     unnamed = tuple(replace(entry, kind=Kind.RESERVED) if entry.name == "ORDERVALUE" else entry for entry in header.fields)
     log.control = replace(log.control, header=replace(header, fields=unnamed))
 
@@ -510,7 +521,7 @@ def _drop_empty_order(log: LogmasterLog) -> None:
 def _settle(log: LogmasterLog) -> None:
     """Learn the reading of DATA from the first records of the first file that has whole row images, then the segment model."""
     for number, file in enumerate(log.files):
-        block = next(framing.blocks(log.buffer(number), file.framing, log.shape, file.name, 4 << 20), None)
+        block = next(_sound_blocks(log, number), None)
         if block is None:
             continue
         offsets, lengths = block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]
@@ -522,7 +533,12 @@ def _settle(log: LogmasterLog) -> None:
         if whole.any():
             update = change[whole] == Change.UPDATE
             walked = partial(_walked, log, log.buffer(number), start[whole], end[whole], update, log.classify(envelope)[1][whole])
-            log.reading = settle_reading(log.buffer(number), start[whole], end[whole], update, file.name, walked)
+            try:
+                log.reading = settle_reading(log.buffer(number), start[whole], end[whole], update, file.name, walked)
+            except InputError:
+                for _ in islice(log.blocks(number, 4 << 20), 2):  # damaged framing is the better reason
+                    pass
+                raise
             break
     if log.reading is Reading.A:
         _settle_segments(log)
@@ -531,9 +547,9 @@ def _settle(log: LogmasterLog) -> None:
 def _settle_segments(log: LogmasterLog) -> None:
     """Learn whether later segments repeat the halfword of DATA, from the first ones there are, in whatever file they lie."""
     number = log.control.header.names["SEGNUM"]
-    for index, file in enumerate(log.files):
+    for index in range(len(log.files)):
         buffer = log.buffer(index)
-        for block in framing.blocks(buffer, file.framing, log.shape, file.name, 4 << 20):
+        for block in _sound_blocks(log, index):
             there = np.flatnonzero(block.lengths >= log.control.header.size)
             segment = codecs.gather(buffer, block.offsets[there] + number.offset, number.length)
             later = there[(segment[:, :-1].any(axis=1)) | (segment[:, -1] > 1)]
@@ -552,26 +568,27 @@ def _row_readings(log: LogmasterLog) -> dict[int, int]:
     readings = {version.index: len(list(images.layouts(version.format))) for version in log.catalog.versions}
     fits = {index: np.zeros(count, np.int64) for index, count in readings.items() if count > 1}
     if fits:
-        with suppress(InputError):  # damaged framing is told by whoever reads the records behind it
-            _count_fits(log, fits)
+        _count_fits(log, fits)
     return {index: int(counts.argmax()) for index, counts in fits.items()}
 
 
 def _count_fits(log: LogmasterLog, fits: dict[int, Index]) -> None:
     missing = dict.fromkeys(fits, _SAMPLE)
-    for split, offsets, lengths in log.splits(framing.BLOCK_BYTES):
-        envelope = log.envelope(split.file, offsets, lengths)
-        change, version = log.classify(envelope)
-        usable = (change > 0) & (change <= Change.DELETE) & (envelope.segments() <= 1)
-        for index in [index for index, wanted in missing.items() if wanted > 0]:
-            rows = np.flatnonzero(usable & (version == index))[: missing[index]]
-            missing[index] -= len(rows)
-            start, end = offsets[rows] + log.shape.header, offsets[rows] + lengths[rows]
-            for number in range(len(fits[index])):
-                known, update = log.catalog.versions[index], change[rows] == Change.UPDATE
-                fits[index][number] += _fitting(known, log.buffer(split.file), start, end, update, log.reading, number)
-        if not any(wanted > 0 for wanted in missing.values()):
-            break
+    for file in range(len(log.files)):
+        buffer = log.buffer(file)
+        for block in _sound_blocks(log, file):
+            envelope = log.envelope(file, block.offsets, block.lengths)
+            change, version = log.classify(envelope)
+            usable = (change > 0) & (change <= Change.DELETE) & (envelope.segments() <= 1)
+            for index in [index for index, wanted in missing.items() if wanted > 0]:
+                rows = np.flatnonzero(usable & (version == index))[: missing[index]]
+                missing[index] -= len(rows)
+                start, end = block.offsets[rows] + log.shape.header, block.offsets[rows] + block.lengths[rows]
+                for number in range(len(fits[index])):
+                    known, update = log.catalog.versions[index], change[rows] == Change.UPDATE
+                    fits[index][number] += _fitting(known, buffer, start, end, update, log.reading, number)
+            if not any(wanted > 0 for wanted in missing.values()):
+                return
 
 
 def _walked(
