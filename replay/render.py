@@ -7,7 +7,7 @@ already written of it is cut off again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -499,7 +499,7 @@ class BucketResult:
         return ((self.units[at : at + 10], self.units[at + 10 : at + 22]) for at in range(0, len(self.units), 22))
 
 
-def render_bucket(plan: Plan, log: LogFile, bucket: int, blocks: list[bytes], folder: Path) -> BucketResult:
+def render_bucket(plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path) -> BucketResult:
     """Render the blocks of one bucket into ``folder``."""
     records = np.concatenate([np.frombuffer(block, RECORD) for block in blocks])
     name = plan.file_name(bucket)

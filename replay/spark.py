@@ -1,8 +1,8 @@
 """The stages on Spark, the engine; the only module that imports pyspark. It holds no rule about logs, SQL or databases.
 
-``spark.read.format("logmaster")`` shows a log to a user, one row per record (:data:`replay.changes.ENVELOPE`). The engine reads the same source
-with a plan: then it yields *blocks* of sort records by bucket, Spark brings the blocks of a bucket together, and each bucket is sorted by
-commit LRSN and rendered by one task. Images never travel: tasks gather them from the file by position.
+``spark.read.format("logmaster")`` shows a log to a user, one row per record (:data:`replay.changes.ENVELOPE`). The engine carries out jobs over the
+same partitions, which are exact byte ranges: each is scanned by a task that yields blocks by bucket, Spark brings the blocks of a bucket together,
+and a task reduces them.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -27,14 +25,9 @@ from replay.errors import InputError, LogReplayError
 from replay.java import prepare_environment
 from replay.local import Progress, silent
 from replay.logs import Inputs, LogFile, Split, source_named
-from replay.plan import Plan
-from replay.render import BucketResult, render_bucket
-from replay.report import Tally
-from replay.scan import scan_split
 from replay.stages import Engine, Job
 
 BLOCKS = "bucket int, block binary"
-RESULTS = "bucket int, result binary"
 
 _DDL = {pa.int32(): "int", pa.int64(): "bigint", pa.string(): "string", pa.binary(): "binary", pa.bool_(): "boolean"}
 
@@ -94,15 +87,9 @@ class LogmasterDataSource(DataSource):
         return "logmaster"
 
     def schema(self) -> str:
-        if "plan" in self.options:
-            return BLOCKS
         return ", ".join(f"{field.name} {_DDL[field.type]}" for field in ENVELOPE)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        if "plan" in self.options:
-            with Path(self.options["plan"]).open("rb") as file:
-                plan, log = pickle.load(file)
-            return _BlockReader(plan, log)
         data = self.options.get("data") or self.options.get("path") or ""
         control = self.options.get("control")
         if not control or not data:
@@ -123,64 +110,14 @@ class _EnvelopeReader(DataSourceReader):
             yield self.log.envelope_batch(partition.split.file, first, offsets, lengths)
 
 
-class _BlockReader(DataSourceReader):
-    """Yields the blocks of a split, and at its end one row for the bucket after the last: the split's tally (or the error that ended it)."""
-
-    def __init__(self, plan: Plan, log: LogFile) -> None:
-        self.plan, self.log = plan, log
-
-    def partitions(self) -> list[InputPartition]:
-        return [_Part(split) for split in self.plan.splits]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, _Part)
-        tally = Tally()
-        outcome: Tally | LogReplayError = tally
-        try:
-            for bucket, block in scan_split(self.plan, self.log, partition.split, tally):
-                yield _row("block", bucket, block)
-        except LogReplayError as error:
-            outcome = error
-        yield _row("block", self.plan.buckets, pickle.dumps(outcome))
-
-
-def _row(name: str, bucket: int, value: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([bucket], pa.int32()), pa.array([value], pa.binary())], ["bucket", name])
-
-
-def run(session: SparkSession, plan: Plan, log: LogFile, folder: Path, progress: Progress) -> tuple[Tally, list[BucketResult]]:
-    """As :func:`replay.local.run`, on Spark. ``folder`` and the data files must be reachable by every executor."""
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".plan-", suffix=".pickle") as handoff:
-        pickle.dump((plan, log), handoff)
-        handoff.flush()
-        blocks = session.read.format("logmaster").option("plan", handoff.name).load()
-        rendered = blocks.repartitionById(plan.buckets + 1, blocks["bucket"]).mapInArrow(_renderer(plan, log, folder), RESULTS)
-        with _Watch(session, len(plan.splits), plan.buckets + 1, progress):
-            table = rendered.toArrow()
-    tally = Tally()
-    results: dict[int, BucketResult] = {}
-    for bucket, blob in zip(table["bucket"].to_pylist(), table["result"].to_pylist(), strict=True):
-        value = pickle.loads(blob)
-        if isinstance(value, LogReplayError):
-            raise value
-        if isinstance(value, Tally):
-            tally.add(value)
-        else:
-            results[bucket] = value
-    _check_reachable(results, folder)
-    return tally, [results[bucket] for bucket in sorted(results)]
-
-
 def engine(started: Callable[[], SparkSession], progress: Progress = silent) -> Engine:
     """The engine on a session, which ``started`` gives when it is needed; tells progress."""
-    return Engine(
-        lambda plan, log, folder: run(started(), plan, log, folder, progress),
-        lambda job, log, splits: execute(started(), job, log, splits),
-    )
+    return Engine(lambda job, log, splits: execute(started(), job, log, splits, progress))
 
 
-def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-    """Carry out a job (:data:`replay.stages.Runner`): one task a split, then one task for some buckets."""
+def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Split], progress: Progress = silent) -> Iterator[bytes]:
+    """Carry out a job (:data:`replay.stages.Runner`): one task a split, then one task for some buckets. Executors must be able to reach the files of
+    the log."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -192,7 +129,7 @@ def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Spli
         for batch in batches:
             for bucket, block in zip(batch["bucket"].to_pylist(), batch["block"].to_pylist(), strict=True):
                 if bucket >= job.buckets:
-                    yield _row("block", bucket, block)
+                    yield _row(bucket, block)
                 else:
                     blocks.setdefault(bucket, []).append(block)
         for bucket in sorted(blocks):
@@ -201,48 +138,25 @@ def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Spli
     frame = session.range(0, len(splits), 1, max(len(splits), 1)).mapInArrow(scan, BLOCKS)
     if job.buckets:
         frame = frame.repartitionById(job.buckets + 2, "bucket").mapInArrow(reduce, BLOCKS)
-    table = frame.toArrow()
+    with _Watch(session, len(splits), job.buckets + 2, progress):
+        table = frame.toArrow()
     for bucket, block in zip(table["bucket"], table["block"], strict=True):
         if bucket.as_py() > job.buckets:
             raise pickle.loads(block.as_py())
         yield block.as_py()
 
 
+def _row(bucket: int, value: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([bucket], pa.int32()), pa.array([value], pa.binary())], ["bucket", "block"])
+
+
 def _caught(results: int, found: Iterator[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
     """Blocks as rows; an error of ours becomes a row too (of the bucket after the results), so that it arrives as it was raised."""
     try:
         for bucket, block in found:
-            yield _row("block", bucket, block)
+            yield _row(bucket, block)
     except LogReplayError as error:
-        yield _row("block", results + 1, pickle.dumps(error))
-
-
-def _renderer(plan: Plan, log: LogFile, folder: Path) -> Any:
-    def render(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        blocks: dict[int, list[bytes]] = {}
-        for batch in batches:
-            for bucket, block in zip(batch["bucket"].to_pylist(), batch["block"].to_pylist(), strict=True):
-                blocks.setdefault(bucket, []).append(block)
-        for bucket in sorted(blocks):
-            if bucket == plan.buckets:
-                for blob in blocks[bucket]:
-                    yield _row("result", bucket, blob)
-                continue
-            outcome: BucketResult | LogReplayError
-            try:
-                outcome = render_bucket(plan, log, bucket, blocks.pop(bucket), folder)
-            except LogReplayError as error:
-                outcome = error
-            yield _row("result", bucket, pickle.dumps(outcome))
-
-    return render
-
-
-def _check_reachable(results: Mapping[int, BucketResult], folder: Path) -> None:
-    for result in results.values():
-        if result.name is not None and not (folder / result.name).is_file():
-            hint = "The output folder must be on storage that all executors and the driver share"
-            raise InputError("LR2001", f"a task wrote {result.name} to {folder}, but it is not there", hint=hint)
+        yield _row(results + 1, pickle.dumps(error))
 
 
 class _Watch:

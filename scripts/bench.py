@@ -35,6 +35,7 @@ from generate_log import generate
 from naive import measure_naive, measure_naive_graph
 
 from replay import decode, images, local, order, render
+from replay import stages as jobs
 from replay.bundle import write_bundle
 from replay.logs.logmaster.reader import LogmasterLog, open_log
 from replay.plan import ScriptOptions, make_plan
@@ -189,7 +190,7 @@ class Stages:
 
 def _stages() -> Stages:
     stages = Stages()
-    stages.iterate(local, "scan_split", "scan")
+    stages.iterate(jobs, "scan_split", "scan")
     stages.wrap(order, "commit_order", "sort")
     stages.wrap(LogmasterLog, "envelope_of", "gather headers")
     stages.iterate(LogmasterLog, "images", "decode")

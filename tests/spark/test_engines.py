@@ -108,7 +108,7 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
     plan = replace(make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=5000), 1 << 20), steps=True, prepared=True)
     folders = tmp_path / "spark", tmp_path / "local"
-    for folder, way in zip(folders, (engine.engine(spark), local.ENGINE), strict=True):
+    for folder, way in zip(folders, (engine.engine(lambda: spark), local.ENGINE), strict=True):
         folder.mkdir()
         way.render(plan, log, folder)
     assert contents(folders[0]) == contents(folders[1])

@@ -31,7 +31,7 @@ def scripts_of(control: Path, data: Path, folder: Path, mode: str, prepared: boo
     plan = replace(make_plan(log, mode, Selection(), options), steps=True, prepared=prepared)
     out = folder / "out"
     out.mkdir()
-    tally, results = local.run(plan, log, out)
+    tally, results = local.ENGINE.render(plan, log, out)
     return open_scripts(out), tally.statements + sum(result.tally.statements for result in results)
 
 
