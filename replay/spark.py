@@ -1,8 +1,8 @@
 """The stages on Spark, the engine; the only module that imports pyspark. It holds no rule about logs, SQL or databases.
 
-``spark.read.format("logmaster")`` shows a log to a user, one row per record (:data:`replay.changes.ENVELOPE`). The engine carries out jobs over the
-same partitions, which are exact byte ranges: each is scanned by a task that yields blocks by bucket, Spark brings the blocks of a bucket together,
-and a task reduces them.
+After :func:`register`, ``spark.read.format("logmaster")`` shows a log to a user, one row per record (:data:`replay.changes.ENVELOPE`). The engine
+carries out jobs over the same partitions, which are exact byte ranges: each is scanned by a task that yields blocks by bucket, Spark brings the
+blocks of a bucket together, and a task reduces them.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ DEFAULTS: dict[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
     "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "replay.daemon",
     "spark.driver.extraJavaOptions": f"{_JVM} -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}",
 }
 
@@ -56,7 +57,6 @@ def start_session(master: str, conf: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    register(session)
     return session
 
 

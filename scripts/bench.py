@@ -196,8 +196,9 @@ def _stages() -> Stages:
     stages.iterate(LogmasterLog, "images", "decode")
     stages.wrap(decode, "_Batch", "decode")
     stages.wrap(decode.RowDecoder, "_rows", "decode")
-    for function in ("walk", "equal", "decode"):
-        stages.wrap(images, function, "decode")
+    stages.wrap(images, "walk", "decode")
+    for method in ("equal", "decode"):
+        stages.wrap(images.Walk, method, "decode")
     stages.wrap(statements, "render", "SQL text")
     stages.wrap(render.BucketRenderer, "_write", "write")
     stages.wrap(Sink, "write", "write")

@@ -93,6 +93,9 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(spark: Any, incomplete: Pat
 
 
 def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
+    from replay.spark import register
+
+    register(spark)
     frame = spark.read.format("logmaster").option("control", str(sakila_small / "small.ctl")).load(str(sakila_small / "small.dat"))
     rows = frame.orderBy("uorcommitlrsn", "uorid", "logrba", "segnum").collect()
     assert len(rows) == 337
