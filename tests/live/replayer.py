@@ -1,8 +1,8 @@
 """A process that replays for the kill tests: it reads one job a line, forks, and says how the child ended. The child kills itself (SIGKILL) at the
 point that the job names; this process has no threads, so forking is safe and costs no start-up.
 
-A job: ``{"url", "control", "data", "until", "commit_every", "merged", "point", "times"}`` (``merged``: statements folded together, 0 in strict order); with ``point`` null the ``times``-th point of any name counts, with
-``times`` 0 the child lives. The answer: the exit code, or minus the signal.
+A job: ``{"url", "control", "data", "until", "commit_every", "merged", "point", "times"}``; ``merged`` statements are folded together (0: strict order);
+with ``point`` null the ``times``-th point of any name counts, with ``times`` 0 the child lives. The answer: the exit code, or minus the signal.
 """
 
 from __future__ import annotations
