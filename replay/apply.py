@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,15 +21,20 @@ import tenacity
 from replay.changes import unit_text
 from replay.errors import Refusal, TargetError
 from replay.evidence import Evidence, EvidenceRoom, shown_statement
+from replay.fold import Folded, Folder
 from replay.position import LAST_UNIT, Position, Store
 from replay.responses import OVERWRITE, RETRY, SKIP, STOP, Responses
 from replay.steps import Script, Unit
 from replay.targets import NO_ROW, OTHER, SEVERAL_ROWS, ConnectionLost, Failure, Outcome, Session, Transient
+from sqlgen.merging import Load, Unmergeable
 
 #: Text sent at once: large enough to make the round trip disappear, small enough for any memory.
 BATCH_BYTES = 256 << 10
 #: Under watch (another response than to stop is possible) a savepoint covers this much.
 _CAREFUL_BYTES = 32 << 10
+
+#: Statements of one unit that are folded whatever the pace; beyond that, memory counts more than speed.
+_LONGEST_FOLD = 200_000
 
 Key = bytes
 
@@ -40,13 +46,20 @@ def nothing(_: str) -> None:
 @dataclass(frozen=True)
 class Pace:
     """How much goes into a transaction, and how long to try again: ``units`` or ``statements``, whichever comes first; ``tries`` in all, with
-    waits that begin at ``wait`` seconds and double up to ``longest``."""
+    waits that begin at ``wait`` seconds and double up to ``longest``. ``merged``: in merged mode, statements folded together; 0 else."""
 
     units: int = 1000
     statements: int = 10_000
     tries: int = 8
     wait: float = 0.2
     longest: float = 30.0
+    merged: int = 0
+
+    def full(self, units: int, statements: int, last: Unit, following: Unit) -> bool:
+        """Whether a group of so much, which ends with ``last``, is full. What is folded together is of one script."""
+        if self.merged:
+            return statements + following.count > self.merged or following.script != last.script
+        return units >= self.units or statements >= self.statements
 
 
 @dataclass(frozen=True)
@@ -88,18 +101,24 @@ class Journey:
 
     def groups(self, scripts: list[Script], pace: Pace) -> Iterator[Group]:
         """The units that are still to be applied, in order, in groups."""
-        units = self._units(scripts)
+        return self._grouped(self._units(scripts), self.position, pace, None)
+
+    def split(self, group: Group, pace: Pace) -> Iterator[Group]:
+        """The units of a group in smaller ones."""
+        return self._grouped(iter(group.units), group.before, pace, group.after)
+
+    def _grouped(self, units: Iterator[Unit], at: Key, pace: Pace, end: Key | None) -> Iterator[Group]:
+        """Units in groups, the first of which begins ``at`` and the last of which comes to ``end`` (None: to the last unit)."""
         held: list[Unit] = []
         count = 0
         following = next(units, None)
-        at = self.position
         while following is not None:
             held.append(following)
             count += following.count
             following = next(units, None)
-            full = following is None or len(held) >= pace.units or count >= pace.statements
+            full = following is None or pace.full(len(held), count, held[-1], following)
             if full or held[-1].key in self.rejected or (following is not None and following.key in self.rejected):
-                after = self._after(held[-1], following, at)
+                after = end if following is None and end is not None else self._after(held[-1], following, at)
                 yield Group(tuple(held), at, after)
                 held, count, at = [], 0, after
 
@@ -131,15 +150,6 @@ class Journey:
             return max(last.key, before)
         return following.key if following is not None else (self.floor or bytes(10)) + LAST_UNIT
 
-    def split(self, group: Group) -> Iterator[Group]:
-        """The units of a group, each in a group of its own."""
-        at = group.before
-        for number, unit in enumerate(group.units):
-            following = group.units[number + 1] if number + 1 < len(group.units) else None
-            after = self._after(unit, following, at) if following is not None or self.forward else group.after
-            yield Group((unit,), at, after)
-            at = after
-
 
 def runs_of(units: Iterable[Unit]) -> Iterator[Unit]:
     """Units that follow one another without a gap, taken together (under the key of the first)."""
@@ -157,12 +167,16 @@ def runs_of(units: Iterable[Unit]) -> Iterator[Unit]:
 
 @dataclass
 class Progress:
-    """What has been committed."""
+    """What has been committed. In merged mode, ``folded`` statements became ``net`` row changes, and groups were applied ``in_order`` (key of the
+    first unit -> why)."""
 
     units: int = 0
     statements: int = 0
     rejected: int = 0
     retried: int = 0
+    folded: int = 0
+    net: int = 0
+    in_order: dict[Key, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -177,7 +191,7 @@ class _Bad:
 
 class Applier:
     """Applies groups through a session. ``connect`` opens a session that holds the lock, ``session`` is the first one; ``reached`` hears of
-    every point where a kill is interesting."""
+    every point where a kill is interesting. With a ``folder`` groups are merged."""
 
     def __init__(
         self,
@@ -189,9 +203,10 @@ class Applier:
         pace: Pace,
         reached: Callable[[str], None] = nothing,
         session: Session | None = None,
+        folder: Folder | None = None,
     ) -> None:
         self.connect, self.scripts, self.journey, self.room = connect, scripts, journey, room
-        self.responses, self.pace, self.reached = responses, pace, reached
+        self.responses, self.pace, self.reached, self.folder = responses, pace, reached, folder
         self.done = Progress()
         self._session = session
         self._base: Position
@@ -207,8 +222,9 @@ class Applier:
         losses, seen = 0, -1
         while True:
             try:
-                for group in self.journey.groups(self.scripts, self.pace):
-                    self._settle(group)
+                for group, folded in self._groups():
+                    if folded is None or self._tried(group, folded) is not None:
+                        self._settle_in_order(group)
                     told(self.done.statements)
             except ConnectionLost:
                 losses = losses + 1 if self.done.units == seen else 1
@@ -257,28 +273,67 @@ class Applier:
         wait = tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest) + tenacity.wait_random(0, pace.wait)
         return {"stop": tenacity.stop_after_attempt(pace.tries), "wait": wait, "reraise": True}
 
+    def _groups(self) -> Iterator[tuple[Group, Folded | None]]:
+        """The groups still to be applied; in merged mode folded, each while the one before is applied."""
+        groups = self.journey.groups(self.scripts, self.pace)
+        if self.folder is None:
+            yield from ((group, None) for group in groups)
+            return
+        with ThreadPoolExecutor(1) as pool:
+            waiting: tuple[Group, Future[Folded | None]] | None = None
+            for group in groups:
+                following = group, pool.submit(self._fold, self.folder, group)
+                if waiting is not None:
+                    yield waiting[0], waiting[1].result()
+                waiting = following
+            if waiting is not None:
+                yield waiting[0], waiting[1].result()
+
+    def _fold(self, folder: Folder, group: Group) -> Folded | None:
+        if group.statements > max(self.pace.merged, _LONGEST_FOLD):
+            self._note(group, f"a unit of {group.statements:,} statements is too long to be folded")
+            return None
+        try:
+            steps = np.concatenate([np.arange(run.start, run.stop) for run in runs_of(group.units)])
+            return folder.fold(self.scripts[group.units[0].script], steps)
+        except Unmergeable as reason:
+            self._note(group, str(reason))
+            return None
+
+    def _note(self, group: Group, reason: str) -> None:
+        """Remember that a group is applied in strict order, and why."""
+        self.done.in_order[group.units[0].key] = reason
+
+    def _settle_in_order(self, group: Group) -> None:
+        """Apply a group in strict order."""
+        if not self.pace.merged:
+            self._settle(group)
+            return
+        for part in self.journey.split(group, replace(self.pace, merged=0)):
+            self._settle(part)
+
     def _settle(self, group: Group) -> None:
         """Apply a group, again after what passes by itself, unit by unit after what does not."""
         bad = self._tried(group)
         if bad is None:
             return
         if len(group.units) > 1:
-            for single in self.journey.split(group):
+            for single in self.journey.split(group, replace(self.pace, merged=0, units=1)):
                 self._settle(single)
             return
         self._stop(group.units[0], bad)
 
-    def _tried(self, group: Group) -> _Bad | None:
+    def _tried(self, group: Group, folded: Folded | None = None) -> _Bad | None:
         try:
-            return self._once(group)
+            return self._once(group, folded)
         except Transient:
             self.done.retried += 1
-        return tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(self._once, group)
+        return tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(self._once, group, folded)
 
-    def _once(self, group: Group) -> _Bad | None:
+    def _once(self, group: Group, folded: Folded | None) -> _Bad | None:
         session = self.session()
         try:
-            bad, rejected = self._transact(session, group)
+            bad, rejected = self._transact(session, group, folded)
         except ConnectionLost:
             raise
         except BaseException:
@@ -288,22 +343,30 @@ class Applier:
             self.done.units += len(group.units)
             self.done.statements += group.statements
             self.done.rejected += rejected
+            if folded is not None:
+                self.done.folded += group.statements - len(folded.loose)
+                self.done.net += folded.net
+        elif folded is not None:
+            assert bad.failure is not None
+            self._note(group, bad.failure.message)
         return bad
 
     # -- one transaction ------------------------------------------------------------------------------------------------------------------
 
-    def _transact(self, session: Session, group: Group) -> tuple[_Bad | None, int]:
+    def _transact(self, session: Session, group: Group, folded: Folded | None) -> tuple[_Bad | None, int]:
         """Run a group and move the position; or, where a statement is bad, undo it all and say which (in single units: after the responses)."""
         store, single = Store(session), len(group.units) == 1
         scripts = {unit.script for unit in group.units}
-        if not scripts <= self._ready:
+        if not scripts <= self._ready and (folded is None or len(folded.loose)):
             session.prepare({name: text for number in scripts for name, text in self.scripts[number].shapes.items()})
             self._ready = scripts
         watched = single and (self.responses.careful or (not self.journey.forward and group.units[0].key in self.journey.rejected))
         session.begin()
         self.reached("begun")
         rejected = 0
-        if watched:
+        if folded is not None:
+            bad = self._merge(session, group, folded)
+        elif watched:
             bad, rejected = _Watch(self, session, store, group.units[0]).run()
         else:
             bad = next((bad for run in runs_of(group.units) if (bad := self._run(session, run)) is not None), None)
@@ -320,6 +383,39 @@ class Applier:
         session.commit()
         self.reached("committed")
         return None, rejected
+
+    def _merge(self, session: Session, group: Group, folded: Folded) -> _Bad | None:
+        """Bring the net changes in, and run the loose statements between them."""
+        number = group.units[0].script
+        for load in folded.before:
+            if (bad := self._load(session, load)) is not None:
+                return bad
+        ends = np.flatnonzero(np.diff(folded.loose, append=-1) != 1)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        for start, stop in zip(folded.loose[starts].tolist(), folded.loose[ends].tolist(), strict=True) if len(folded.loose) else ():
+            bad = self._run(session, Unit(number, group.units[0].key, start, stop + 1))
+            if bad is not None:
+                what = bad.failure.message if bad.failure else f"a statement touched {bad.count:,} rows"
+                return _Bad(None, bad.condition, bad.failure or Failure(bad.condition, "", what))
+        return next((bad for load in folded.after if (bad := self._load(session, load)) is not None), None)
+
+    def _load(self, session: Session, load: Load) -> _Bad | None:
+        """Bring the rows of one load in; why that failed, or that it touched more or fewer rows than there are."""
+        outcome = session.run(f"{load.make};".encode()) if load.make else Outcome([])
+        if outcome.failure is None:
+            outcome = session.copy(load.copy, load.text)
+            self.reached("rows copied")
+        for statement in load.merge:
+            if outcome.failure is None:
+                outcome = session.run(f"{statement};".encode())
+        if outcome.failure is not None:
+            return _Bad(None, outcome.failure.condition, outcome.failure)
+        count = outcome.counts[0]
+        if count == load.count:
+            return None
+        condition = NO_ROW if count < load.count else SEVERAL_ROWS
+        what = f"the {load.op.value}s in {load.table.schema}.{load.table.name} touched {count:,} rows; expected {load.count:,}"
+        return _Bad(None, condition, Failure(condition, "", what))
 
     def _run(self, session: Session, run: Unit) -> _Bad | None:
         script = self.scripts[run.script]

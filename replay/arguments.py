@@ -206,8 +206,13 @@ def _add_replay(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
     group.add_argument("--enforcement", choices=("on", "off"), default="on", help=what)
     what = "units of recovery in one transaction (default 1000)"
     group.add_argument("--commit-every", type=_positive, default=1000, metavar="N", help=what)
-    what = "or as many whole units as have N statements (default 10000)"
-    group.add_argument("--commit-statements", type=_positive, default=10_000, metavar="N", help=what)
+    what = "or as many whole units as have N statements (default 10000; merged: 200000, and --commit-every does not count)"
+    group.add_argument("--commit-statements", type=_positive, metavar="N", help=what)
+    what = (
+        "strict: every statement in commit order (default); merged: the net change of each row in every transaction, for a first catch-up of a "
+        "PostgreSQL; the states between are lost"
+    )
+    group.add_argument("--mode", choices=("strict", "merged"), default="strict", help=what)
     what = "tries after deadlocks, lost connections and with retry (default 8)"
     group.add_argument("--tries", type=_positive, default=8, metavar="N", help=what)
     _add_how(command)

@@ -186,11 +186,16 @@ def _replay(arguments: argparse.Namespace) -> int:
             adjoining=arguments.adjoining,
             enforcement=arguments.enforcement == "on",
             responses=responses_of(arguments.on),
-            pace=Pace(arguments.commit_every, arguments.commit_statements, arguments.tries),
+            pace=_pace(arguments),
         )
         with Bar(sys.stderr) as progress:
             work = live.Work(log, selection, options, _constraints(arguments, log, arguments.to), _engine(arguments, progress))
             return live.run(work, request, print, progress, arguments.split_mb << 20)
+
+
+def _pace(arguments: argparse.Namespace) -> Pace:
+    merged = (arguments.commit_statements or live.MERGED) if arguments.mode == "merged" else 0
+    return Pace(arguments.commit_every, 10_000 if merged else arguments.commit_statements or 10_000, arguments.tries, merged=merged)
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -58,6 +58,7 @@ CODES: dict[str, str] = {
     "LR4006": "a change does not fit the target as it stands",
     "LR4007": "the log and the target's position do not meet",
     "LR4008": "the target would repeat, refuse or alter changes by itself",
+    "LR4009": "the mode of the replay cannot do this",
 }
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import tenacity
 
 import replay
-from replay.apply import Ahead, Applier, Journey, Pace, nothing, rejected_keys
+from replay.apply import Ahead, Applier, Journey, Pace, Progress, nothing, rejected_keys
 from replay.bundle import Digests, changes_by_table, raise_for
 from replay.changes import unit_text
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Refusal, TargetError, UsageError
 from replay.evidence import EvidenceRoom
+from replay.fold import Folder
 from replay.logs import LogFile
 from replay.plan import Plan, ScriptOptions, make_plan
 from replay.position import CLEAN, LAST_UNIT, Position, Run, Store, digest_of, point_text
@@ -35,6 +36,8 @@ from sqlgen.names import target_name
 
 #: Statements a second where the target has no history yet: a local PostgreSQL.
 _USUAL_RATE = 50_000
+#: Statements folded together in merged mode, unless told otherwise.
+MERGED = 200_000
 #: How long to wait for a lock that a killed replay's connection may still hold.
 _LOCK_SECONDS = 10.0
 
@@ -112,6 +115,8 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         if way is None:
             echo(f"Nothing to do: {f'the target stands at {point_text(position.key)}' if position else 'this log has no committed unit'}")
             return EXIT_OK
+        if request.pace.merged:
+            _refuse_merged(session, way, selection, target.shown(request.url))
         facts = _facts(session, log, selection, options)
         plan = replace(_plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares)
         runs = store.runs(20) if position is not None else []
@@ -129,7 +134,8 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
                 echo("Nothing was written. Run with --apply to do this.")
                 return EXIT_WARNING if problems or tally.exit_code([]) else EXIT_OK
             _refuse(tally, problems)
-            doing = _Doing(log, plan, scripts, ahead, request, way, target, session)
+            folder_ = Folder(plan, log, facts) if request.pace.merged else None
+            doing = _Doing(log, plan, scripts, ahead, request, way, target, session, folder_)
             return doing.run(identity, tally, digests.wait(), echo, told)
     finally:
         session.close()
@@ -366,6 +372,22 @@ def _refuse_halves(way: Way, tally: Tally, pending: Mapping[bytes, str]) -> None
                 raise Refusal("LR4007", message, hint="Use the log that it was applied from")
 
 
+def _refuse_merged(session: Session, way: Way, selection: Selection, shown: str) -> None:
+    """Raises Refusal (LR4009) where changes cannot be folded without another end."""
+    if not session.merges:
+        raise Refusal(
+            "LR4009", f"found --mode merged for {shown}; expected a PostgreSQL", hint="Leave --mode away: strict order works everywhere"
+        )
+    if not way.forward:
+        raise Refusal(
+            "LR4009", "found --mode merged on a way back; expected one forward", hint="Leave --mode away: undo is in strict order"
+        )
+    for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):
+        if chosen != "apply":
+            hint = "Leave --mode away; or have the target do nothing by itself (--enforcement off) and apply all that the log says"
+            raise Refusal("LR4009", f"found {name} {chosen} with --mode merged: the target would act on the net changes only", hint=hint)
+
+
 def _refuse(tally: Tally, problems: list[str]) -> None:
     if problems:
         more = f" ({len(problems) - 1} more, shown above)" if len(problems) > 1 else ""
@@ -405,6 +427,11 @@ def _tell_plan(
         echo(f"… {len(tally.quarantined_units) - 20} more units set aside")
     for finding in tally.findings[:20]:
         echo(str(finding))
+    if request.pace.merged:
+        echo(
+            f"Mode merged: up to {request.pace.merged:,} statements become one net change for each row. The states between are never in the "
+            "target; old values are checked for what is different in the end"
+        )
     for problem in problems:
         echo(f"refused: {problem}")
     rates = [run.statements / run.seconds for run in runs if run.statements and run.seconds and run.statements >= 1000]
@@ -413,6 +440,17 @@ def _tell_plan(
     echo(
         f"Estimated time: {ahead.statements / rate:.1f} s at {rate:,.0f} statements a second, {source}; the statements were made in {seconds:.1f} s"
     )
+
+
+def _tell_merged(done: Progress, echo: Echo) -> None:
+    echo(f"{done.folded:,} statements were folded into {done.net:,} row changes")
+    reasons: dict[str, list[bytes]] = {}
+    for key, reason in done.in_order.items():
+        reasons.setdefault(reason, []).append(key)
+    for reason, keys in list(reasons.items())[:20]:
+        echo(f"in strict order: {len(keys):,} transactions, the first from unit {unit_text(keys[0][10:])} on: {reason}")
+    if len(reasons) > 20:
+        echo(f"… and for {len(reasons) - 20} more reasons")
 
 
 # -- doing ------------------------------------------------------------------------------------------------------------------------------------
@@ -430,6 +468,7 @@ class _Doing:
     way: Way
     target: Target
     session: Session
+    folder: Folder | None
 
     def run(
         self,
@@ -459,6 +498,7 @@ class _Doing:
             self.request.pace,
             self.request.reached,
             self.session,
+            self.folder,
         )
         began = time.perf_counter()
         outcome = "interrupted"
@@ -480,6 +520,8 @@ class _Doing:
         echo(
             f"{done.units:,} units and {done.statements:,} statements {verb} in {seconds:.1f} s ({done.statements / max(seconds, 1e-9):,.0f} a second)"
         )
+        if self.folder is not None:
+            _tell_merged(done, echo)
         for text in moved:
             echo(f"moved sequence {text}")
         if done.rejected:

@@ -186,6 +186,12 @@ class Script:
         row = self.steps[step]
         return np.array(self._records[int(row["head"]) : int(row["head"]) + int(row["weight"])])
 
+    def records_of(self, steps: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+        """(records, head): the log records behind rising steps, and those of each begin at ``records[head]``."""
+        first, last = self.steps[steps[0]], self.steps[steps[-1]]
+        low, high = int(first["head"]), int(last["head"]) + int(last["weight"])
+        return np.array(self._records[low:high]), self.steps["head"][steps] - low
+
 
 def open_scripts(folder: Path) -> list[Script]:
     """The scripts of a folder that have steps, in the order to run them."""

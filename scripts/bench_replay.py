@@ -140,6 +140,7 @@ def main() -> int:
                 scripts = sorted(bundle.folder.glob("*.sql"))
                 ways[f"psql -f, {every} units a transaction"] = partial(POSTGRES.run_scripts, scripts=scripts)
                 ways[f"replay, {every} units a transaction"] = partial(_replay, log, every)
+            ways["replay, merged"] = partial(_replay, log, 0)
             count = bundle.manifest["statements"]
             print(f"{count:,} statements in {bundle.manifest['units']:,} units; fsync {arguments.fsync}")
             for number, (what, action) in enumerate(ways.items()):
@@ -154,11 +155,13 @@ def main() -> int:
 
 
 def _replay(log: LogmasterLog, every: int, url: str) -> None:
-    request = live.Request(url, True, pace=Pace(units=every))
+    request = live.Request(url, True, pace=Pace(units=every) if every else Pace(merged=live.MERGED))
     options = ScriptOptions(render=RenderOptions(where_columns="guard"))
     said: list[str] = []
     live.run(live.Work(log, Selection(), options, Constraints(), local.ENGINE), request, said.append, lambda *_: None)
-    print("  " + next(line for line in said if "applied in" in line))
+    for line in said:
+        if "applied in" in line or "folded into" in line or "in strict order:" in line or "Estimated" in line:
+            print("  " + line)
 
 
 if __name__ == "__main__":

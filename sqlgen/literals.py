@@ -97,6 +97,26 @@ def literal_parts(values: pa.Array, column: Column, profile: Profile, policy: Po
     return Parts(form.opening, values if pa.types.is_string(values.type) else pc.cast(values, pa.string()), form.closing, [])
 
 
+def plain_texts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+    """Values as text that the target's types read, without quotes and escapes (null stays null), and the rows that have none."""
+    kind = column.type
+    if kind in _TEXTS:
+        if kind is SqlType.CHAR and policy.char_padding == "strip":
+            values = pc.utf8_rtrim(values, " ")
+        if not profile.null_byte and (_bytes_of(values) == 0).any():
+            return _without_nul(values, column, profile, policy)
+        return values, []
+    if kind in FLOATS:
+        return float_text(values, profile.floats[kind]), []
+    if kind is SqlType.BOOLEAN:
+        return pc.if_else(values, "t", "f"), []
+    if kind in _BYTES:
+        return pc.binary_join_element_wise("\\x", _hexadecimal(values), ""), []
+    if kind in _MOMENTS and kind not in profile.as_text:
+        return _moments(values, column, profile, policy)
+    return values if pa.types.is_string(values.type) else pc.cast(values, pa.string()), []
+
+
 def float_text(values: pa.Array, form: FloatForm) -> pa.Array:
     """The shortest text that reads back as the same value at the column's width, as the body of a literal of ``form``."""
     if form.widen:

@@ -30,11 +30,11 @@ from sqlgen.statements import (
     Rendered,
     RenderOptions,
     _column_pieces,
-    _float_bounds,
     _heads,
     _insert_pieces,
     _join,
     _only_rows,
+    float_bounds,
     identity,
     render,
     shown_columns,
@@ -232,7 +232,7 @@ def _condition(
             state[~mask] = _ABSENT
     if column.type in FLOATS and not in_key:
         text = f"{lead}{between}{_SLOT}{conjunction}{_SLOT}"
-        bounds = _float_bounds(values, column, profile)
+        bounds = float_bounds(values, column, profile)
         literals = [pc.binary_join_element_wise(value.opening, bound, value.closing, "") for bound in bounds]
     else:
         after = profile.exact[column.type][1] if exactly else profile.floats[column.type].typed if column.type in FLOATS else ""

@@ -331,7 +331,7 @@ def _condition(
     value = literal_parts(values, column, profile, options.policy)
     problems += value.problems
     if column.type in FLOATS and not in_key:
-        low, high = _float_bounds(values, column, profile)
+        low, high = float_bounds(values, column, profile)
         pieces: list[Any] = [lead + between + value.opening, low, value.closing + conjunction + value.opening, high, value.closing]
     else:
         after = profile.floats[column.type].typed if column.type in FLOATS else ""
@@ -341,7 +341,8 @@ def _condition(
     return [pc.if_else(value.body.is_null(), lead + null, _join(pieces, len(values)))]
 
 
-def _float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa.Array, pa.Array]:
+def float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa.Array, pa.Array]:
+    """The least and the greatest number that count as the same as each value, as bodies of literals; of a null, any."""
     numbers = np.array(pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
     low, high = numbers.copy(), numbers.copy()
     with np.errstate(over="ignore"):  # beyond the largest value comes infinity, which is a bound like any other

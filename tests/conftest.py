@@ -31,6 +31,9 @@ NEEDS = {"postgres": "live", "spark": "spark", "container_postgres": "containers
 #: Label of the containers of these tests; its value is the process that made them, so that a later run knows which are left over.
 LABEL = "logreplay.tests"
 
+#: A file system of 8 MB in the containers.
+SMALL_DISK = "/small"
+
 START = """Start one with: scripts/run containers up
 Or leave these tests out: -m "not containers\""""
 
@@ -97,7 +100,7 @@ def container_postgres() -> Iterator[str]:
         config.ryuk_disabled = config.ryuk_disabled or not has_image(client, config.ryuk_image)
     config.max_tries, config.sleep_time = 1200, 0.1
     container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
-    with container.with_kwargs(labels={LABEL: str(os.getpid())}) as running:
+    with container.with_kwargs(labels={LABEL: str(os.getpid())}).with_tmpfs_mount(SMALL_DISK, "size=8m") as running:
         yield running.get_connection_url(driver=None)
 
 

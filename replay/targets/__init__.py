@@ -49,8 +49,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class TableFacts:
     """What a replay must know about a table of the target: its columns in order, those the database computes (``generated``) or insists on
-    numbering (``identity``), unique keys, triggers that would fire, foreign keys whose action would change further rows (``cascades``), and
-    privileges that are missing."""
+    numbering (``identity``), unique keys, triggers that would fire, foreign keys whose action would change further rows (``cascades``),
+    privileges that are missing, and (for sessions that merge) the columns' types without length and precision."""
 
     columns: tuple[str, ...]
     generated: tuple[str, ...] = ()
@@ -59,6 +59,7 @@ class TableFacts:
     triggers: tuple[str, ...] = ()
     cascades: tuple[str, ...] = ()
     missing_privileges: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ class Session(Protocol):
     dialect: str
     #: Whether :meth:`prepare` works; else it is never called.
     prepares: bool
+    #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.merging`; else it is never called.
+    merges: bool
 
     def own(self, table: str) -> str:
         """How a table of ours is spelled (in a schema, or with a prefix)."""
@@ -129,6 +132,9 @@ class Session(Protocol):
 
     def run(self, text: bytes) -> Outcome:
         """Run statements, each ending in ``;``, inside the transaction, stopping at the first that fails."""
+
+    def copy(self, statement: str, text: bytes) -> Outcome:
+        """Run a statement that reads rows from the client, inside the transaction; the rows it read."""
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Run one statement with ``%s`` for values; the rows it touched."""

@@ -33,6 +33,8 @@ _SETTINGS = (
 )
 #: Prepared statements that a session keeps; each takes some 20 KB of the server's memory.
 _PREPARED = 4000
+#: Text handed to COPY at once.
+_COPY_BYTES = 1 << 20
 _CONDITIONS = {"23505": DUPLICATE_KEY, "23503": FOREIGN_KEY, "23001": FOREIGN_KEY}
 _TRANSIENT = frozenset({"40001", "40P01", "55P03"})
 #: The server goes away: class 08, and what it says on shutdown, crash and start.
@@ -47,6 +49,7 @@ class PostgresSession:
 
     dialect = "postgres"
     prepares = True
+    merges = True
 
     def __init__(self, url: str, shown: str) -> None:
         import psycopg
@@ -76,6 +79,8 @@ class PostgresSession:
         return bool(self.query("SELECT pg_try_advisory_lock(%s, %s)", _LOCK)[0][0])
 
     def enforce(self, on: bool) -> None:
+        if self.query("SHOW session_replication_role")[0][0] == ("origin" if on else "replica"):
+            return
         if on:
             self.execute("SET session_replication_role = origin")
             return
@@ -144,6 +149,22 @@ class PostgresSession:
             raise self._lost(error) from error
         return Outcome(counts, failure)
 
+    def copy(self, statement: str, text: bytes) -> Outcome:
+        import psycopg
+
+        try:
+            with self.connection.cursor() as cursor:
+                with cursor.copy(statement.encode()) as copy:
+                    for start in range(0, len(text), _COPY_BYTES):
+                        copy.write(text[start : start + _COPY_BYTES])
+                return Outcome([cursor.rowcount])
+        except psycopg.Error as error:
+            if self.connection.broken or self.connection.closed:
+                raise self._lost(error) from error
+            sqlstate = error.sqlstate or ""
+            self._raise_for(sqlstate, str(error))
+            return Outcome([], Failure(_CONDITIONS.get(sqlstate, OTHER), sqlstate, str(error)))
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
         return self._do(lambda: self.connection.execute(statement.encode(), values or None).rowcount)
 
@@ -161,13 +182,14 @@ class PostgresSession:
         cascades = self.query(_CASCADES, (oid, oid))
         privileges = self.query(_PRIVILEGES, (oid,))
         return TableFacts(
-            tuple(name for name, _, _ in columns),
-            tuple(name for name, generated, _ in columns if generated),
-            tuple(name for name, _, identity in columns if identity == "a"),
+            tuple(name for name, *_ in columns),
+            tuple(name for name, generated, *_ in columns if generated),
+            tuple(name for name, _, identity, _ in columns if identity == "a"),
             tuple(tuple(names) for (names,) in keys),
             tuple(name for (name,) in triggers),
             tuple(text for (text,) in cascades),
             tuple(name for name, has in privileges if not has),
+            tuple(kind for *_, kind in columns),
         )
 
     def move_sequences(self, schema: str, table: str) -> list[str]:
@@ -283,7 +305,7 @@ _DEFINITIONS = """SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attn
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
 _TABLE = """SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p')"""
-_COLUMNS = """SELECT attname, attgenerated <> '', attidentity::text FROM pg_attribute
+_COLUMNS = """SELECT attname, attgenerated <> '', attidentity::text, format_type(atttypid, -1) FROM pg_attribute
 WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY attnum"""
 _KEYS = """SELECT array_agg(a.attname::text ORDER BY k.place) FROM pg_index i
 CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)

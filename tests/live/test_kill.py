@@ -43,11 +43,13 @@ def replayer() -> Iterator[subprocess.Popen[str]]:
 def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
     """Replays in a child that dies at a point; how it ended."""
 
-    def start(url: str, until: str | None = None, point: str | None = None, times: int = 0, commit_every: int = 100) -> int:
+    def start(
+        url: str, until: str | None = None, point: str | None = None, times: int = 0, commit_every: int = 100, merged: int = 0
+    ) -> int:
         assert replayer.stdin is not None
         assert replayer.stdout is not None
         job = {"url": url, "control": str(sakila / "sakila.ctl"), "data": str(sakila / "sakila.dat.gz"), "scratch": str(tmp_path)}
-        job |= {"until": until, "point": point, "times": times, "commit_every": commit_every}  # type: ignore[dict-item]
+        job |= {"until": until, "point": point, "times": times, "commit_every": commit_every, "merged": merged}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
         replayer.stdin.flush()
         return int(replayer.stdout.readline())
@@ -68,13 +70,27 @@ def test_the_client_is_killed_at_a_point(database: str, sakila: Path, run: Run, 
     assert position(database)[2:4] == (0, 0)
 
 
+@pytest.mark.parametrize("point", ["begun", "rows copied", "statements run", "position moved", "committed"])
+def test_the_client_is_killed_in_merged_mode(database: str, sakila: Path, run: Run, point: str) -> None:
+    for times in (1, 3):
+        assert run(database, PIT1, point, times, merged=600) == -signal.SIGKILL
+    assert run(database, PIT1, merged=600) == 0
+    assert same(database, sakila, "pit1")
+    assert position(database)[2:4] == AT_PIT1
+    assert run(database, None, point, 2, merged=2000) == -signal.SIGKILL
+    assert run(database) == 0
+    assert same(database, sakila, "final")
+    assert position(database)[2:4] == AT_END
+
+
 def test_fifty_kills(database: str, sakila: Path, run: Run) -> None:
     """There and back, killed somewhere each time; the position never disagrees with the data."""
     chance = random.Random(SEED)
     forward, kills = True, 0
     while kills < KILLS or not forward:
-        times = chance.randint(1, 1200) if kills < KILLS else 0
-        ended = run(database, PIT1 if forward else START, None, times, chance.choice([1, 10, 100]))
+        pace = {"commit_every": chance.choice([1, 10, 100]), "merged": chance.choice([0, 200, 3000]) if forward else 0}
+        times = chance.randint(1, 100 if pace["merged"] else 1200) if kills < KILLS else 0
+        ended = run(database, PIT1 if forward else START, None, times, **pace)
         if ended == 0:
             assert same(database, sakila, "pit1" if forward else "initial")
             assert position(database)[2:4] == (AT_PIT1 if forward else (0, 0))
