@@ -237,7 +237,7 @@ def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
 
 
 def _add_how(command: argparse.ArgumentParser) -> None:
-    _add_statements(command, "guard")
+    _add_statements(command, "guard", dialect=False)
     _add_selection(command, False)
     _add_schema(command)
     _add_engine(command)
@@ -245,7 +245,8 @@ def _add_how(command: argparse.ArgumentParser) -> None:
 
 def _add_target(parser: argparse.ArgumentParser, required: bool = True) -> None:
     group = parser.add_argument_group("target")
-    what = "the database, as in postgresql://user@host/database; better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard"
+    what = "the database: postgresql://user@host/database (better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard), "
+    what += "duckdb:////path/file"
     group.add_argument("--to", required=required, metavar="URL", help=what)
 
 
@@ -298,9 +299,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     _add_statements(parser, "key")
 
 
-def _add_statements(parser: argparse.ArgumentParser, where: str) -> None:
+def _add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = True) -> None:
     group = parser.add_argument_group("statements")
-    group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
+    if dialect:
+        group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
     group.add_argument(
         "--names",
         choices=("lower", "exact"),

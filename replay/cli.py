@@ -302,8 +302,9 @@ def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
     policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding, arguments.midnight, arguments.empty_text)
     render = RenderOptions(arguments.names, arguments.where_columns, tuple(arguments.columns), tuple(arguments.exclude_columns), policy)
+    dialect = arguments.dialect if hasattr(arguments, "dialect") else target_of(arguments.to or "postgresql:").dialect
     return ScriptOptions(
-        arguments.dialect, arguments.names, arguments.commit_every, arguments.records_per_file, arguments.trace, arguments.strict, render
+        dialect, arguments.names, arguments.commit_every, arguments.records_per_file, arguments.trace, arguments.strict, render
     )
 
 

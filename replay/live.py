@@ -107,7 +107,7 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         store = Store(session)
         position = store.position()
         identity = identity_of(log, selection, options)
-        _same(position, log.source, identity)
+        _same(position, log.source, identity, CLEAN.format(session.forget))
         marks = store.marks()
         found = survey(log, request.until_time)
         pending = store.pending() if position is not None else {}
@@ -115,6 +115,10 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         if way is None:
             echo(f"Nothing to do: {f'the target stands at {point_text(position.key)}' if position else 'this log has no committed unit'}")
             return EXIT_OK
+        if request.responses.careful and not session.savepoints:
+            raise Refusal(
+                "LR4009", f"found --on for {target.shown(request.url)}, which has no savepoints; expected none", hint="Leave --on away"
+            )
         if request.pace.merged:
             _refuse_merged(session, way, selection, target.shown(request.url))
         facts = _facts(session, log, selection, options)
@@ -157,17 +161,17 @@ def identity_of(log: LogFile, selection: Selection, options: ScriptOptions) -> d
     }
 
 
-def _same(position: Position | None, source: str, identity: Mapping[str, Any]) -> None:
+def _same(position: Position | None, source: str, identity: Mapping[str, Any], clean: str) -> None:
     if position is None:
         return
     if position.source != source:
-        raise Refusal("LR4005", f"found a log of {source}; the target was replayed from {position.source}", hint=CLEAN)
+        raise Refusal("LR4005", f"found a log of {source}; the target was replayed from {position.source}", hint=clean)
     if position.digest != digest_of(identity):
         before, now = _flat(position.options), _flat(identity)
         changed = [f"{name}: {before.get(name, 'not given')} before, {now.get(name, 'not given')} now" for name in sorted({*before, *now})]
         different = [line for line, name in zip(changed, sorted({*before, *now}), strict=True) if before.get(name) != now.get(name)]
         raise Refusal(
-            "LR4005", f"found other options than the target was replayed with: {'; '.join(different)}", hint=f"Use the same. {CLEAN}"
+            "LR4005", f"found other options than the target was replayed with: {'; '.join(different)}", hint=f"Use the same. {clean}"
         )
 
 

@@ -32,7 +32,9 @@ _TABLES = {
         PRIMARY KEY (commit_lrsn, unit, step)""",
     "mark": "name varchar(100) NOT NULL PRIMARY KEY, commit_lrsn varchar(20) NOT NULL, made_at timestamp NOT NULL",
 }
-CLEAN = "Bring the target to a known state first, for example from a copy; then forget the old position with: DROP SCHEMA logreplay CASCADE"
+#: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
+_SECONDS = 19
+CLEAN = "Bring the target to a known state first, for example from a copy; then forget the old position with: {}"
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ class Store:
         columns = "source, options, digest, commit_lrsn, unit, units, statements, rejected, run, changed_at"
         for row in self.session.query(f"SELECT {columns} FROM {self.name['position']} WHERE id = 1"):
             source, options, digest, commit, unit, units, count, rejected, run, changed = row
-            moment = f"{changed:%Y-%m-%d %H:%M:%S}"
-            return Position(source, json.loads(options), digest, bytes.fromhex(commit + unit), units, count, rejected, run, moment)
+            key = bytes.fromhex(commit + unit)
+            return Position(source, json.loads(options), digest, key, units, count, rejected, run, str(changed)[:_SECONDS])
         return None
 
     def begin_at(self, source: str, options: Mapping[str, Any], key: bytes) -> None:
@@ -158,10 +160,7 @@ class Store:
         """The latest lines of history, newest first."""
         columns = "id, direction, started_at, ended_at, outcome, units, statements, seconds"
         rows = self.session.query(f"SELECT {columns} FROM {self.name['run']} ORDER BY id DESC LIMIT {latest}")
-        return [
-            Run(row[0], row[1], f"{row[2]:%Y-%m-%d %H:%M:%S}", None if row[3] is None else f"{row[3]:%Y-%m-%d %H:%M:%S}", *row[4:])
-            for row in rows
-        ]
+        return [Run(row[0], row[1], str(row[2])[:_SECONDS], None if row[3] is None else str(row[3])[:_SECONDS], *row[4:]) for row in rows]
 
     # -- units set aside, rejects, marks ----------------------------------------------------------------------------------------------------
 

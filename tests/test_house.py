@@ -28,7 +28,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "py4j": ("replay.spark",),
     "networkx": ("replay.graph",),
     "sqlglot": ("sqlgen",),
-    "duckdb": ("replay.where",),
+    "duckdb": ("replay.where", "replay.targets.duckdb"),
     "tqdm": ("replay.progress",),
     "struct": ("replay.layout", "replay.codecs", "replay.logs"),
     "random": (),

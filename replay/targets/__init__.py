@@ -1,8 +1,8 @@
 """Targets: databases that scripts are run on, changes are replayed into, and whose states are compared. One module each, found by name.
 
-A target is a module (entry-point group ``logreplay.targets``) with the functions of :class:`Target`. Drivers are imported inside functions,
-so that writing scripts needs none of them. A target whose ``connect`` gives a :class:`Session` can be replayed into: the session runs text
-and counts rows, and knows nothing of logs, positions or what to do about a problem.
+A target is a module (of this package, or in the entry-point group ``logreplay.targets``) with the functions of :class:`Target`. Drivers are imported
+inside functions, so that writing scripts needs none of them. What its ``connect`` gives is a :class:`Session`, which can be replayed into: it runs
+text and counts rows, and knows nothing of logs, positions or what to do about a problem.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -86,6 +87,10 @@ class Session(Protocol):
     failure, and TargetError (LR4001) for anything else the database refuses; only :meth:`run` reports instead of raising."""
 
     dialect: str
+    #: The statement that drops our tables.
+    forget: str
+    #: Whether :meth:`savepoint` works; else it is never called.
+    savepoints: bool
     #: Whether :meth:`prepare` works; else it is never called.
     prepares: bool
     #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.merging`; else it is never called.
@@ -176,7 +181,10 @@ class Session(Protocol):
 
 
 class Target(Protocol):
-    """What a target module offers. ``url`` names one database; a state is a folder of ``<table>.csv`` or ``<table>.csv.gz``."""
+    """What a target module offers. ``url`` names one database; a state is a folder of ``<table>.csv`` or ``<table>.csv.gz``. ``dialect`` is the SQL
+    that it understands."""
+
+    dialect: str
 
     def connect(self, url: str) -> Session:
         """Open a session; TargetError (LR4003) when the server cannot be reached. No message shows a password."""
@@ -204,16 +212,20 @@ class Target(Protocol):
         """Compare tables with a state, by type and counting duplicates. Tables of ``overlay`` replace those of ``folder``."""
 
 
+#: Targets of this package; others are found by entry point.
+BUILT_IN = ("postgres", "duckdb")
+#: URL scheme -> target, where they differ.
+_SCHEMES = {"postgresql": "postgres"}
+
+
 def target_named(name: str) -> Target:
-    """The target registered under ``name``; UsageError (LR1001) when there is none."""
+    """The target of this name; UsageError (LR1001) when there is none."""
+    if name in BUILT_IN:
+        return cast(Target, import_module(f"{__name__}.{name}"))
     found = {point.name: point for point in entry_points(group="logreplay.targets")}
     if name in found:
         return cast(Target, found[name].load())
-    raise UsageError("LR1001", f"found target {name!r}; expected one of: {', '.join(sorted(found)) or 'none is installed'}")
-
-
-#: URL scheme -> target, where they differ.
-_SCHEMES = {"postgresql": "postgres"}
+    raise UsageError("LR1001", f"found target {name!r}; expected one of: {', '.join(sorted({*BUILT_IN, *found}))}")
 
 
 def target_of(url: str) -> Target:

@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from replay.errors import InputError, TargetError, Where
+from replay.errors import TargetError, Where
 from replay.targets import Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
+from replay.targets.states import state_tables
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg import sql
+
+dialect = "postgres"
 
 _COPY_BYTES = 1 << 20
 #: Partitions are left out; a unique index over part of a table or over an expression is no key.
@@ -102,18 +105,6 @@ def compare_states(url: str, schema: str, folder: Path, overlay: Path | None = N
                 differences.append(difference)
         connection.rollback()
     return differences
-
-
-def state_tables(folder: Path) -> dict[str, Path]:
-    """The files of a state by table name; InputError (LR2001) when the folder holds none."""
-    try:
-        paths = sorted(folder.iterdir())
-    except OSError as error:
-        raise InputError("LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))) from error
-    tables = {path.name.split(".csv")[0]: path for path in paths if path.name.endswith((".csv", ".csv.gz"))}
-    if not tables:
-        raise InputError("LR2001", "found no .csv or .csv.gz file in the state folder", Where(file=str(folder)))
-    return tables
 
 
 def _compare_table(connection: psycopg.Connection[Any], schema: str, table: str, path: Path) -> Difference | None:

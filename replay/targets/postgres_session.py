@@ -48,6 +48,8 @@ class PostgresSession:
     """Implements :class:`replay.targets.Session`."""
 
     dialect = "postgres"
+    forget = "DROP SCHEMA logreplay CASCADE"
+    savepoints = True
     prepares = True
     merges = True
 
@@ -133,6 +135,10 @@ class PostgresSession:
         server = self.connection.pgconn
         try:
             server.send_query(text)
+            while server.flush():  # what the network did not take at once; the server may want to be read from first
+                readable, _, _ = select.select([server.socket], [server.socket], [])
+                if readable:
+                    server.consume_input()
             while True:
                 while server.is_busy():
                     select.select([server.socket], [], [])

@@ -20,6 +20,7 @@ from replay.apply import Pace
 from replay.logs.logmaster.reader import open_log
 from replay.plan import ScriptOptions
 from replay.selection import Selection
+from replay.targets import target_of
 from sqlgen.constraints import Constraints
 from sqlgen.statements import RenderOptions
 
@@ -35,7 +36,7 @@ def replay(job: dict[str, Any]) -> int:
     log = open_log(job["control"], [job["data"]], scratch=job["scratch"])
     until = None if job["until"] is None else bytes.fromhex(job["until"])
     request = live.Request(job["url"], True, until, pace=Pace(units=job["commit_every"], wait=0.05, merged=job["merged"]), reached=reached)
-    options = ScriptOptions(render=RenderOptions(where_columns="guard"))
+    options = ScriptOptions(dialect=target_of(job["url"]).dialect, render=RenderOptions(where_columns="guard"))
     work = live.Work(log, Selection(), options, Constraints(), local.ENGINE)
     return live.run(work, request, lambda _: None, lambda *_: None)
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from replay import codecs
 from replay.cli import main
 from replay.logs.logmaster.layouts import LLDF
 from replay.targets import embedded
+from replay.targets.postgres import connect
 from tests.logbuilder import Col, LogBuilder, Tab, frame, rba
 from tests.replayed import AT_END, PIT1, position, rows, same
 
@@ -69,18 +70,33 @@ class Proxy:
 
 
 @contextmanager
-def proxied(url: str, cuts: int) -> Iterator[tuple[str, Proxy]]:
-    """The URL of a database by way of a proxy."""
+def proxied(url: str, cuts: int, buffer: int | None = None) -> Iterator[tuple[str, Proxy]]:
+    """The URL of a database by way of a proxy; ``buffer``: bytes that it takes at a time, about."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     assert parts.port is not None
     proxy = Proxy((parts.hostname, parts.port), cuts)
+    if buffer is not None:
+        proxy.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     threading.Thread(target=proxy.serve, daemon=True).start()
     try:
         yield url.replace(f":{parts.port}/", f":{proxy.listener.getsockname()[1]}/"), proxy
     finally:
         proxy.listener.shutdown(socket.SHUT_RDWR)
         proxy.listener.close()
+
+
+def test_a_network_that_takes_a_message_in_parts(database: str) -> None:
+    """A message is larger than what a socket takes at once, and the server does not answer before it has all of it."""
+    found: list[int] = []
+    with proxied(database, cuts=0, buffer=4096) as (url, _), closing(connect(url)) as session:
+        own = socket.socket(fileno=os.dup(session.connection.pgconn.socket))  # type: ignore[attr-defined]
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        own.close()
+        asked = threading.Thread(target=lambda: found.extend(session.run(b"SELECT 1;" * 50_000).counts), daemon=True)
+        asked.start()
+        asked.join(60)
+        assert len(found) == 50_000
 
 
 def test_the_network_breaks_in_the_middle_of_a_copy(

@@ -1,0 +1,37 @@
+"""What targets share: the files of a state, and databases that are files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from replay.errors import InputError, TargetError, Where
+
+
+def state_tables(folder: Path) -> dict[str, Path]:
+    """The files of a state by table name; InputError (LR2001) when the folder holds none."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError("LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))) from error
+    tables = {path.name.split(".csv")[0]: path for path in paths if path.name.endswith((".csv", ".csv.gz"))}
+    if not tables:
+        raise InputError("LR2001", "found no .csv or .csv.gz file in the state folder", Where(file=str(folder)))
+    return tables
+
+
+def statements_of(text: bytes) -> list[str]:
+    """The statements of a text of ours, where each stands on a line of its own (control characters in values are written as functions), between
+    comments."""
+    return [line for line in text.decode().split("\n") if line and not line.startswith("--")]
+
+
+def file_of(url: str) -> Path:
+    """The file that ``kind:///relative/path`` or ``kind:////absolute/path`` names. TargetError (LR4003) when there is none: a target is never made
+    by a slip of the pen."""
+    parts = urlsplit(url)
+    path = Path(unquote(parts.path.removeprefix("/")))
+    if parts.netloc or not path.is_file():
+        hint = f"Three slashes before a relative path, four before an absolute one: {parts.scheme}:////data/shop.db"
+        raise TargetError("LR4003", f"cannot connect to {url}: found no such file", hint=hint)
+    return path
