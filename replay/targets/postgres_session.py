@@ -50,6 +50,7 @@ class PostgresSession:
     dialect = "postgres"
     prepares = True
     merges = True
+    parallel = True
 
     def __init__(self, url: str, shown: str) -> None:
         import psycopg
