@@ -161,7 +161,7 @@ def _replay(log: LogmasterLog, every: int, sessions: int = 1, *, url: str) -> No
     said: list[str] = []
     live.run(live.Work(log, Selection(), options, Constraints(), local.ENGINE), request, said.append, lambda *_: None)
     for line in said:
-        if "applied in" in line or "folded into" in line or "in strict order:" in line or "Estimated" in line:
+        if any(part in line for part in ("applied in", "folded into", "in strict order:", "statements were made in")):
             print("  " + line)
 
 
