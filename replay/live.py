@@ -443,6 +443,8 @@ def _tell_plan(
         echo(f"… {len(tally.quarantined_units) - 20} more units set aside")
     for finding in tally.findings[:20]:
         echo(str(finding))
+    if request.pace.sessions > 1:
+        echo(f"Sessions: {request.pace.sessions}; a unit may be there before an earlier one that it has nothing to do with")
     if request.pace.merged:
         echo(
             f"Mode merged: up to {request.pace.merged:,} statements become one net change for each row. The states between are never in the "
