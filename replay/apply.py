@@ -19,6 +19,7 @@ import numpy as np
 import tenacity
 
 from replay.changes import unit_text
+from replay.crew import Crew, Inseparable, Job, Splitter
 from replay.errors import Refusal, TargetError
 from replay.evidence import Evidence, EvidenceRoom, shown_statement
 from replay.fold import Folded, Folder
@@ -33,8 +34,10 @@ BATCH_BYTES = 256 << 10
 #: Under watch (another response than to stop is possible) a savepoint covers this much.
 _CAREFUL_BYTES = 32 << 10
 
-#: Statements of one unit that are folded whatever the pace; beyond that, memory counts more than speed.
+#: Statements of one unit that are folded or shared out whatever the pace; beyond that, memory counts more than speed.
 _LONGEST_FOLD = 200_000
+#: Transactions that each of several sessions gets from a wave.
+_SHARES = 4
 
 Key = bytes
 
@@ -46,7 +49,8 @@ def nothing(_: str) -> None:
 @dataclass(frozen=True)
 class Pace:
     """How much goes into a transaction, and how long to try again: ``units`` or ``statements``, whichever comes first; ``tries`` in all, with
-    waits that begin at ``wait`` seconds and double up to ``longest``. ``merged``: in merged mode, statements folded together; 0 else."""
+    waits that begin at ``wait`` seconds and double up to ``longest``. ``merged``: in merged mode, statements folded together; 0 else.
+    ``sessions``: how many apply a wave of units side by side."""
 
     units: int = 1000
     statements: int = 10_000
@@ -54,6 +58,15 @@ class Pace:
     wait: float = 0.2
     longest: float = 30.0
     merged: int = 0
+    sessions: int = 1
+
+    def wave(self) -> Pace:
+        """The pace of what several sessions share out among them."""
+        return replace(self, units=self.units * self.sessions * _SHARES, statements=self.statements * self.sessions * _SHARES)
+
+    def in_order(self) -> Pace:
+        """The pace of one session in strict order."""
+        return replace(self, merged=0, sessions=1)
 
     def full(self, units: int, statements: int, last: Unit, following: Unit) -> bool:
         """Whether a group of so much, which ends with ``last``, is full. What is folded together is of one script."""
@@ -88,8 +101,8 @@ class Ahead:
 @dataclass
 class Journey:
     """One way to go: forward, up to the unit ``last``, or backward down to the commit position ``floor``. ``position`` is where the target stands;
-    ``pending`` are units that it lacks although they lie before the position; ``rejected`` are keys of units with rejects (backward only), which
-    go alone."""
+    ``pending`` are units that it lacks although they lie before the position, ``ahead_of`` are keys of units that it has although they lie after it
+    (forward only); ``rejected`` are keys of units with rejects (backward only), which go alone."""
 
     forward: bool
     position: Key
@@ -98,6 +111,7 @@ class Journey:
     last: Key | None = None
     pending: frozenset[bytes] = frozenset()
     rejected: frozenset[Key] = frozenset()
+    ahead_of: frozenset[Key] = frozenset()
 
     def groups(self, scripts: list[Script], pace: Pace) -> Iterator[Group]:
         """The units that are still to be applied, in order, in groups."""
@@ -141,7 +155,7 @@ class Journey:
             for unit in script.units(number):
                 late = unit.key[10:] in self.pending
                 if self.forward and (unit.key > self.position or late) and (self.last is None or unit.key <= self.last):
-                    yield unit
+                    yield from () if unit.key in self.ahead_of else (unit,)
                 if not self.forward and unit.key <= self.position and not late and (self.floor is None or unit.key[:10] > self.floor):
                     yield unit
 
@@ -191,7 +205,8 @@ class _Bad:
 
 class Applier:
     """Applies groups through a session. ``connect`` opens a session that holds the lock, ``session`` is the first one; ``reached`` hears of
-    every point where a kill is interesting. With a ``folder`` groups are merged."""
+    every point where a kill is interesting. With a ``folder`` groups are merged; a
+    ``crew`` shares them out as a ``splitter`` parts them."""
 
     def __init__(
         self,
@@ -204,9 +219,12 @@ class Applier:
         reached: Callable[[str], None] = nothing,
         session: Session | None = None,
         folder: Folder | None = None,
+        crew: Crew | None = None,
+        splitter: Splitter | None = None,
     ) -> None:
         self.connect, self.scripts, self.journey, self.room = connect, scripts, journey, room
         self.responses, self.pace, self.reached, self.folder = responses, pace, reached, folder
+        self.crew, self.splitter = crew, splitter
         self.done = Progress()
         self._session = session
         self._base: Position
@@ -222,10 +240,13 @@ class Applier:
         losses, seen = 0, -1
         while True:
             try:
-                for group, folded in self._groups():
-                    if folded is None or self._tried(group, folded) is not None:
+                for group, prepared in self._groups():
+                    if isinstance(prepared, list):
+                        self._share(group, prepared)
+                    elif prepared is None or self._tried(group, prepared) is not None:
                         self._settle_in_order(group)
                     told(self.done.statements)
+                self._catch_up()
             except ConnectionLost:
                 losses = losses + 1 if self.done.units == seen else 1
                 seen = self.done.units
@@ -256,14 +277,18 @@ class Applier:
         where the server does not wait for its disk."""
         if self._session is not None:
             self._session.close()
+        if self.crew is not None:
+            self.crew.close()
         self._session, self._ready = None, set()
         self.done.retried += 1
         for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(TargetError), **self._waits()):
             with attempt:
                 self._session = self.connect()
+                Store(self._session).fence(self.journey.run)
                 position = self._position()
-        pending = Store(self.session()).pending().keys() & self.journey.pending
-        self.journey = replace(self.journey, position=position.key, pending=frozenset(pending))
+        store = Store(self.session())
+        pending = store.pending().keys() & self.journey.pending
+        self.journey = replace(self.journey, position=position.key, pending=frozenset(pending), ahead_of=store.ahead())
         self.done.units = abs(position.units - self._base.units)
         self.done.statements = abs(position.statements - self._base.statements)
         self.done.rejected = position.rejected - self._base.rejected
@@ -273,21 +298,74 @@ class Applier:
         wait = tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest) + tenacity.wait_random(0, pace.wait)
         return {"stop": tenacity.stop_after_attempt(pace.tries), "wait": wait, "reraise": True}
 
-    def _groups(self) -> Iterator[tuple[Group, Folded | None]]:
-        """The groups still to be applied; in merged mode folded, each while the one before is applied."""
-        groups = self.journey.groups(self.scripts, self.pace)
-        if self.folder is None:
-            yield from ((group, None) for group in groups)
+    def _groups(self) -> Iterator[tuple[Group, Folded | list[Job] | None]]:
+        """The groups still to be applied; those to be merged or shared out are made ready while the one before is applied."""
+        if self.folder is None and self.crew is None:
+            yield from ((group, None) for group in self.journey.groups(self.scripts, self.pace))
             return
+        pace = self.pace if self.crew is None else self.pace.wave()
         with ThreadPoolExecutor(1) as pool:
-            waiting: tuple[Group, Future[Folded | None]] | None = None
-            for group in groups:
-                following = group, pool.submit(self._fold, self.folder, group)
+            waiting: tuple[Group, Future[Folded | list[Job] | None]] | None = None
+            for group in self.journey.groups(self.scripts, pace):
+                following = group, pool.submit(self._prepared, group)
                 if waiting is not None:
                     yield waiting[0], waiting[1].result()
                 waiting = following
             if waiting is not None:
                 yield waiting[0], waiting[1].result()
+
+    def _prepared(self, group: Group) -> Folded | list[Job] | None:
+        if self.folder is not None:
+            return self._fold(self.folder, group)
+        assert self.splitter is not None
+        try:
+            longest = max(unit.count for unit in group.units)
+            if longest > _LONGEST_FOLD:
+                raise Inseparable(f"a unit of {longest:,} statements among them")
+            return self.splitter.jobs(group.units)
+        except Inseparable as reason:
+            self._note(group, str(reason))
+            return None
+
+    def _share(self, group: Group, jobs: list[Job]) -> None:
+        """Have the crew apply a group; what they could not is applied in strict order, which says what is wrong with it."""
+        assert self.crew is not None
+        done, reasons = self.crew.apply(jobs, self.journey.pending)
+        self.done.units += sum(len(job.units) for job in done)
+        self.done.statements += sum(job.statements for job in done)
+        applied = {unit.key for job in done for unit in job.units}
+        left = tuple(unit for unit in group.units if unit.key not in applied)
+        if not left:
+            self._pass(group.before, group.after)
+            return
+        rest = replace(group, units=left)
+        self._note(rest, reasons[0])
+        self._settle_in_order(rest)
+
+    def _pass(self, before: Key, after: Key) -> None:
+        """Move the position over units that are in the target."""
+        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits()):
+            with attempt:
+                session = self.session()
+                session.begin()
+                try:
+                    store = Store(session)
+                    store.move(before, after, 0, 0, 0)
+                    store.passed(after)
+                    session.commit()
+                except ConnectionLost:
+                    raise
+                except BaseException:
+                    session.rollback()
+                    raise
+
+    def _catch_up(self) -> None:
+        """Move the position over units that lie ahead of it, where nothing is left before them."""
+        store = Store(self.session())
+        ahead = store.ahead() if self.journey.forward else frozenset()
+        position = store.position()
+        if ahead and position is not None:
+            self._pass(position.key, max(*ahead, position.key))
 
     def _fold(self, folder: Folder, group: Group) -> Folded | None:
         if group.statements > max(self.pace.merged, _LONGEST_FOLD):
@@ -306,10 +384,10 @@ class Applier:
 
     def _settle_in_order(self, group: Group) -> None:
         """Apply a group in strict order."""
-        if not self.pace.merged:
+        if not self.pace.merged and self.crew is None:
             self._settle(group)
             return
-        for part in self.journey.split(group, replace(self.pace, merged=0)):
+        for part in self.journey.split(group, self.pace.in_order()):
             self._settle(part)
 
     def _settle(self, group: Group) -> None:
@@ -318,7 +396,7 @@ class Applier:
         if bad is None:
             return
         if len(group.units) > 1:
-            for single in self.journey.split(group, replace(self.pace, merged=0, units=1)):
+            for single in self.journey.split(group, replace(self.pace.in_order(), units=1)):
                 self._settle(single)
             return
         self._stop(group.units[0], bad)
@@ -431,6 +509,8 @@ class Applier:
         if self.journey.forward:
             store.arrived(late)
             store.move(group.before, group.after, len(group.units), group.statements, rejected)
+            if self.crew is not None or self.journey.ahead_of:
+                store.passed(group.after)
             return
         forgotten = sum(store.forget_rejects(unit.key) for unit in group.units if unit.key in self.journey.rejected)
         store.move(group.before, group.after, -len(group.units), -group.statements, rejected - forgotten)

@@ -212,6 +212,9 @@ def _add_replay(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         "strict: every statement in commit order (default); merged: the net change of each row in every transaction, for a first catch-up of a "
         "PostgreSQL; the states between are lost"
     )
+    group.add_argument(
+        "--sessions", type=_positive, default=1, metavar="N", help="apply units that do not depend on each other side by side (default 1)"
+    )
     group.add_argument("--mode", choices=("strict", "merged"), default="strict", help=what)
     what = "tries after deadlocks, lost connections and with retry (default 8)"
     group.add_argument("--tries", type=_positive, default=8, metavar="N", help=what)

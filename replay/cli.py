@@ -195,7 +195,13 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 def _pace(arguments: argparse.Namespace) -> Pace:
     merged = (arguments.commit_statements or live.MERGED) if arguments.mode == "merged" else 0
-    return Pace(arguments.commit_every, 10_000 if merged else arguments.commit_statements or 10_000, arguments.tries, merged=merged)
+    return Pace(
+        arguments.commit_every,
+        10_000 if merged else arguments.commit_statements or 10_000,
+        arguments.tries,
+        merged=merged,
+        sessions=arguments.sessions,
+    )
 
 
 def _verify(arguments: argparse.Namespace) -> int:

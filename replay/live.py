@@ -16,6 +16,7 @@ import replay
 from replay.apply import Ahead, Applier, Journey, Pace, Progress, nothing, rejected_keys
 from replay.bundle import Digests, changes_by_table, raise_for
 from replay.changes import unit_text
+from replay.crew import Crew, Splitter
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Refusal, TargetError, UsageError
 from replay.evidence import EvidenceRoom
 from replay.fold import Folder
@@ -115,12 +116,9 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         if way is None:
             echo(f"Nothing to do: {f'the target stands at {point_text(position.key)}' if position else 'this log has no committed unit'}")
             return EXIT_OK
-        if request.responses.careful and not session.savepoints:
-            raise Refusal(
-                "LR4009", f"found --on for {target.shown(request.url)}, which has no savepoints; expected none", hint="Leave --on away"
-            )
-        if request.pace.merged:
-            _refuse_merged(session, way, selection, target.shown(request.url))
+        ahead_of = store.ahead() if position is not None else frozenset()
+        _refuse_ahead(way, ahead_of)
+        _refuse_mode(session, way, selection, request)
         facts = _facts(session, log, selection, options)
         plan = replace(_plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares)
         runs = store.runs(20) if position is not None else []
@@ -132,7 +130,7 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
             _refuse_halves(way, tally, pending)
             problems = _problems(plan, log, tally, facts, request)
             scripts = open_scripts(Path(folder))
-            ahead = way.journey(0, frozenset(pending)).ahead(scripts)
+            ahead = replace(way.journey(0, frozenset(pending)), ahead_of=ahead_of).ahead(scripts)
             _tell_plan(log, target, request, way, tally, ahead, problems, runs, time.perf_counter() - began, echo)
             if not request.apply:
                 echo("Nothing was written. Run with --apply to do this.")
@@ -376,20 +374,38 @@ def _refuse_halves(way: Way, tally: Tally, pending: Mapping[bytes, str]) -> None
                 raise Refusal("LR4007", message, hint="Use the log that it was applied from")
 
 
-def _refuse_merged(session: Session, way: Way, selection: Selection, shown: str) -> None:
-    """Raises Refusal (LR4009) where changes cannot be folded without another end."""
-    if not session.merges:
+def _refuse_ahead(way: Way, ahead_of: frozenset[bytes]) -> None:
+    """Raises Refusal (LR4007) where an interrupted replay with several sessions left units beyond the way's end."""
+    last = max(ahead_of, default=b"")
+    end = None if way.until is None else max(way.last or b"", way.until + LAST_UNIT)
+    if last and (not way.forward or (end is not None and last > end)):
+        message = f"an interrupted replay with several sessions left {len(ahead_of):,} units in the target ahead of its position, up to {point_text(last)}"
+        raise Refusal("LR4007", message, hint=f"Replay forward first, at least to there (--until-lrsn {last[:10].hex().upper()})")
+
+
+def _refuse_mode(session: Session, way: Way, selection: Selection, request: Request) -> None:
+    """Raises Refusal (LR4009) where changes cannot be folded, or be made side by side, without another end."""
+    pace = request.pace
+    if request.responses.careful and not session.savepoints:
         raise Refusal(
-            "LR4009", f"found --mode merged for {shown}; expected a PostgreSQL", hint="Leave --mode away: strict order works everywhere"
+            "LR4009", f"found --on for a target of kind {session.dialect}, which has no savepoints; expected none", hint="Leave --on away"
         )
+    asked = "--mode merged" if pace.merged else "--sessions"
+    if not pace.merged and pace.sessions == 1:
+        return
+    if pace.merged and pace.sessions > 1:
+        raise Refusal("LR4009", "found --mode merged with --sessions; expected one of them", hint="Merged mode uses one session")
+    hint = f"Leave {asked} away: one session in strict order does it"
+    if not (session.merges if pace.merged else session.parallel):
+        raise Refusal("LR4009", f"found {asked} for a target of kind {session.dialect}; expected a PostgreSQL", hint=hint)
     if not way.forward:
-        raise Refusal(
-            "LR4009", "found --mode merged on a way back; expected one forward", hint="Leave --mode away: undo is in strict order"
-        )
+        raise Refusal("LR4009", f"found {asked} on a way back; expected one forward", hint=hint)
     for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):
         if chosen != "apply":
-            hint = "Leave --mode away; or have the target do nothing by itself (--enforcement off) and apply all that the log says"
-            raise Refusal("LR4009", f"found {name} {chosen} with --mode merged: the target would act on the net changes only", hint=hint)
+            more = "or have the target do nothing by itself (--enforcement off) and apply all that the log says"
+            raise Refusal(
+                "LR4009", f"found {name} {chosen} with {asked}: what the target does by itself would differ", hint=f"{hint}; {more}"
+            )
 
 
 def _refuse(tally: Tally, problems: list[str]) -> None:
@@ -431,6 +447,8 @@ def _tell_plan(
         echo(f"… {len(tally.quarantined_units) - 20} more units set aside")
     for finding in tally.findings[:20]:
         echo(str(finding))
+    if request.pace.sessions > 1:
+        echo(f"Sessions: {request.pace.sessions}; a unit may be there before an earlier one that it has nothing to do with")
     if request.pace.merged:
         echo(
             f"Mode merged: up to {request.pace.merged:,} statements become one net change for each row. The states between are never in the "
@@ -446,8 +464,8 @@ def _tell_plan(
     )
 
 
-def _tell_merged(done: Progress, echo: Echo) -> None:
-    echo(f"{done.folded:,} statements were folded into {done.net:,} row changes")
+def _tell_in_order(done: Progress, echo: Echo) -> None:
+    """What was applied in strict order although the mode was another one, and why."""
     reasons: dict[str, list[bytes]] = {}
     for key, reason in done.in_order.items():
         reasons.setdefault(reason, []).append(key)
@@ -503,6 +521,7 @@ class _Doing:
             self.request.reached,
             self.session,
             self.folder,
+            *self._crew(journey.run),
         )
         began = time.perf_counter()
         outcome = "interrupted"
@@ -514,6 +533,8 @@ class _Doing:
             outcome = str(error).partition("\n")[0]
             raise
         finally:
+            if applier.crew is not None:
+                applier.crew.close()
             if outcome != "interrupted":
                 self._end(applier, journey, outcome, time.perf_counter() - began)
         seconds = time.perf_counter() - began
@@ -525,7 +546,8 @@ class _Doing:
             f"{done.units:,} units and {done.statements:,} statements {verb} in {seconds:.1f} s ({done.statements / max(seconds, 1e-9):,.0f} a second)"
         )
         if self.folder is not None:
-            _tell_merged(done, echo)
+            echo(f"{done.folded:,} statements were folded into {done.net:,} row changes")
+        _tell_in_order(done, echo)
         for text in moved:
             echo(f"moved sequence {text}")
         if done.rejected:
@@ -553,12 +575,26 @@ class _Doing:
         program = f"logreplay {replay.__version__}"
         direction = "forward" if self.way.forward else "backward"
         run = store.start_run(program, direction, inputs, self.way.key, self.way.until)
-        pending = frozenset(store.pending())
+        pending, ahead_of = frozenset(store.pending()), store.ahead()
         if self.way.forward:
             store.set_aside(tally.quarantined_units, run)
         rejected = frozenset() if self.way.forward else rejected_keys(store.rejects())
         self.session.commit()
-        return self.way.journey(run, pending, rejected)
+        return replace(self.way.journey(run, pending, rejected), ahead_of=ahead_of)
+
+    def _crew(self, run: int) -> tuple[Crew | None, Splitter | None]:
+        """What ``--sessions`` needs."""
+        pace = self.request.pace
+        if pace.sessions == 1:
+            return None, None
+
+        def connect() -> Session:
+            session = self.target.connect(self.request.url)
+            session.enforce(self.request.enforcement)
+            return session
+
+        splitter = Splitter(self.log, self.scripts, self.plan.constraints, pace.statements)
+        return Crew(connect, self.scripts, pace.sessions, run, self.request.reached, pace.tries), splitter
 
     def _again(self, _: Any) -> None:
         """Connect again after the connection was lost while the statements were made."""

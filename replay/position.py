@@ -1,7 +1,8 @@
 """How far a target has been replayed, kept in the target itself and changed in the transactions that change its data.
 
-Five tables of ours, in a schema ``logreplay`` (or with that prefix): ``position`` (one row), ``run`` (history), ``pending`` (units of recovery that a run
-set aside, so that a later log may still bring them), ``reject`` (changes that were not applied as the log says), ``mark`` (named points).
+Six tables of ours, in a schema ``logreplay`` (or with that prefix): ``position`` (one row), ``run`` (history), ``pending`` (units of recovery that a run
+set aside, so that a later log may still bring them), ``ahead`` (units that parallel sessions committed and the position has not come to yet),
+``reject`` (changes that were not applied as the log says), ``mark`` (named points).
 The SQL here is what all targets understand; a session spells the names.
 """
 
@@ -28,6 +29,7 @@ _TABLES = {
         from_commit varchar(20) NOT NULL, from_unit varchar(24) NOT NULL, until_commit varchar(20) NOT NULL, started_at timestamp NOT NULL,
         ended_at timestamp, outcome varchar(200), units bigint, statements bigint, seconds double precision""",
     "pending": "unit varchar(24) NOT NULL PRIMARY KEY, reason text NOT NULL, run bigint NOT NULL",
+    "ahead": "first_key varchar(44) NOT NULL PRIMARY KEY, last_key varchar(44) NOT NULL, keys text NOT NULL",
     "reject": """commit_lrsn varchar(20) NOT NULL, unit varchar(24) NOT NULL, step integer NOT NULL, run bigint NOT NULL, entry text NOT NULL,
         PRIMARY KEY (commit_lrsn, unit, step)""",
     "mark": "name varchar(100) NOT NULL PRIMARY KEY, commit_lrsn varchar(20) NOT NULL, made_at timestamp NOT NULL",
@@ -131,6 +133,36 @@ class Store:
             raise Refusal(
                 "LR4007", f"the target's position is no longer {point_text(before)}: somebody else moved it", hint="Run replay again"
             )
+
+    # -- several sessions -----------------------------------------------------------------------------------------------------------------
+
+    def note(self, run: int, keys: Sequence[bytes], statements: int) -> None:
+        """Note units (keys, rising) that this transaction commits ahead of the position, and count them. Raises Refusal (LR4007) when another run
+        has begun since."""
+        counts = f"units = units + {len(keys)}, statements = statements + {statements}, changed_at = CURRENT_TIMESTAMP"
+        if self.session.execute(f"UPDATE {self.name['position']} SET {counts} WHERE id = 1 AND run = {run}") != 1:
+            raise Refusal("LR4007", f"the target's position no longer belongs to run {run}", hint="Run replay again")
+        texts = [key.hex().upper() for key in keys]
+        statement = f"INSERT INTO {self.name['ahead']} (first_key, last_key, keys) VALUES (%s, %s, %s)"
+        self.session.execute(statement, (texts[0], texts[-1], " ".join(texts)))
+
+    def ahead(self) -> frozenset[bytes]:
+        """Keys of the units that are in the target ahead of its position."""
+        if not self.session.has_home():
+            return frozenset()
+        return frozenset(
+            bytes.fromhex(key) for (keys,) in self.session.query(f"SELECT keys FROM {self.name['ahead']}") for key in keys.split()
+        )
+
+    def fence(self, run: int) -> None:
+        """Wait until no transaction that this run began elsewhere can still be committed."""
+        self.session.begin()
+        self.session.execute(f"UPDATE {self.name['position']} SET run = run WHERE id = 1 AND run = {run}")
+        self.session.commit()
+
+    def passed(self, key: bytes) -> None:
+        """Forget units ahead of the position that a transaction moves to ``key``."""
+        self.session.execute(f"DELETE FROM {self.name['ahead']} WHERE last_key <= %s", (key.hex().upper(),))
 
     # -- history ------------------------------------------------------------------------------------------------------------------------
 

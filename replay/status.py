@@ -26,7 +26,7 @@ def of(url: str, runs: int) -> dict[str, Any]:
             "marks": {n: c.hex().upper() for n, c in store.marks().items()},
         }
         if position is None:
-            return {**found, "runs": [], "set_aside": [], "rejects": []}
+            return {**found, "runs": [], "set_aside": [], "ahead": 0, "rejects": []}
         found["position"] = {
             "source": position.source,
             "commit_lrsn": position.key[:10].hex().upper(),
@@ -52,6 +52,7 @@ def of(url: str, runs: int) -> dict[str, Any]:
             for run in store.runs(runs)
         ]
         found["set_aside"] = [{"unit": unit_text(unit), "reason": reason} for unit, reason in sorted(store.pending().items())]
+        found["ahead"] = len(store.ahead())
         found["rejects"] = store.rejects()
         return found
     finally:
@@ -69,6 +70,8 @@ def text(found: Mapping[str, Any]) -> str:
         f"  {position['units']:,} units and {position['statements']:,} statements are in it, {position['rejected']:,} not as the log says",
         f"  options: {json.dumps(position['options'], ensure_ascii=False)}",
     ]
+    if found["ahead"]:
+        lines.append(f"  {found['ahead']:,} units are in it ahead of that position: several sessions were interrupted; run replay again")
     lines += [f"set aside: unit {unit['unit']}: {unit['reason']}" for unit in found["set_aside"][:20]]
     if len(found["set_aside"]) > 20:
         lines.append(f"… {len(found['set_aside']) - 20} more units set aside; see --json")

@@ -18,7 +18,7 @@ from typing import Any
 
 import replay
 from replay import live
-from replay.errors import EXIT_ERROR, EXIT_OK, TargetError, UsageError, Where
+from replay.errors import EXIT_ERROR, EXIT_OK, Refusal, TargetError, UsageError, Where
 from replay.live import Work
 from replay.position import Store, point_text
 from replay.survey import survey
@@ -58,6 +58,9 @@ def state(url: str, schema: str | None, folder: Path, work: Work | None, echo: E
     with closing(target.connect(url)) as session:
         session.snapshot()
         position = Store(session).position()
+        if position is not None and work is not None and (ahead := Store(session).ahead()):
+            message = f"{len(ahead):,} units are in the target ahead of its position ({point_text(position.key)}): several sessions were interrupted"
+            raise Refusal("LR4007", message, hint="Run replay again, it brings the position there")
         schema = schema or _schema_of(work)
         tables = sorted(target.state_tables(folder))
         definitions = {table: _definition(session, schema, table) for table in tables}

@@ -140,13 +140,14 @@ def main() -> int:
                 scripts = sorted(bundle.folder.glob("*.sql"))
                 ways[f"psql -f, {every} units a transaction"] = partial(POSTGRES.run_scripts, scripts=scripts)
                 ways[f"replay, {every} units a transaction"] = partial(_replay, log, every)
+            ways["replay, two sessions"] = partial(_replay, log, 1000, 2)
             ways["replay, merged"] = partial(_replay, log, 0)
             count = bundle.manifest["statements"]
             print(f"{count:,} statements in {bundle.manifest['units']:,} units; fsync {arguments.fsync}")
             for number, (what, action) in enumerate(ways.items()):
                 connection.execute(f"CREATE DATABASE b{number} TEMPLATE loaded".encode())
                 url = f"{base}/b{number}"
-                _measure(what, count, f" b{number} ", partial(action, url))
+                _measure(what, count, f" b{number} ", partial(action, url=url))
                 ends[what] = _digests(url, log)
                 connection.execute(f"DROP DATABASE b{number}".encode())
     same = len({tuple(end) for end in ends.values()}) == 1
@@ -154,13 +155,13 @@ def main() -> int:
     return 0 if same else 1
 
 
-def _replay(log: LogmasterLog, every: int, url: str) -> None:
-    request = live.Request(url, True, pace=Pace(units=every) if every else Pace(merged=live.MERGED))
+def _replay(log: LogmasterLog, every: int, sessions: int = 1, *, url: str) -> None:
+    request = live.Request(url, True, pace=Pace(units=every, sessions=sessions) if every else Pace(merged=live.MERGED))
     options = ScriptOptions(render=RenderOptions(where_columns="guard"))
     said: list[str] = []
     live.run(live.Work(log, Selection(), options, Constraints(), local.ENGINE), request, said.append, lambda *_: None)
     for line in said:
-        if "applied in" in line or "folded into" in line or "in strict order:" in line or "Estimated" in line:
+        if any(part in line for part in ("applied in", "folded into", "in strict order:", "statements were made in")):
             print("  " + line)
 
 

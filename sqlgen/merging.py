@@ -78,7 +78,7 @@ class Merging:
         table. Raises Unmergeable."""
         if rows.op is Op.INSERT:
             return self._insert(rows)
-        stage = f"logreplay_{number}"
+        stage = f"pg_temp.logreplay_{number}"
         return self._delete(rows, stage) if rows.op is Op.DELETE else self._update(rows, stage)
 
     def _insert(self, rows: Rows) -> Load:

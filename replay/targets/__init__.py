@@ -95,6 +95,8 @@ class Session(Protocol):
     prepares: bool
     #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.merging`; else it is never called.
     merges: bool
+    #: Whether several sessions can write at once.
+    parallel: bool
 
     def own(self, table: str) -> str:
         """How a table of ours is spelled (in a schema, or with a prefix)."""

@@ -106,6 +106,7 @@ class DuckdbSession:
     forget = "DROP SCHEMA logreplay CASCADE"
     prepares = False
     merges = False
+    parallel = False
     savepoints = False
 
     def __init__(self, url: str) -> None:
@@ -228,7 +229,9 @@ class DuckdbSession:
         facts = self.facts(schema, table)
         keys = () if facts is None else facts.unique_keys
         made = [f"CREATE TABLE {_name(schema, table)} ({', '.join(columns)})"]
-        return made + [f"CREATE UNIQUE INDEX {_name(f'{table}_{n}')} ON {_name(schema, table)} ({_list(key)})" for n, key in enumerate(keys)]
+        return made + [
+            f"CREATE UNIQUE INDEX {_name(f'{table}_{n}')} ON {_name(schema, table)} ({_list(key)})" for n, key in enumerate(keys)
+        ]
 
     def count(self, schema: str, table: str) -> int:
         return int(self.query(f"SELECT count(*) FROM {_name(schema, table)}")[0][0])

@@ -52,6 +52,7 @@ class PostgresSession:
     savepoints = True
     prepares = True
     merges = True
+    parallel = True
 
     def __init__(self, url: str, shown: str) -> None:
         import psycopg

@@ -80,7 +80,9 @@ def same(target: Target, url: str, states: Path, state: str) -> bool:
     return target.compare_states(url, "sakila", states / state) == []
 
 
-def test_every_point_forward_and_back(target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_point_forward_and_back(
+    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = arguments(sakila, database)
     assert main(["replay", *run]) == 0
     assert "Nothing was written" in capsys.readouterr().out
@@ -105,7 +107,9 @@ def test_every_point_forward_and_back(target: Target, database: str, states: Pat
     assert "mark end" in capsys.readouterr().out
 
 
-def test_a_changed_row_stops_the_replay_and_is_named(target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_row_stops_the_replay_and_is_named(
+    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = arguments(sakila, database)
     rows(target, database, "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1")
     assert main(["replay", *run, "--apply"]) == 8
@@ -120,7 +124,9 @@ def test_a_changed_row_stops_the_replay_and_is_named(target: Target, database: s
     assert same(target, database, states, "final")
 
 
-def test_other_options_and_missing_things_are_refused(target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_options_and_missing_things_are_refused(
+    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = arguments(sakila, database)
     assert main(["replay", *run, "--apply", "--until-lrsn", "00DECBF4DD6635100000"]) == 0
     assert main(["replay", *run, "--apply", "--table", "SAKILA.FILM"]) == 8
@@ -141,9 +147,17 @@ def test_roundtrip(target: Target, database: str, states: Path, sakila: Path, tm
 
 def test_killed_and_run_again(target: Target, database: str, states: Path, sakila: Path, tmp_path: Path) -> None:
     """The client dies at points of its work; what was committed is what the position says, and the rest follows."""
-    job = {"url": database, "control": str(sakila / "sakila.ctl"), "data": str(sakila / "sakila.dat.gz"), "until": None, "commit_every": 200}
+    job = {
+        "url": database,
+        "control": str(sakila / "sakila.ctl"),
+        "data": str(sakila / "sakila.dat.gz"),
+        "until": None,
+        "commit_every": 200,
+    }
     deaths = [("statements run", 1), ("position moved", 2), ("committed", 2), ("batch run", 5)]
-    lines = [json.dumps({**job, "merged": 0, "scratch": str(tmp_path), "point": point, "times": times}) for point, times in deaths]
+    lines = [
+        json.dumps({**job, "merged": 0, "sessions": 1, "scratch": str(tmp_path), "point": point, "times": times}) for point, times in deaths
+    ]
     process = [sys.executable, "-m", "tests.live.replayer"]
     done = subprocess.run(process, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
     assert done.stdout.split() == [str(-signal.SIGKILL)] * len(deaths), done.stderr

@@ -1,8 +1,8 @@
 """A process that replays for the kill tests: it reads one job a line, forks, and says how the child ended. The child kills itself (SIGKILL) at the
 point that the job names; this process has no threads, so forking is safe and costs no start-up.
 
-A job: ``{"url", "control", "data", "until", "commit_every", "merged", "point", "times"}``; ``merged`` statements are folded together (0: strict order);
-with ``point`` null the ``times``-th point of any name counts, with ``times`` 0 the child lives. The answer: the exit code, or minus the signal.
+A job: ``{"url", "control", "data", "until", "commit_every", "merged", "sessions", "point", "times"}``; ``merged`` statements are folded together (0:
+strict order); with ``point`` null the ``times``-th point of any name counts, with ``times`` 0 the child lives. The answer: the exit code, or minus the signal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,13 @@ def replay(job: dict[str, Any]) -> int:
 
     log = open_log(job["control"], [job["data"]], scratch=job["scratch"])
     until = None if job["until"] is None else bytes.fromhex(job["until"])
-    request = live.Request(job["url"], True, until, pace=Pace(units=job["commit_every"], wait=0.05, merged=job["merged"]), reached=reached)
+    request = live.Request(
+        job["url"],
+        True,
+        until,
+        pace=Pace(units=job["commit_every"], wait=0.05, merged=job["merged"], sessions=job["sessions"]),
+        reached=reached,
+    )
     options = ScriptOptions(dialect=target_of(job["url"]).dialect, render=RenderOptions(where_columns="guard"))
     work = live.Work(log, Selection(), options, Constraints(), local.ENGINE)
     return live.run(work, request, lambda _: None, lambda *_: None)

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from replay.targets import embedded, target_named
-from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, same
+from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
 POSTGRES = target_named("postgres")
 POINTS = ("begun", "batch run", "statements run", "position moved", "committed")
@@ -43,13 +43,12 @@ def replayer() -> Iterator[subprocess.Popen[str]]:
 def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
     """Replays in a child that dies at a point; how it ended."""
 
-    def start(
-        url: str, until: str | None = None, point: str | None = None, times: int = 0, commit_every: int = 100, merged: int = 0
-    ) -> int:
+    def start(url: str, until: str | None = None, point: str | None = None, times: int = 0, **pace: int) -> int:
         assert replayer.stdin is not None
         assert replayer.stdout is not None
         job = {"url": url, "control": str(sakila / "sakila.ctl"), "data": str(sakila / "sakila.dat.gz"), "scratch": str(tmp_path)}
-        job |= {"until": until, "point": point, "times": times, "commit_every": commit_every, "merged": merged}  # type: ignore[dict-item]
+        job |= {"until": until, "point": point, "times": times}  # type: ignore[dict-item]
+        job |= {"commit_every": 100, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
         replayer.stdin.flush()
         return int(replayer.stdout.readline())
@@ -83,14 +82,28 @@ def test_the_client_is_killed_in_merged_mode(database: str, sakila: Path, run: R
     assert position(database)[2:4] == AT_END
 
 
+@pytest.mark.parametrize("point", POINTS)
+def test_the_client_is_killed_with_several_sessions(database: str, sakila: Path, run: Run, point: str) -> None:
+    """What other sessions committed before the kill stays, ahead of the position, and is not done again: by several sessions, one, or merged."""
+    for times, pace in ((3, {"sessions": 3}), (2, {"sessions": 2}), (1, {"merged": 500}), (2, {})):
+        if point != "batch run" or "merged" not in pace:
+            assert run(database, None, point, times, commit_every=20, **pace) == -signal.SIGKILL
+    assert run(database, sessions=2) == 0
+    assert same(database, sakila, "final")
+    assert position(database)[2:4] == AT_END
+    assert rows(database, "SELECT * FROM logreplay.ahead") == []
+    assert run(database, START) == 0
+    assert same(database, sakila, "initial")
+
+
 def test_fifty_kills(database: str, sakila: Path, run: Run) -> None:
     """There and back, killed somewhere each time; the position never disagrees with the data."""
     chance = random.Random(SEED)
     forward, kills = True, 0
     while kills < KILLS or not forward:
-        pace = {"commit_every": chance.choice([1, 10, 100]), "merged": chance.choice([0, 200, 3000]) if forward else 0}
-        times = chance.randint(1, 100 if pace["merged"] else 1200) if kills < KILLS else 0
-        ended = run(database, PIT1 if forward else START, None, times, **pace)
+        way = chance.choice([{}, {"merged": 200}, {"merged": 3000}, {"sessions": 3}]) if forward else {}
+        times = chance.randint(1, 100 if way else 1200) if kills < KILLS else 0
+        ended = run(database, PIT1 if forward else START, None, times, commit_every=chance.choice([1, 10, 100]), **way)
         if ended == 0:
             assert same(database, sakila, "pit1" if forward else "initial")
             assert position(database)[2:4] == (AT_PIT1 if forward else (0, 0))

@@ -27,7 +27,7 @@ from tests.replayed import AT_END, PIT1, position, rows, same
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What a client says before it sends rows into a staging table.
-COPYING = b"COPY logreplay_"
+COPYING = b"COPY pg_temp.logreplay_"
 
 
 @dataclass

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.postgres import RESERVED
+from sqlgen.merging import Merging
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.shapes import render_shaped
@@ -91,7 +92,25 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted(map(shown, rows), key=repr)
 
 
-def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions, prepared: bool) -> None:
+def merge(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions) -> None:
+    """Bring rows in as merged mode does."""
+    types = {column.name.lower(): kind.partition("(")[0].replace("char", "bpchar", kind == "char(20)") for column, kind in COLUMNS.items()}
+    load = Merging(POSTGRES, options, types).load(rows, 0)
+    with connection.transaction(), connection.cursor() as cursor:
+        if load.make:
+            cursor.execute(load.make.encode())
+        with cursor.copy(load.copy.encode()) as copy:
+            copy.write(load.text)
+        for statement in load.merge:
+            cursor.execute(statement.encode())
+        assert cursor.rowcount == load.count == rows.count
+
+
+def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions, way: str) -> None:
+    if way == "merged":
+        merge(connection, rows, options)
+        return
+    prepared = way == "prepared"
     if prepared:
         shaped = render_shaped(rows, POSTGRES, options, worth=1)
         for name, statement in shaped.shapes.items():
@@ -105,13 +124,14 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions,
         connection.execute(f"DEALLOCATE {name}".encode())
 
 
-@pytest.mark.parametrize("prepared", [False, True], ids=["in full", "prepared"])
+@pytest.mark.parametrize(
+    ("table", "way"), [(KEYED, "in full"), (KEYED, "prepared"), (KEYED, "merged"), (KEYLESS, "in full"), (KEYLESS, "prepared")]
+)
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
-@pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(first=st.lists(row, min_size=1, max_size=6), second=st.lists(row, min_size=6, max_size=6), twin=st.booleans())
 def test_redo_and_undo_of_values(
-    connection: psycopg.Connection[Any], table: Table, where: str, prepared: bool, first: list[Any], second: list[Any], twin: bool
+    connection: psycopg.Connection[Any], table: Table, where: str, way: str, first: list[Any], second: list[Any], twin: bool
 ) -> None:
     name = table.name.lower()
     connection.execute(f"TRUNCATE round.{name}")
@@ -120,7 +140,7 @@ def test_redo_and_undo_of_values(
     after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
     options = RenderOptions(where_columns=where)
     inserts = Rows(table, Op.INSERT, len(before), {}, arrays(before), {})
-    run(connection, inserts, options, prepared)
+    run(connection, inserts, options, way)
     assert state(connection, name) == expected(before)
     one, two = arrays(before), arrays(after)
     masks = {
@@ -128,11 +148,11 @@ def test_redo_and_undo_of_values(
         for column in NAMES
     }
     updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
-    run(connection, updates, options, prepared)
+    run(connection, updates, options, way)
     assert state(connection, name) == expected(after)
-    run(connection, updates.inverse(), options, prepared)
+    run(connection, updates.inverse(), options, way)
     assert state(connection, name) == expected(before)
-    run(connection, inserts.inverse(), options, prepared)
+    run(connection, inserts.inverse(), options, way)
     assert state(connection, name) == []
 
 
