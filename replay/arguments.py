@@ -249,7 +249,7 @@ def _add_how(command: argparse.ArgumentParser) -> None:
 def _add_target(parser: argparse.ArgumentParser, required: bool = True) -> None:
     group = parser.add_argument_group("target")
     what = "the database: postgresql://user@host/database (better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard), "
-    what += "duckdb:////path/file"
+    what += "duckdb:////path/file, sqlite:////path/file"
     group.add_argument("--to", required=required, metavar="URL", help=what)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
 import sqlite3
 import struct
@@ -14,8 +12,8 @@ from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 
+from replay.targets.states import state_rows
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
@@ -138,21 +136,9 @@ def shape(column: Column, value: Any) -> Any:
 
 
 def state_file(folder: Path, table: str) -> pa.Table:
-    """A table's rows in a state, as text; ``\\N`` unquoted is NULL."""
+    """A table's rows in a state, as text."""
     (path,) = (path for path in folder.iterdir() if path.name.split(".csv")[0] == table)
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as file:
-        names = next(csv.reader(file))
-    return pa_csv.read_csv(
-        path,
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-        convert_options=pa_csv.ConvertOptions(
-            column_types={name: pa.string() for name in names},
-            null_values=["\\N"],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
+    return state_rows(path)
 
 
 def table_names(folder: Path) -> set[str]:

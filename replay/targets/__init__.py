@@ -215,7 +215,7 @@ class Target(Protocol):
 
 
 #: Targets of this package; others are found by entry point.
-BUILT_IN = ("postgres", "duckdb")
+BUILT_IN = ("postgres", "duckdb", "sqlite")
 #: URL scheme -> target, where they differ.
 _SCHEMES = {"postgresql": "postgres"}
 

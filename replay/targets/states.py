@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, TargetError, Where
 
@@ -26,11 +31,31 @@ def statements_of(text: bytes) -> list[str]:
     return [line for line in text.decode().split("\n") if line and not line.startswith("--")]
 
 
+def state_rows(path: Path) -> pa.Table:
+    """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file), [])
+    return pa_csv.read_csv(
+        path,
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        convert_options=pa_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=["\\N"],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+
+def path_of(url: str) -> Path:
+    """The path in ``kind:///relative/path`` or ``kind:////absolute/path``."""
+    return Path(unquote(urlsplit(url).path.removeprefix("/")))
+
+
 def file_of(url: str) -> Path:
-    """The file that ``kind:///relative/path`` or ``kind:////absolute/path`` names. TargetError (LR4003) when there is none: a target is never made
-    by a slip of the pen."""
-    parts = urlsplit(url)
-    path = Path(unquote(parts.path.removeprefix("/")))
+    """The file that a URL names. TargetError (LR4003) when there is none: a target is never made by a slip of the pen."""
+    parts, path = urlsplit(url), path_of(url)
     if parts.netloc or not path.is_file():
         hint = f"Three slashes before a relative path, four before an absolute one: {parts.scheme}:////data/shop.db"
         raise TargetError("LR4003", f"cannot connect to {url}: found no such file", hint=hint)

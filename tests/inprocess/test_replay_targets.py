@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from replay.cli import main
 from replay.logs.logmaster.reader import open_log
 from replay.targets import Target, target_named
+from replay.targets.states import state_rows, state_tables
 from sqlgen import ddl
+from sqlgen.constraints import parse_constraints
 from sqlgen.dialects import profile_named
+from sqlgen.schema import Column, SqlType, Table
+from tests.inprocess_engines import typed
 from tests.replayed import AT_END, START
 
-KINDS = ["duckdb"]
+KINDS = ["duckdb", "sqlite"]
 
 
 @pytest.fixture(params=KINDS)
@@ -33,13 +40,24 @@ def states(sakila: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The states of the Sakila workload, with the tables that its log describes."""
     folder = tmp_path_factory.mktemp("states")
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=folder)
-    known = {version.table.name.lower() for version in log.catalog.versions}
+    tables = {version.table.name.lower(): version.table for version in log.catalog.versions}
     for state in ("initial", "pit1", "pit2", "pit3", "final"):
         (folder / state).mkdir()
-        for path in (sakila / state).iterdir():
-            if path.name.split(".csv")[0] in known:
-                (folder / state / path.name).symlink_to(path)
+        for name, path in state_tables(sakila / state).items():
+            if name in tables:
+                write_state(folder / state / f"{name}.csv", state_rows(path), tables[name])
     return folder
+
+
+def write_state(path: Path, rows: pa.Table, table: Table) -> None:
+    """Rows with their fractions of a second in full, as SQL of ours has them: for SQLite they are text."""
+    columns = []
+    for name, values in zip(rows.column_names, rows.columns, strict=True):
+        column = table.column(name.upper())
+        texts = [typed(text, column) if column.type is SqlType.TIMESTAMP else text for text in values.to_pylist()]
+        columns.append(["\\N" if text is None else '"' + text.replace('"', '""') + '"' for text in texts])
+    lines = [",".join(rows.column_names), *map(",".join, zip(*columns, strict=True))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 @pytest.fixture
@@ -164,3 +182,68 @@ def test_killed_and_run_again(target: Target, database: str, states: Path, sakil
     assert main(["replay", *arguments(sakila, database), "--apply"]) == 0
     assert same(target, database, states, "final")
     assert rows(target, database, f"SELECT units, statements FROM {home(target, database, 'position')}") == [AT_END]
+
+
+def test_what_to_do_about_a_changed_row(
+    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows(target, database, "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1")
+    code = main(["replay", *arguments(sakila, database), "--apply", "--on", "no-row=overwrite"])
+    if target.dialect == "duckdb":
+        assert code == 8
+        assert "LR4009" in capsys.readouterr().err
+        return
+    assert code == 4
+    assert same(target, database, states, "final")
+
+
+def test_keys_of_a_target(target: Target, database: str) -> None:
+    for statement in (
+        "CREATE TABLE sakila.p (a integer NOT NULL, b integer NOT NULL, c integer UNIQUE, PRIMARY KEY (b, a))",
+        "CREATE TABLE sakila.q (x integer PRIMARY KEY, pa integer, pb integer, FOREIGN KEY (pb, pa) REFERENCES p (b, a))"
+        if target.dialect == "sqlite"
+        else "CREATE TABLE sakila.q (x integer PRIMARY KEY, pa integer, pb integer, FOREIGN KEY (pb, pa) REFERENCES sakila.p (b, a))",
+    ):
+        rows(target, database, statement)
+    tables = [
+        Table("SAKILA", "P", tuple(Column(name, SqlType.INTEGER) for name in "ABC"), ("B", "A")),
+        Table("SAKILA", "Q", tuple(Column(name, SqlType.INTEGER) for name in ("X", "PA", "PB")), ("X",)),
+    ]
+    found = parse_constraints(target.keys(database, ["P", "Q"]), "postgres", tables, lenient=True)
+    assert {(name, columns) for name, columns in found.keys} == {("SAKILA.P", ("B", "A")), ("SAKILA.P", ("C",)), ("SAKILA.Q", ("X",))}
+    assert [(key.table, key.columns, key.parent, key.parent_columns) for key in found.foreign_keys] == [
+        ("SAKILA.Q", ("PB", "PA"), "SAKILA.P", ("B", "A"))
+    ]
+
+
+def test_triggers_and_cascades_of_sqlite(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They would do again what the log has done; triggers cannot be kept from it."""
+    path = tmp_path / "sakila.db"
+    with closing(sqlite3.connect(path)) as made:
+        log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+        for table in {version.name: version.table for version in log.catalog.versions}.values():
+            made.execute(ddl.create_table(replace(table, schema=""), profile_named("sqlite")))
+        made.execute("CREATE TABLE note (id integer, film_id integer REFERENCES film (film_id) ON DELETE CASCADE)")
+    run = ["replay", *arguments(sakila, f"sqlite:///{path}"), "--table", "SAKILA.FILM"]
+    assert main(run) == 4
+    assert "note (film_id) to film (ON DELETE CASCADE)" in capsys.readouterr().out
+    assert main([*run, "--enforcement", "off"]) == 0
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TRIGGER counted AFTER UPDATE ON film BEGIN UPDATE note SET id = id + 1; END")
+    assert main(run) == 4
+    assert "triggers of the target would fire again: counted" in capsys.readouterr().out
+    assert main([*run, "--apply", "--enforcement", "off"]) == 8
+    assert "SQLite cannot keep triggers from firing, and this database has some: counted" in capsys.readouterr().err
+
+
+def test_one_replay_at_a_time(
+    database: str, target: Target, sakila: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if target.dialect == "duckdb":
+        return  # DuckDB lets one process open a file, and this is one
+    monkeypatch.setattr("replay.live._LOCK_SECONDS", 0.3)
+    with closing(target.connect(database)) as other:
+        assert other.lock()
+        assert main(["replay", *arguments(sakila, database), "--apply"]) == 8
+        assert "LR4004" in capsys.readouterr().err
+    assert main(["replay", *arguments(sakila, database), "--apply", "--until-lrsn", START]) == 0
