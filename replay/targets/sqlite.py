@@ -401,7 +401,7 @@ def _marked(statement: str) -> str:
 
 
 def _hash(values: Sequence[str]) -> int:
-    return int.from_bytes(hashlib.blake2b("\x1f".join(values).encode(), digest_size=8).digest(), "big")
+    return int(hashlib.blake2b("\x1f".join(values).encode(), digest_size=8).hexdigest(), 16)
 
 
 def _quoted(names: Sequence[str]) -> str:
