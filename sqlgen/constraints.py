@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import sqlglot
@@ -176,6 +177,8 @@ def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient:
 
 
 def _statements(text: str, dialect: str) -> Iterator[exp.Expr]:
+    if dialect == "db2":
+        import_module("sqlgen.db2")  # sqlglot knows it from then on
     try:
         yield from (tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None)
     except SqlglotError as error:
