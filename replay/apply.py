@@ -330,7 +330,9 @@ class Applier:
     def _share(self, group: Group, jobs: list[Job]) -> None:
         """Have the crew apply a group; what they could not is applied in strict order, which says what is wrong with it."""
         assert self.crew is not None
+        before = self.crew.retried
         done, reasons = self.crew.apply(jobs, self.journey.pending)
+        self.done.retried += self.crew.retried - before
         self.done.units += sum(len(job.units) for job in done)
         self.done.statements += sum(job.statements for job in done)
         applied = {unit.key for job in done for unit in job.units}

@@ -136,12 +136,13 @@ def _joined(count: int, pairs: npt.NDArray[np.int64]) -> Index:
 
 
 class Crew:
-    """``count`` sessions beside the one that holds the lock. ``run`` is the run's number, ``pending`` units that had been set aside."""
+    """``count`` sessions beside the one that holds the lock. ``run`` is the run's number, ``retried`` how often a transaction was tried again."""
 
     def __init__(
         self, connect: Callable[[], Session], scripts: list[Script], count: int, run: int, reached: Callable[[str], None], tries: int
     ) -> None:
         self.connect, self.scripts, self.run, self.reached, self.tries = connect, scripts, run, reached, tries
+        self.retried = 0
         self.sessions: list[Session | None] = [None] * count
         self.ready: list[set[int]] = [set() for _ in range(count)]
 
@@ -184,6 +185,7 @@ class Crew:
                     reason = self._transact(number, job, pending)
                 except Transient as error:
                     reason = error.message
+                    self.retried += 1
                     continue
                 break
             if reason is None:

@@ -158,7 +158,17 @@ def test_a_missing_parent(fresh_database: str, sakila: Path, log: list[str], cap
     assert same(fresh_database, sakila, "pit1")
 
 
-def test_a_deadlock_with_somebody_else(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("how", "late", "early"),
+    [
+        ([], "film_stock WHERE (film_id, store_id) = (725, 1)", "film_stock WHERE (film_id, store_id) = (819, 1)"),
+        (["--sessions", "2"], "film_stock WHERE (film_id, store_id) = (725, 1)", "film_stock WHERE (film_id, store_id) = (819, 1)"),
+        (["--mode", "merged"], "customer_note WHERE note_id = 100", "film WHERE film_id = 100"),
+    ],
+)
+def test_a_deadlock_with_somebody_else(
+    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str], how: list[str], late: str, early: str
+) -> None:
     """Rows are locked against the order of the replay, which the database ends, because it looks for a deadlock first; it is tried again."""
     rows(database, f"ALTER DATABASE {database.rsplit('/', 1)[1]} SET deadlock_timeout = '700ms'")
     ended = []
@@ -166,15 +176,15 @@ def test_a_deadlock_with_somebody_else(replay: Replay, database: str, sakila: Pa
     def other() -> None:
         with psycopg.connect(database) as connection:
             connection.execute("SET deadlock_timeout = '10s'")
-            connection.execute("SELECT FROM sakila.film_stock WHERE (film_id, store_id) = (725, 1) FOR UPDATE")
+            connection.execute(f"SELECT FROM sakila.{late} FOR UPDATE".encode())
             while not rows(database, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND wait_event_type = 'Lock'"):
                 time.sleep(0.05)
-            connection.execute("SELECT FROM sakila.film_stock WHERE (film_id, store_id) = (819, 1) FOR UPDATE")
+            connection.execute(f"SELECT FROM sakila.{early} FOR UPDATE".encode())
             ended.append("granted")
 
     thread = threading.Thread(target=other)
     thread.start()
-    assert replay("--until-lrsn", PIT1) == 0
+    assert replay("--until-lrsn", PIT1, *how) == 0
     thread.join()
     assert ended == ["granted"]
     assert "transactions were tried again" in capsys.readouterr().out
