@@ -145,6 +145,8 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     _add_engine(view)
     view.set_defaults(run=run["graph"], commit_every=1, records_per_file=250_000, trace=False, strict=False)
 
+    _add_ddl(commands, layout, run)
+
     for mode, what in (
         ("redo", "write SQL that repeats the logged changes, in commit order"),
         ("undo", "write SQL that takes them back, in reverse"),
@@ -159,6 +161,22 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
         command.set_defaults(run=run[mode])
     _add_live(commands, layout, run)
     return parser
+
+
+def _add_ddl(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
+    make = commands.add_parser("ddl", help="write SQL that makes the tables of a log in another database", **layout)
+    _add_log(make)
+    group = make.add_argument_group("tables")
+    group.add_argument("--out", type=Path, metavar="FILE", help="the file to write (default: standard output)")
+    group.add_argument("--overwrite", action="store_true", help="replace a file that is already there")
+    group.add_argument(
+        "--generation", choices=("first", "last"), default="last", help="of tables that changed within the log (default last)"
+    )
+    _add_dialect(group)
+    _add_names(group)
+    _add_tables(group)
+    _add_schema(make)
+    make.set_defaults(run=run["ddl"])
 
 
 def _add_live(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
@@ -302,16 +320,29 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     _add_statements(parser, "key")
 
 
-def _add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = True) -> None:
-    group = parser.add_argument_group("statements")
-    if dialect:
-        group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
+def _add_dialect(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
+
+
+def _add_names(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--names",
         choices=("lower", "exact"),
         default="lower",
         help="lower: fold to lower case, quote where needed; exact: as they are, quoted",
     )
+
+
+def _add_tables(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
+    group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
+
+
+def _add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = True) -> None:
+    group = parser.add_argument_group("statements")
+    if dialect:
+        _add_dialect(group)
+    _add_names(group)
     group.add_argument(
         "--where-columns",
         choices=("key", "guard", "all"),
@@ -354,8 +385,7 @@ def _add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None
     group = parser.add_argument_group("selection (all of it combines)")
     if script:
         _add_range(group)
-    group.add_argument("--table", action="append", default=[], metavar="GLOB", help="only tables OWNER.NAME (repeatable)")
-    group.add_argument("--exclude-table", action="append", default=[], metavar="GLOB", help="not these tables (repeatable)")
+    _add_tables(group)
     group.add_argument("--op", action="append", default=[], choices=sorted(OP_NAMES), help="only these operations (repeatable)")
     group.add_argument(
         "--ur", action="append", default=[], type=_unit, metavar="URID[/MEMBER]", help="only these units of recovery (repeatable)"

@@ -18,7 +18,8 @@ from replay.apply import Pace
 from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
 from replay.cascade import consequences, what_if, what_if_text
-from replay.errors import EXIT_UNUSABLE, InputError, LogReplayError, UsageError, Where
+from replay.catalog import TableVersion
+from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING, InputError, LogReplayError, UsageError, Where
 from replay.keys import KeySpaces
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.needs import check_needs
@@ -36,6 +37,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
 from sqlgen.names import check_collisions
+from sqlgen.schema_script import schema_script
 from sqlgen.statements import RenderOptions, identity
 
 
@@ -135,6 +137,30 @@ def _graph(arguments: argparse.Namespace) -> int:
         write_file(arguments.out, picture.text(found, arguments.format))
     print(f"{len(found['units']):,} units, {len(found['rows']):,} rows, {len(found['edges']):,} dependencies in {arguments.out}")
     return 0
+
+
+def _ddl(arguments: argparse.Namespace) -> int:
+    if arguments.out is not None and arguments.out.exists() and not arguments.overwrite:
+        raise UsageError("LR1002", f"{arguments.out} exists", hint="Name another file, or use --overwrite")
+    selection = Selection(tables=tuple(arguments.table), exclude_tables=tuple(arguments.exclude_table))
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, source_named(arguments.source), scratch)
+        constraints = _constraints(arguments, log)
+    versions = _taken(log, selection)
+    if arguments.generation == "first":
+        versions.reverse()
+    tables = {version.name: version.table for version in versions}
+    made = schema_script([tables[name] for name in sorted(tables)], constraints, profile_named(arguments.dialect), arguments.names)
+    if arguments.out is None:
+        print(made.text, end="")
+    else:
+        write_file(arguments.out, made.text)
+        print(f"{len(tables)} tables in {arguments.out}")
+    for note in made.notes:
+        print(f"note: {note.table}.{note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}", file=sys.stderr)
+    for entry in made.left_out:
+        print(f"warning: not said in {arguments.dialect}: {entry}", file=sys.stderr)
+    return EXIT_WARNING if made.left_out else EXIT_OK
 
 
 def _script(mode: str, arguments: argparse.Namespace) -> int:
@@ -366,10 +392,7 @@ def _placed(selection: Selection, log: LogFile) -> Selection:
 
 def _check(log: LogFile, selection: Selection, options: ScriptOptions) -> list[str]:
     """What can be refused before anything is read; the warnings that the run carries."""
-    taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
-    if not taken:
-        names = ", ".join(sorted({version.name for version in log.catalog.versions})[:20])
-        raise UsageError("LR1004", "--table and --exclude-table leave no table of the log", hint=f"The log has: {names}")
+    taken = _taken(log, selection)
     profile = profile_named(options.dialect)
     latest = {version.name: version for version in taken}
     check_collisions([version.table for version in latest.values()], profile, options.names)
@@ -380,9 +403,19 @@ def _check(log: LogFile, selection: Selection, options: ScriptOptions) -> list[s
     return log.warnings(taken)
 
 
+def _taken(log: LogFile, selection: Selection) -> list[TableVersion]:
+    """The table versions that ``--table`` and ``--exclude-table`` take. UsageError (LR1004) when there is none."""
+    taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
+    if not taken:
+        names = ", ".join(sorted({version.name for version in log.catalog.versions})[:20])
+        raise UsageError("LR1004", "--table and --exclude-table leave no table of the log", hint=f"The log has: {names}")
+    return taken
+
+
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "inspect": _inspect,
+    "ddl": _ddl,
     "redo": partial(_script, "redo"),
     "undo": partial(_script, "undo"),
     "replay": _replay,

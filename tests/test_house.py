@@ -344,7 +344,7 @@ PROGRAMS = sorted(
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-COMMANDS = ("demo", "inspect", "redo", "undo", "whatif", "graph", "replay", "status", "mark", "verify")
+COMMANDS = ("demo", "inspect", "ddl", "redo", "undo", "whatif", "graph", "replay", "status", "mark", "verify")
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:

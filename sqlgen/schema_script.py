@@ -1,0 +1,84 @@
+"""The DDL script for the tables of a log: schemas, tables with their keys, further unique keys, foreign keys, and a note wherever the target's type
+is not the source's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlgen import ddl
+from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.ddl import Index, TypeNote
+from sqlgen.dialects import EXACT, Profile
+from sqlgen.names import check_collisions, identifier, table_expression
+from sqlgen.schema import Table
+
+#: Dialects that can add a foreign key to a table that is there.
+_ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql"})
+
+
+@dataclass(frozen=True)
+class SchemaScript:
+    """``text`` of the script; ``notes`` on columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words."""
+
+    text: str
+    notes: tuple[TypeNote, ...]
+    left_out: tuple[str, ...]
+
+
+def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Profile, names: str = "lower") -> SchemaScript:
+    """The script that makes ``tables``. Foreign keys come last, so that the order of the tables does not matter.
+
+    SqlgenError (LR3003) for a column without a type in the target, LR3005 for names that collide there.
+    """
+    check_collisions(tables, profile, names)
+    lines = [f"-- logreplay ddl script for {profile.name}. Stop at the first error, for example: {profile.client}"]
+    lines += [f"-- {quirk}" for quirk in profile.quirks]
+    schemas = dict.fromkeys(table.schema for table in tables if table.schema)
+    lines += [statement for schema in schemas if (statement := ddl.create_schema(schema, profile, names))]
+    notes: list[TypeNote] = []
+    known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
+    for name, table in known.items():
+        own = [note for note in ddl.type_notes(table, profile) if note.fidelity != EXACT]
+        lines += [f"-- {note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}" for note in own]
+        lines.append(ddl.create_table(table, profile, names))
+        lines += _unique_keys(table, constraints.keys_of(name), profile, names)
+        notes += own
+    left_out = []
+    for foreign in constraints.foreign_keys:
+        if foreign.table in known and foreign.parent in known:
+            if profile.name in _ADDS_FOREIGN_KEYS:
+                lines.append(_foreign_key(foreign, known, profile, names))
+            else:
+                left_out.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table} to {foreign.parent}")
+    lines += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
+    return SchemaScript("\n".join(lines) + "\n", tuple(notes), tuple(left_out))
+
+
+def _unique_keys(table: Table, keys: Sequence[tuple[str, ...]], profile: Profile, names: str) -> Iterator[str]:
+    """Unique indexes for the keys that are not the table's own."""
+    further = [key for key in keys if set(key) != set(table.key)]
+    for number, key in enumerate(further, 1):
+        index = Index(f"{table.name}_U{number}", table, tuple((column, False) for column in key), unique=True)
+        if statement := ddl.create_index(index, profile, names):
+            yield statement
+
+
+def _foreign_key(foreign: ForeignKey, tables: dict[str, Table], profile: Profile, names: str) -> str:
+    child, parent = tables[foreign.table], tables[foreign.parent]
+
+    def identifiers(columns: Sequence[str]) -> list[exp.Identifier]:
+        return [identifier(column, profile, names) for column in columns]
+
+    options = (
+        [] if foreign.on_delete == "NO ACTION" or (profile.name == "tsql" and foreign.on_delete == "RESTRICT") else [foreign.on_delete]
+    )
+    target = exp.Schema(this=table_expression(parent, profile, names), expressions=identifiers(foreign.parent_columns or parent.key))
+    reference = exp.Reference(this=target, options=[f"ON DELETE {option}" for option in options])
+    key: exp.Expr = exp.ForeignKey(expressions=identifiers(foreign.columns), reference=reference)
+    if foreign.name:
+        key = exp.Constraint(this=identifier(foreign.name, profile, names), expressions=[key])
+    tree = exp.Alter(kind="TABLE", this=table_expression(child, profile, names), actions=[exp.AddConstraint(expressions=[key])])
+    return tree.sql(dialect=profile.sqlglot) + ";"
