@@ -24,8 +24,6 @@ from sqlgen.schema import FLOATS, Column
 from sqlgen.statements import (
     _SLOT,
     EMITTED,
-    EXCLUDED_COLUMNS,
-    NO_CHANGE,
     PROBLEM,
     Rendered,
     RenderOptions,
@@ -36,6 +34,7 @@ from sqlgen.statements import (
     _only_rows,
     float_bounds,
     identity,
+    outcome_of,
     render,
     shown_columns,
 )
@@ -203,15 +202,7 @@ def _assigned(
             elements.add(", ", "", np.where(changed & named, _VALUE, _ABSENT).astype(np.uint8), [])
         elements.add(equals + _SLOT, "", state, [value.joined()])
         named |= changed
-    outcome = np.full(rows.count, EMITTED, np.uint8)
-    if not named.all():
-        excluded = np.zeros(rows.count, bool)
-        for name, mask in rows.changed.items():
-            if name not in {column.name for column in shown}:
-                excluded |= mask.to_numpy(zero_copy_only=False)
-        outcome[~named] = NO_CHANGE
-        outcome[~named & excluded] = EXCLUDED_COLUMNS
-    return outcome
+    return outcome_of(rows, shown, named)
 
 
 def _condition(

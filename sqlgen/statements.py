@@ -283,6 +283,11 @@ def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems:
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         problems += _only_rows(value.problems, mask)
         parts.append(_assignment(", " + _column_pieces(column, profile, options.names)[0], value, mask))
+    return parts, outcome_of(rows, shown, named)
+
+
+def outcome_of(rows: Rows, shown: tuple[Column, ...], named: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """What becomes of each update: a statement where columns are ``named``, else nothing changed, or only columns that are not ``shown`` did."""
     outcome = np.full(rows.count, EMITTED, np.uint8)
     if not named.all():
         excluded = np.zeros(rows.count, bool)
@@ -291,7 +296,7 @@ def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems:
                 excluded |= mask.to_numpy(zero_copy_only=False)
         outcome[~named] = NO_CHANGE
         outcome[~named & excluded] = EXCLUDED_COLUMNS
-    return parts, outcome
+    return outcome
 
 
 def _assignment(equals: str, value: Parts, mask: pa.BooleanArray) -> pa.Array:
