@@ -35,8 +35,9 @@ from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 
-#: Statements a second where the target has no history yet: a local PostgreSQL.
-_USUAL_RATE = 50_000
+#: Statements a second where the target has no history yet: those of a database on the same machine, by dialect; and of one that was not measured.
+_USUAL_RATES = {"postgres": 50_000, "sqlite": 100_000, "duckdb": 2_000}
+_UNMEASURED = 1_000
 #: Statements folded together in merged mode, unless told otherwise.
 MERGED = 200_000
 #: How long to wait for a lock that a killed replay's connection may still hold.
@@ -457,8 +458,8 @@ def _tell_plan(
     for problem in problems:
         echo(f"refused: {problem}")
     rates = [run.statements / run.seconds for run in runs if run.statements and run.seconds and run.statements >= 1000]
-    rate = rates[0] if rates else _USUAL_RATE
-    source = "as in the last run" if rates else "as usual for a local PostgreSQL"
+    rate = rates[0] if rates else _USUAL_RATES.get(target.dialect, _UNMEASURED)
+    source = "as in the last run" if rates else "as usual on one machine"
     echo(
         f"Estimated time: {ahead.statements / rate:.1f} s at {rate:,.0f} statements a second, {source}; the statements were made in {seconds:.1f} s"
     )
