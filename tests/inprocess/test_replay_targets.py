@@ -27,6 +27,8 @@ from sqlgen.schema import Column, SqlType, Table
 from tests.inprocess_engines import typed
 from tests.replayed import AT_END, START
 
+#: Units and statements of the small log.
+SMALL_END = (36, 259)
 KINDS = ["duckdb", "sqlite"]
 
 
@@ -36,14 +38,15 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 @pytest.fixture(scope="module")
-def states(sakila: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def states(sakila: Path, sakila_small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The states of the Sakila workload, with the tables that its log describes."""
     folder = tmp_path_factory.mktemp("states")
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=folder)
     tables = {version.table.name.lower(): version.table for version in log.catalog.versions}
-    for state in ("initial", "pit1", "pit2", "pit3", "final"):
+    found = {state: sakila / state for state in ("initial", "pit1", "pit2", "pit3", "final")} | {"small": sakila_small / "final"}
+    for state, source in found.items():
         (folder / state).mkdir()
-        for name, path in state_tables(sakila / state).items():
+        for name, path in state_tables(source).items():
             if name in tables:
                 write_state(folder / state / f"{name}.csv", state_rows(path), tables[name])
     return folder
@@ -75,9 +78,11 @@ def database(target: Target, sakila: Path, states: Path, tmp_path: Path) -> Iter
         yield url
 
 
-def arguments(sakila: Path, url: str) -> list[str]:
-    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
-    return [*log, "--to", url]
+def arguments(folder: Path, url: str) -> list[str]:
+    """The options that name a log, ``sakila`` or ``small``, and the target."""
+    (control,) = (path for path in folder.glob("*.ctl") if "nordw" not in path.name)
+    (data,) = folder.glob(f"{control.stem}.dat*")
+    return ["--control", str(control), "--data", str(data), "--engine", "local", "--to", url]
 
 
 def rows(target: Target, url: str, statement: str) -> list[tuple[Any, ...]]:
@@ -106,6 +111,8 @@ def test_every_point_forward_and_back(
     assert main(["replay", *run]) == 0
     assert "Nothing was written" in capsys.readouterr().out
     points = [(point["dir"], point["commit_lrsn"]) for point in json.loads((sakila / "manifest.json").read_text())["points_in_time"]]
+    if target.dialect == "duckdb":
+        points = points[1:2]  # it is slow at single rows
     for state, lrsn in points:
         assert main(["replay", *run, "--apply", "--until-lrsn", lrsn]) == 0
         assert same(target, database, states, state)
@@ -127,9 +134,9 @@ def test_every_point_forward_and_back(
 
 
 def test_a_changed_row_stops_the_replay_and_is_named(
-    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+    target: Target, database: str, states: Path, sakila_small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = arguments(sakila, database)
+    run = arguments(sakila_small, database)
     rows(target, database, "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1")
     assert main(["replay", *run, "--apply"]) == 8
     said = capsys.readouterr().err
@@ -140,7 +147,7 @@ def test_a_changed_row_stops_the_replay_and_is_named(
     assert "film_id = 819, store_id = 1: on_hand: expected" in capsys.readouterr().out
     rows(target, database, "UPDATE sakila.film_stock SET on_hand = 2 WHERE film_id = 819 AND store_id = 1")
     assert main(["replay", *run, "--apply"]) == 0
-    assert same(target, database, states, "final")
+    assert same(target, database, states, "small")
 
 
 def test_other_options_and_missing_things_are_refused(
@@ -157,21 +164,21 @@ def test_other_options_and_missing_things_are_refused(
     assert "LR4003" in capsys.readouterr().err
 
 
-def test_roundtrip(target: Target, database: str, states: Path, sakila: Path, tmp_path: Path) -> None:
+def test_roundtrip(target: Target, database: str, states: Path, sakila_small: Path, tmp_path: Path) -> None:
     certificate = tmp_path / "certificate.json"
     expected = ["--expected", str(states / "initial"), "--certificate", str(certificate)]
-    assert main(["verify", *arguments(sakila, database), "--roundtrip", *expected]) == 0
+    assert main(["verify", *arguments(sakila_small, database), "--roundtrip", *expected]) == 0
     assert json.loads(certificate.read_text())["holds"] is True
 
 
-def test_killed_and_run_again(target: Target, database: str, states: Path, sakila: Path, tmp_path: Path) -> None:
+def test_killed_and_run_again(target: Target, database: str, states: Path, sakila_small: Path, tmp_path: Path) -> None:
     """The client dies at points of its work; what was committed is what the position says, and the rest follows."""
     job = {
         "url": database,
-        "control": str(sakila / "sakila.ctl"),
-        "data": str(sakila / "sakila.dat.gz"),
+        "control": str(sakila_small / "small.ctl"),
+        "data": str(sakila_small / "small.dat"),
         "until": None,
-        "commit_every": 200,
+        "commit_every": 5,
     }
     deaths = [("statements run", 1), ("position moved", 2), ("committed", 2), ("batch run", 5)]
     lines = [
@@ -180,22 +187,22 @@ def test_killed_and_run_again(target: Target, database: str, states: Path, sakil
     process = [sys.executable, "-m", "tests.live.replayer"]
     done = subprocess.run(process, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
     assert done.stdout.split() == [str(-signal.SIGKILL)] * len(deaths), done.stderr
-    assert main(["replay", *arguments(sakila, database), "--apply"]) == 0
-    assert same(target, database, states, "final")
-    assert rows(target, database, f"SELECT units, statements FROM {home(target, database, 'position')}") == [AT_END]
+    assert main(["replay", *arguments(sakila_small, database), "--apply"]) == 0
+    assert same(target, database, states, "small")
+    assert rows(target, database, f"SELECT units, statements FROM {home(target, database, 'position')}") == [SMALL_END]
 
 
 def test_what_to_do_about_a_changed_row(
-    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+    target: Target, database: str, states: Path, sakila_small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows(target, database, "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1")
-    code = main(["replay", *arguments(sakila, database), "--apply", "--on", "no-row=overwrite"])
+    code = main(["replay", *arguments(sakila_small, database), "--apply", "--on", "no-row=overwrite"])
     if target.dialect == "duckdb":
         assert code == 8
         assert "LR4009" in capsys.readouterr().err
         return
     assert code == 4
-    assert same(target, database, states, "final")
+    assert same(target, database, states, "small")
 
 
 def test_keys_of_a_target(target: Target, database: str) -> None:
