@@ -323,12 +323,16 @@ def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None
     if source is None:
         return Constraints()
     if "://" in source:
-        return parse_constraints(target_of(source).keys(source, [table.name for table in tables]), "postgres", tables, lenient=True)
-    try:
-        text = Path(source).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(source)) from None
-    return parse_constraints(text, arguments.schema_dialect, tables)
+        found = parse_constraints(target_of(source).keys(source, [table.name for table in tables]), "postgres", tables, lenient=True)
+    else:
+        try:
+            text = Path(source).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("LR2001", f"the file cannot be read: {error}", Where(source)) from None
+        found = parse_constraints(text, arguments.schema_dialect, tables)
+    for entry in found.unused:
+        print(f"note: a key is not considered: {entry}", file=sys.stderr)
+    return found
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
