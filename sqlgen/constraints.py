@@ -158,7 +158,9 @@ class _Reader:
         if table is None:
             return
         columns = [entry.this if isinstance(entry, exp.Ordered) else entry for entry in index.args["params"].args.get("columns") or ()]
-        if all(isinstance(column, exp.Column | exp.Identifier) for column in columns):
+        if index.args["params"].args.get("where"):
+            self.unused.append(f"unique index {index.name} on {table}: it is over a part of the rows")
+        elif all(isinstance(column, exp.Column | exp.Identifier) for column in columns):
             self.key(table, columns)
         else:
             self.unused.append(f"unique index {index.name} on {table}: it is over an expression")
