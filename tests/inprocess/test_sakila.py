@@ -52,15 +52,19 @@ def differences(engine: Engine, folder: Path, tables: dict[str, Table]) -> list[
 
 
 @pytest.mark.parametrize(("dialect", "where"), [("sqlite", "key"), ("sqlite", "all"), ("duckdb", "guard")])
-def test_redo_then_undo(dialect: str, where: str, sakila: Path, tmp_path: Path) -> None:
+def test_redo_then_undo(dialect: str, where: str, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
+    """DuckDB, which is slow at single rows, has the first units of the log; :mod:`tests.inprocess.test_replay_targets` has them all."""
+    short = dialect == "duckdb"
+    control, data = (sakila_small / "small.ctl", sakila_small / "small.dat") if short else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
+    states = {"redo": (sakila_small if short else sakila) / "final", "undo": sakila / "initial"}
     tables = log_tables(sakila, tmp_path)
     options = ScriptOptions(dialect=dialect, render=RenderOptions(where_columns=where), commit_every=50)
     with engine_of(dialect, "sakila") as engine:
-        assert len(tables.keys() & table_names(sakila / "final")) == 11
+        assert len(tables.keys() & table_names(states["redo"])) == 11
         load(engine, sakila / "initial", tables)
         assert differences(engine, sakila / "initial", tables) == []
-        for mode, end in (("redo", "final"), ("undo", "initial")):
-            bundle = replay.write_script(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], tmp_path / mode, mode=mode, options=options)
+        for mode, folder in states.items():
+            bundle = replay.write_script(control, [data], tmp_path / mode, mode=mode, options=options)
             assert bundle.exit_code == 0
             assert run_all(engine, statements_of(bundle.folder.glob("*.sql"))) == []
-            assert differences(engine, sakila / end, tables) == []
+            assert differences(engine, folder, tables) == []
