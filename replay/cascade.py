@@ -213,7 +213,7 @@ def leave_out(plan: Plan, found: Consequences) -> Plan:
 
 def what_if(found: Consequences) -> dict[str, Any]:
     """The consequences of doing without the chosen changes, as JSON-able data: who must go too, which rows and tables, and the two ways to
-    get there, undo with cascade and redo of all the others, side by side."""
+    get there, undo with cascade and redo of all the others, side by side; ``statements`` at most, as an update that changes nothing needs none."""
     answer = found.answer
     chosen = [unit for unit, mine in _by_unit(answer, found.chosen) if mine]
     gone = {*chosen, *found.units}
@@ -254,7 +254,7 @@ def what_if_text(found: dict[str, Any]) -> str:
     undo, redo = found["undo_cascade"], found["redo_except"]
     lines += [
         "",
-        f"undo --cascade all   {undo['statements']:>12,} statements, on the database as it is after the log",
-        f"redo --except        {redo['statements']:>12,} statements, on the database as it was before the log",
+        f"undo --cascade all   {undo['statements']:>12,} statements at most, on the database as it is after the log",
+        f"redo --except        {redo['statements']:>12,} statements at most, on the database as it was before the log",
     ]
     return "\n".join(lines)

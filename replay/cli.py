@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import traceback
@@ -46,11 +47,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = make_parser(_COMMANDS).parse_args(argv)
     try:
         code: int = arguments.run(arguments)
+        sys.stdout.flush()
         return code
     except LogReplayError as error:
         return _fail(error, arguments)
     except SqlgenError as error:
         return _fail(UsageError(error.code, error.message, hint=error.hint), arguments)
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # whoever read the output has read enough; nothing more can be said there
+        return EXIT_OK
     except KeyboardInterrupt:
         print("logreplay: interrupted; nothing was published", file=sys.stderr)
         return EXIT_UNUSABLE

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -202,3 +204,17 @@ def test_times(small: list[str], tmp_path: Path) -> None:
     assert statements(tmp_path / "day") == statements(tmp_path / "all")
     assert cli.main(["redo", *small, "--out", str(tmp_path / "minute"), "--until-time", last[:16]]) == 0
     assert statements(tmp_path / "minute") == statements(tmp_path / "all")
+
+
+def test_a_reader_that_has_read_enough(sakila_small: Path) -> None:
+    """Output that nobody takes any more (as behind ``| head``) is no defect."""
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    program = "from replay.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", program, "inspect", *log, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
