@@ -526,7 +526,7 @@ class Applier:
         hint = "Nothing of this unit was applied. Find out who changed the row, or say what to do with --on; then run replay again, it goes on here"
         if bad.step is None:
             assert bad.failure is not None
-            found = f"the check at the end of the unit failed: SQLSTATE {bad.failure.sqlstate}: {bad.failure.message}"
+            found = f"the check at the end of the unit failed: {bad.failure}"
             raise TargetError("LR4006", f"{head}: {bad.condition}: {found}", hint=hint)
         evidence = self.room.of(script, bad.step)
         place = f"statement {bad.step - unit.start + 1} of {unit.count}"
@@ -555,7 +555,7 @@ def verdict(script: Script, low: int, high: int, outcome: Outcome) -> _Bad | Non
 def explained(evidence: Evidence, bad: _Bad) -> str:
     """What happened, in words."""
     if bad.failure is not None:
-        return f"the {evidence.op.value} in {evidence.table} failed: SQLSTATE {bad.failure.sqlstate}: {bad.failure.message}"
+        return f"the {evidence.op.value} in {evidence.table} failed: {bad.failure}"
     return f"the {evidence.op.value} in {evidence.table} touched {bad.count:,} rows; expected exactly one (SQLSTATE 00000)"
 
 

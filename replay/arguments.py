@@ -252,6 +252,9 @@ def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
     what = "redo, undo and redo the log in a scratch database, and certify what comes out"
     group.add_argument("--roundtrip", action="store_true", help=what)
     group.add_argument("--ddl", type=Path, metavar="F", help="for --roundtrip without --to: a script that makes the tables")
+    group.add_argument(
+        "--scratch", metavar="URL", help="server for the scratch database (an empty one for MariaDB and MySQL, which need it)"
+    )
     group.add_argument("--certificate", type=Path, metavar="F", help="write what was found as JSON")
     _add_how(command)
     return command
@@ -267,7 +270,7 @@ def _add_how(command: argparse.ArgumentParser) -> None:
 def _add_target(parser: argparse.ArgumentParser, required: bool = True) -> None:
     group = parser.add_argument_group("target")
     what = "the database: postgresql://user@host/database (better without a password: PGPASSWORD, PGSERVICE and ~/.pgpass are heard), "
-    what += "duckdb:////path/file, sqlite:////path/file"
+    what += "mariadb://user@host/, mysql://user@host/ (MYSQL_PWD), duckdb:////path/file, sqlite:////path/file"
     group.add_argument("--to", required=required, metavar="URL", help=what)
 
 

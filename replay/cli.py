@@ -251,9 +251,11 @@ def _verify(arguments: argparse.Namespace) -> int:
             work = live.Work(log, selection, options, _constraints(arguments, log), _engine(arguments, progress))
         if arguments.roundtrip:
             assert work is not None
-            code, found = verify.roundtrip(arguments.to, arguments.ddl, arguments.target_schema, arguments.expected, work, print)
+            code, found = verify.roundtrip(
+                arguments.to, arguments.ddl, arguments.target_schema, arguments.expected, work, print, arguments.scratch
+            )
         else:
-            code, found = verify.state(arguments.to, arguments.target_schema, arguments.expected, work, print)
+            code, found = verify.state(arguments.to, arguments.target_schema, arguments.expected, work, print, arguments.scratch)
     if arguments.certificate is not None:
         verify.write_certificate(found, arguments.certificate)
     return code
@@ -345,7 +347,11 @@ def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
     policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding, arguments.midnight, arguments.empty_text)
     render = RenderOptions(arguments.names, arguments.where_columns, tuple(arguments.columns), tuple(arguments.exclude_columns), policy)
-    dialect = arguments.dialect if hasattr(arguments, "dialect") else target_of(arguments.to or "postgresql:").dialect
+    dialect = (
+        arguments.dialect
+        if hasattr(arguments, "dialect")
+        else target_of(arguments.to or getattr(arguments, "scratch", None) or "postgresql:").dialect
+    )
     return ScriptOptions(
         dialect, arguments.names, arguments.commit_every, arguments.records_per_file, arguments.trace, arguments.strict, render
     )

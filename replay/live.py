@@ -36,7 +36,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 
 #: Statements a second where the target has no history yet: those of a database on the same machine, by dialect; and of one that was not measured.
-_USUAL_RATES = {"postgres": 50_000, "sqlite": 100_000, "duckdb": 2_000}
+_USUAL_RATES = {"postgres": 50_000, "sqlite": 100_000, "duckdb": 2_000, "mariadb": 8_000, "mysql": 8_000}
 _UNMEASURED = 1_000
 #: Statements folded together in merged mode, unless told otherwise.
 MERGED = 200_000
@@ -346,6 +346,7 @@ def _problems(plan: Plan, log: LogFile, tally: Tally, facts: Mapping[str, TableF
             problems.append(
                 f"{found.name}: no unique key of the target lies within {', '.join(sorted(key))}, which identifies rows in the log"
             )
+        problems += [f"{found.name}: {reason}" for reason in known.unfit]
         if known.missing_privileges:
             problems.append(f"{found.name}: this user may not {', '.join(known.missing_privileges)}")
         if request.enforcement:
@@ -398,7 +399,11 @@ def _refuse_mode(session: Session, way: Way, selection: Selection, request: Requ
         raise Refusal("LR4009", "found --mode merged with --sessions; expected one of them", hint="Merged mode uses one session")
     hint = f"Leave {asked} away: one session in strict order does it"
     if not (session.merges if pace.merged else session.parallel):
-        raise Refusal("LR4009", f"found {asked} for a target of kind {session.dialect}; expected a PostgreSQL", hint=hint)
+        raise Refusal(
+            "LR4009",
+            f"found {asked} for a target of kind {session.dialect}; expected one that can do this, such as a PostgreSQL",
+            hint=hint,
+        )
     if not way.forward:
         raise Refusal("LR4009", f"found {asked} on a way back; expected one forward", hint=hint)
     for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):

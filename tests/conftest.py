@@ -11,7 +11,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import docker
@@ -19,14 +19,17 @@ import docker.errors
 import hypothesis
 import psycopg
 import pytest
+import tenacity
 from psycopg import sql
 
-from replay.targets import embedded
+from replay.errors import TargetError
+from replay.targets import embedded, target_named
+from tests.engines import Place
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 
 #: Fixture -> marker of the tests that use it.
-NEEDS = {"postgres": "live", "spark": "spark", "container_postgres": "containers"}
+NEEDS = {"postgres": "live", "spark": "spark", "container_postgres": "containers", "container_mariadb": "containers"}
 
 #: Label of the containers of these tests; its value is the process that made them, so that a later run knows which are left over.
 LABEL = "logreplay.tests"
@@ -91,17 +94,59 @@ def fresh_database(postgres: str) -> Iterator[str]:
 def container_postgres() -> Iterator[str]:
     """The URL of a PostgreSQL server in a container, shared by all tests."""
     from testcontainers.community.postgres import PostgresContainer
-    from testcontainers.core.config import testcontainers_config as config
 
     image = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
+    ready_for(image)
+    container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
+    with container.with_kwargs(labels={LABEL: str(os.getpid())}).with_tmpfs_mount(SMALL_DISK, "size=8m") as running:
+        yield running.get_connection_url(driver=None)
+
+
+@pytest.fixture(scope="session")
+def container_mariadb() -> Iterator[tuple[str, str]]:
+    """The URLs of two MariaDB servers in containers, shared by all tests: one to replay into, one for scratch databases."""
+    image = os.environ.get("LOGREPLAY_MARIADB_IMAGE", "mariadb:10.11")
+    ready_for(image)
+    with mariadb_server(image) as one, mariadb_server(image) as other:
+        yield one, other
+
+
+@contextmanager
+def mariadb_server(image: str) -> Iterator[str]:
+    from testcontainers.core.container import DockerContainer
+
+    password = secrets.token_hex(8)
+    container = (
+        DockerContainer(image).with_env("MARIADB_ROOT_PASSWORD", password).with_exposed_ports(3306).with_tmpfs_mount("/var/lib/mysql")
+    )
+    with container.with_kwargs(labels={LABEL: str(os.getpid())}) as running:
+        url = f"mariadb://root:{password}@{running.get_container_host_ip()}:{running.get_exposed_port(3306)}/"
+        waiting = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TargetError),
+            stop=tenacity.stop_after_delay(120),
+            wait=tenacity.wait_fixed(0.2),
+            reraise=True,
+        )
+        waiting(lambda: target_named("mariadb").connect(url).close())
+        yield url
+
+
+def ready_for(image: str) -> None:
+    """An engine answers, and has the image; else the test fails."""
+    from testcontainers.core.config import testcontainers_config as config
+
     with closing(container_engine()) as client:
         remove_leftovers(client)
         require_image(client, image)
         config.ryuk_disabled = config.ryuk_disabled or not has_image(client, config.ryuk_image)
     config.max_tries, config.sleep_time = 1200, 0.1
-    container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
-    with container.with_kwargs(labels={LABEL: str(os.getpid())}).with_tmpfs_mount(SMALL_DISK, "size=8m") as running:
-        yield running.get_connection_url(driver=None)
+
+
+@pytest.fixture(scope="session", params=["sqlite", "duckdb", pytest.param("mariadb", marks=pytest.mark.containers)])
+def place(request: pytest.FixtureRequest) -> Place:
+    """Where an engine other than PostgreSQL is to be had, each in turn."""
+    server = request.getfixturevalue("container_mariadb")[0] if request.param == "mariadb" else ""
+    return Place(request.param, server)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "tqdm": ("replay.progress",),
     "struct": ("replay.layout", "replay.codecs", "replay.logs"),
     "random": (),
-    "secrets": ("replay.targets.embedded",),
+    "secrets": ("replay.targets",),
     "time": ("replay.cli", "replay.apply", "replay.live", "replay.demo"),
 }
 
@@ -88,7 +88,7 @@ WRITERS = (
     "replay.targets.embedded", "replay.logs.logmaster.reader",
     "replay.local", "replay.spark",
 )  # fmt: skip
-READS_ENVIRONMENT = ("replay.cli", "replay.java", "replay.spark", "replay.targets.embedded")
+READS_ENVIRONMENT = ("replay.cli", "replay.java", "replay.spark", "replay.targets.embedded", "replay.targets.mysql")
 READS_CLOCK = ("replay.cli", "replay.apply", "replay.demo")
 DECODES_BYTES = ("replay.layout", "replay.codecs", "replay.ccsid", "replay.logs")
 

@@ -1,8 +1,8 @@
 """Targets: databases that scripts are run on, changes are replayed into, and whose states are compared. One module each, found by name.
 
-A target is a module (of this package, or in the entry-point group ``logreplay.targets``) with the functions of :class:`Target`. Drivers are imported
-inside functions, so that writing scripts needs none of them. What its ``connect`` gives is a :class:`Session`, which can be replayed into: it runs
-text and counts rows, and knows nothing of logs, positions or what to do about a problem.
+A target is a module or an object (of this package, or in the entry-point group ``logreplay.targets``) with the functions of :class:`Target`. Drivers
+are imported inside functions, so that writing scripts needs none of them. What its ``connect`` gives is a :class:`Session`, which can be replayed into:
+it runs text and counts rows, and knows nothing of logs, positions or what to do about a problem.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
@@ -38,6 +37,10 @@ class Failure:
     sqlstate: str
     message: str
 
+    def __str__(self) -> str:
+        standard = len(self.sqlstate) == 5 and self.sqlstate.isalnum()
+        return f"{'SQLSTATE ' if standard else ''}{self.sqlstate}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -51,7 +54,7 @@ class Outcome:
 class TableFacts:
     """What a replay must know about a table of the target: its columns in order, those the database computes (``generated``) or insists on
     numbering (``identity``), unique keys, triggers that would fire, foreign keys whose action would change further rows (``cascades``),
-    privileges that are missing, and (for sessions that merge) the columns' types without length and precision."""
+    privileges that are missing, the columns' types without length and precision, and why the table as it is cannot be replayed into (``unfit``)."""
 
     columns: tuple[str, ...]
     generated: tuple[str, ...] = ()
@@ -61,6 +64,7 @@ class TableFacts:
     cascades: tuple[str, ...] = ()
     missing_privileges: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class Session(Protocol):
     dialect: str
     #: The statement that drops our tables.
     forget: str
+    #: What our tables' types ``text`` (of any length) and ``timestamp`` are called, where not so.
+    types: Mapping[str, str]
     #: Whether :meth:`savepoint` works; else it is never called.
     savepoints: bool
     #: Whether :meth:`prepare` works; else it is never called.
@@ -194,8 +200,9 @@ class Target(Protocol):
     def shown(self, url: str) -> str:
         """The URL without what must not be shown."""
 
-    def scratch(self) -> AbstractContextManager[str]:
-        """The URL of an empty database of the same kind, gone afterwards."""
+    def scratch(self, url: str | None) -> AbstractContextManager[str]:
+        """The URL of an empty database of the same kind, gone afterwards; ``url`` is a server to make it on. Raises UsageError (LR1001) where one is
+        needed and not given, or the other way round."""
 
     def state_tables(self, folder: Path) -> dict[str, Path]:
         """The files of a state by table; InputError (LR2001) when there are none."""
@@ -214,20 +221,26 @@ class Target(Protocol):
         """Compare tables with a state, by type and counting duplicates. Tables of ``overlay`` replace those of ``folder``."""
 
 
-#: Targets of this package; others are found by entry point.
-BUILT_IN = ("postgres", "duckdb", "sqlite")
+#: Targets of this package, by name; others are entry points of this group.
+_GROUP = "logreplay.targets"
+BUILT_IN = {
+    "postgres": "replay.targets.postgres",
+    "duckdb": "replay.targets.duckdb",
+    "sqlite": "replay.targets.sqlite",
+    "mariadb": "replay.targets.mysql:MARIADB",
+    "mysql": "replay.targets.mysql:MYSQL",
+}
 #: URL scheme -> target, where they differ.
 _SCHEMES = {"postgresql": "postgres"}
 
 
 def target_named(name: str) -> Target:
     """The target of this name; UsageError (LR1001) when there is none."""
-    if name in BUILT_IN:
-        return cast(Target, import_module(f"{__name__}.{name}"))
-    found = {point.name: point for point in entry_points(group="logreplay.targets")}
+    found = {point.name: point for point in entry_points(group=_GROUP)}
+    found |= {built_in: EntryPoint(built_in, place, _GROUP) for built_in, place in BUILT_IN.items()}
     if name in found:
         return cast(Target, found[name].load())
-    raise UsageError("LR1001", f"found target {name!r}; expected one of: {', '.join(sorted({*BUILT_IN, *found}))}")
+    raise UsageError("LR1001", f"found target {name!r}; expected one of: {', '.join(sorted(found))}")
 
 
 def target_of(url: str) -> Target:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from replay.errors import TargetError, Where
 from replay.targets import DUPLICATE_KEY, FOREIGN_KEY, OTHER, Difference, Failure, Outcome, Session, TableFacts, Transient
-from replay.targets.states import file_of, state_tables, statements_of
+from replay.targets.states import file_of, no_server, state_tables, statements_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,10 +34,11 @@ def shown(url: str) -> str:
 
 
 @contextmanager
-def scratch() -> Iterator[str]:
+def scratch(url: str | None = None) -> Iterator[str]:
     """The URL of an empty database in a temporary folder."""
     import duckdb
 
+    no_server(url)
     with tempfile.TemporaryDirectory(prefix="logreplay-duckdb-") as folder:
         path = Path(folder) / "scratch.duckdb"
         duckdb.connect(str(path)).close()
@@ -107,6 +108,7 @@ class DuckdbSession:
     prepares = False
     merges = False
     parallel = False
+    types: Mapping[str, str] = {}
     savepoints = False
 
     def __init__(self, url: str) -> None:
@@ -237,7 +239,7 @@ class DuckdbSession:
         return int(self.query(f"SELECT count(*) FROM {_name(schema, table)}")[0][0])
 
     def hashes(self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], buckets: int) -> dict[int, tuple[int, str]]:
-        query = f"SELECT {_bucket(key, buckets)} AS b, count(*), sum(hash({_list(columns)})) FROM {_name(schema, table)} GROUP BY b"
+        query = f"SELECT {_bucket(key, buckets)}, count(*), sum(hash({_list(columns)})) FROM {_name(schema, table)} GROUP BY 1"
         return {bucket: (count, str(total)) for bucket, count, total in self.query(query)}
 
     def bucket(

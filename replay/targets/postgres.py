@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import secrets
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -189,9 +190,23 @@ def _without_password(url: str) -> tuple[str, str | None]:
     return urlunsplit(parts), password
 
 
-def scratch() -> AbstractContextManager[str]:
-    """A database on an embedded server of its own."""
-    return embedded.server()
+@contextmanager
+def scratch(url: str | None = None) -> Iterator[str]:
+    """A database on an embedded server of its own, or a new one on the server of ``url``."""
+    if url is None:
+        with embedded.server() as server:
+            yield server
+        return
+    name = f"logreplay_{secrets.token_hex(6)}"
+    session = connect(url)
+    try:
+        session.execute(f"CREATE DATABASE {name}")
+        try:
+            yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+        finally:
+            session.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        session.close()
 
 
 def connect(url: str) -> Session:

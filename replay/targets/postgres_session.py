@@ -49,6 +49,7 @@ class PostgresSession:
 
     dialect = "postgres"
     forget = "DROP SCHEMA logreplay CASCADE"
+    types: Mapping[str, str] = {}
     savepoints = True
     prepares = True
     merges = True

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from replay.errors import TargetError, Where
 from replay.targets import DUPLICATE_KEY, FOREIGN_KEY, OTHER, Difference, Failure, Outcome, Session, TableFacts, Transient
-from replay.targets.states import file_of, path_of, state_rows, state_tables, statements_of
+from replay.targets.states import file_of, no_server, path_of, state_rows, state_tables, statements_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,8 +50,9 @@ def shown(url: str) -> str:
 
 
 @contextmanager
-def scratch() -> Iterator[str]:
+def scratch(url: str | None = None) -> Iterator[str]:
     """The URL of a temporary folder, where the first schema that is made becomes a file."""
+    no_server(url)
     with tempfile.TemporaryDirectory(prefix="logreplay-sqlite-") as folder:
         yield f"sqlite:///{folder}/"
 
@@ -126,6 +127,7 @@ class SqliteSession:
     prepares = False
     merges = False
     parallel = False
+    types: Mapping[str, str] = {}
 
     def __init__(self, url: str) -> None:
         import sqlite3

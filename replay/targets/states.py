@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from replay.errors import InputError, TargetError, Where
+from replay.errors import InputError, TargetError, UsageError, Where
 
 
 def state_tables(folder: Path) -> dict[str, Path]:
@@ -46,6 +46,12 @@ def state_rows(path: Path) -> pa.Table:
             quoted_strings_can_be_null=False,
         ),
     )
+
+
+def no_server(url: str | None) -> None:
+    """Raises UsageError (LR1001) for a server to make a scratch database on, where databases are files."""
+    if url is not None:
+        raise UsageError("LR1001", f"found --scratch {url}; expected none: a temporary file serves")
 
 
 def path_of(url: str) -> Path:

@@ -1,4 +1,4 @@
-"""SQLite and DuckDB in this process, behind one face: run a statement, read rows back in the value contract's text."""
+"""SQLite and DuckDB in this process and MariaDB in a container, behind one face: run a statement, read rows back in the value contract's text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import duckdb
 import pyarrow as pa
+import pymysql
+from pymysql.constants import CLIENT
 
 from replay.targets.states import state_rows
 from sqlgen.dialects import Profile, profile_named
@@ -85,21 +89,71 @@ class Duckdb:
         self.connection.close()
 
 
-ENGINES = {"sqlite": Sqlite, "duckdb": Duckdb}
+class Mariadb:
+    """A MariaDB server, empty before and after."""
+
+    profile = profile_named("mariadb")
+
+    def __init__(self, url: str, *schemas: str) -> None:
+        parts = urlsplit(url)
+        self.connection = pymysql.connect(
+            host=parts.hostname,
+            port=parts.port,
+            user=parts.username,
+            password=parts.password,
+            autocommit=True,
+            client_flag=CLIENT.FOUND_ROWS,
+        )
+        self.schemas = schemas
+        for statement in (*self.profile.session, *(f"CREATE DATABASE {schema}" for schema in schemas)):
+            self.run(statement)
+
+    def run(self, statement: str) -> int:
+        with self.connection.cursor() as cursor:
+            return cursor.execute(statement)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
+    def load(self, name: str, values: pa.Table) -> None:
+        marks = ", ".join(["%s"] * values.num_columns)
+        with self.connection.cursor() as cursor:
+            cursor.executemany(f"INSERT INTO {name} VALUES ({marks})", list(zip(*(c.to_pylist() for c in values.columns), strict=True)))
+
+    def close(self) -> None:
+        for schema in self.schemas:
+            self.run(f"DROP DATABASE {schema}")
+        self.connection.close()
 
 
-@contextmanager
-def engine_of(dialect: str, *schemas: str) -> Iterator[Sqlite | Duckdb]:
-    engine = ENGINES[dialect](*schemas)
-    try:
-        yield engine
-    finally:
-        engine.close()
+@dataclass(frozen=True)
+class Place:
+    """Where an engine is to be had: its dialect, and the URL of its server where it has one."""
+
+    dialect: str
+    url: str = ""
+
+    @contextmanager
+    def engine(self, *schemas: str) -> Iterator[Sqlite | Duckdb | Mariadb]:
+        engine = Mariadb(self.url, *schemas) if self.url else {"sqlite": Sqlite, "duckdb": Duckdb}[self.dialect](*schemas)
+        try:
+            yield engine
+        finally:
+            engine.close()
 
 
 def column_text(column: Column, profile: Profile, names: str = "lower") -> str:
     """How a column is read back: decimals, dates and times as text, floats as doubles."""
     name = identifier(column.name, profile, names).sql(dialect=profile.sqlglot)
+    if profile.name == "mariadb":
+        if column.type in (SqlType.REAL, SqlType.DOUBLE):
+            return f"{name} + 0e0"  # a FLOAT alone is shown with six digits
+        if column.type is SqlType.TIMESTAMP:
+            return f"DATE_FORMAT({name}, '%Y-%m-%d %H:%i:%s.%f')"
+        if column.type in (SqlType.DECIMAL, SqlType.DATE, SqlType.TIME):
+            return f"CAST({name} AS CHAR)"
     if profile.name == "duckdb":
         if column.type in (SqlType.REAL, SqlType.DOUBLE):
             return f"{name}::DOUBLE"

@@ -1,4 +1,4 @@
-"""The Sakila log on SQLite and DuckDB: redo leads to the state after it, undo back to the state before. The tables are those that the log
+"""The Sakila log on SQLite, DuckDB and MariaDB: redo leads to the state after it, undo back to the state before. The tables are those that the log
 describes; three more of the states never change."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlgen import ddl
 from sqlgen.names import table_expression
 from sqlgen.schema import ARROW_TYPES, Table
 from sqlgen.statements import RenderOptions
-from tests.inprocess_engines import Engine, engine_of, run_all, shape, state, state_file, statements_of, table_names, typed
+from tests.engines import Engine, Place, run_all, shape, state, state_file, statements_of, table_names, typed
 
 
 def log_tables(sakila: Path, scratch: Path) -> dict[str, Table]:
@@ -51,15 +51,15 @@ def differences(engine: Engine, folder: Path, tables: dict[str, Table]) -> list[
     return found
 
 
-@pytest.mark.parametrize(("dialect", "where"), [("sqlite", "key"), ("sqlite", "all"), ("duckdb", "guard")])
-def test_redo_then_undo(dialect: str, where: str, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
-    """DuckDB, which is slow at single rows, has the first units of the log; :mod:`tests.inprocess.test_replay_targets` has them all."""
-    short = dialect == "duckdb"
+@pytest.mark.parametrize("where", ["key", "guard", "all"])
+def test_redo_then_undo(place: Place, where: str, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
+    """DuckDB, which is slow at single rows, has the first units of the log; :mod:`tests.targets.test_replay_targets` has them all."""
+    short = place.dialect == "duckdb"
     control, data = (sakila_small / "small.ctl", sakila_small / "small.dat") if short else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
     states = {"redo": (sakila_small if short else sakila) / "final", "undo": sakila / "initial"}
     tables = log_tables(sakila, tmp_path)
-    options = ScriptOptions(dialect=dialect, render=RenderOptions(where_columns=where), commit_every=50)
-    with engine_of(dialect, "sakila") as engine:
+    options = ScriptOptions(dialect=place.dialect, render=RenderOptions(where_columns=where), commit_every=50)
+    with place.engine("sakila") as engine:
         assert len(tables.keys() & table_names(states["redo"])) == 11
         load(engine, sakila / "initial", tables)
         assert differences(engine, sakila / "initial", tables) == []

@@ -1,4 +1,5 @@
-"""Replay into databases of this process: to every point and back, exactly once, and what is refused or found out."""
+"""Replay into databases of other kinds than PostgreSQL, in this process and in containers: to every point and back, exactly once, and what is refused
+or found out."""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ from sqlgen import ddl
 from sqlgen.constraints import parse_constraints
 from sqlgen.dialects import profile_named
 from sqlgen.schema import Column, SqlType, Table
-from tests.inprocess_engines import typed
+from tests.engines import typed
 from tests.replayed import AT_END, START
 
 #: Units and statements of the small log.
 SMALL_END = (36, 259)
-KINDS = ["duckdb", "sqlite"]
+KINDS = ["duckdb", "sqlite", pytest.param("mariadb", marks=pytest.mark.containers)]
 
 
 @pytest.fixture(params=KINDS)
@@ -64,12 +65,21 @@ def write_state(path: Path, rows: pa.Table, table: Table) -> None:
 
 
 @pytest.fixture
-def database(target: Target, sakila: Path, states: Path, tmp_path: Path) -> Iterator[str]:
+def servers(target: Target, request: pytest.FixtureRequest) -> tuple[str | None, list[str]]:
+    """Where databases of this kind are made (None: in temporary files), and the option for a scratch database."""
+    if target.dialect != "mariadb":
+        return None, []
+    server, other = request.getfixturevalue("container_mariadb")
+    return server, ["--scratch", other]
+
+
+@pytest.fixture
+def database(target: Target, servers: tuple[str | None, list[str]], sakila: Path, states: Path, tmp_path: Path) -> Iterator[str]:
     """The URL of a database in the state before the Sakila log, its tables made by ``logreplay ddl``."""
     script = tmp_path / "tables.sql"
     log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
     assert main(["ddl", *log, "--dialect", target.dialect, "--out", str(script)]) == 0
-    with target.scratch() as url:
+    with target.scratch(servers[0]) as url:
         if target.dialect == "sqlite":  # there, a schema is a file
             with closing(target.connect(url)) as session:
                 session.make_schema("sakila")
@@ -105,7 +115,12 @@ def same(target: Target, url: str, states: Path, state: str) -> bool:
 
 
 def test_every_point_forward_and_back(
-    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+    target: Target,
+    database: str,
+    servers: tuple[str | None, list[str]],
+    states: Path,
+    sakila: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = arguments(sakila, database)
     assert main(["replay", *run]) == 0
@@ -123,7 +138,7 @@ def test_every_point_forward_and_back(
     capsys.readouterr()
     assert main(["replay", *run, "--apply"]) == 0
     assert "0 units of recovery with 0 statements" in capsys.readouterr().out
-    assert main(["verify", *run, "--expected", str(states / "initial")]) == 0
+    assert main(["verify", *run, *servers[1], "--expected", str(states / "initial")]) == 0
     assert main(["mark", "end", "--to", database]) == 0
     for state, lrsn in [*reversed(points), ("initial", START)]:
         assert main(["replay", *run, "--apply", "--until-lrsn", lrsn]) == 0
@@ -134,7 +149,12 @@ def test_every_point_forward_and_back(
 
 
 def test_a_changed_row_stops_the_replay_and_is_named(
-    target: Target, database: str, states: Path, sakila_small: Path, capsys: pytest.CaptureFixture[str]
+    target: Target,
+    database: str,
+    servers: tuple[str | None, list[str]],
+    states: Path,
+    sakila_small: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = arguments(sakila_small, database)
     rows(target, database, "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1")
@@ -143,7 +163,7 @@ def test_a_changed_row_stops_the_replay_and_is_named(
     assert "LR4006" in said
     assert "no-row" in said
     assert "'on_hand': '77'" in said
-    assert main(["verify", *run, "--expected", str(states / "initial")]) == 8
+    assert main(["verify", *run, *servers[1], "--expected", str(states / "initial")]) == 8
     assert "film_id = 819, store_id = 1: on_hand: expected" in capsys.readouterr().out
     rows(target, database, "UPDATE sakila.film_stock SET on_hand = 2 WHERE film_id = 819 AND store_id = 1")
     assert main(["replay", *run, "--apply"]) == 0
@@ -151,7 +171,7 @@ def test_a_changed_row_stops_the_replay_and_is_named(
 
 
 def test_other_options_and_missing_things_are_refused(
-    target: Target, database: str, states: Path, sakila: Path, capsys: pytest.CaptureFixture[str]
+    target: Target, database: str, servers: tuple[str | None, list[str]], sakila: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = arguments(sakila, database)
     assert main(["replay", *run, "--apply", "--until-lrsn", "00DECBF4DD6635100000"]) == 0
@@ -160,13 +180,16 @@ def test_other_options_and_missing_things_are_refused(
     rows(target, database, "DROP TABLE sakila.kiosk_scan")
     assert main(["replay", *run, "--apply"]) == 8
     assert "SAKILA.KIOSK_SCAN: the target has no such table" in capsys.readouterr().err
-    assert main(["replay", *run[:-1], database + "x", "--apply"]) == 8
+    nowhere = f"{target.dialect}://127.0.0.1:1/" if servers[0] else database + "x"
+    assert main(["replay", *run[:-1], nowhere, "--apply"]) == 8
     assert "LR4003" in capsys.readouterr().err
 
 
-def test_roundtrip(target: Target, database: str, states: Path, sakila_small: Path, tmp_path: Path) -> None:
+def test_roundtrip(
+    target: Target, database: str, servers: tuple[str | None, list[str]], states: Path, sakila_small: Path, tmp_path: Path
+) -> None:
     certificate = tmp_path / "certificate.json"
-    expected = ["--expected", str(states / "initial"), "--certificate", str(certificate)]
+    expected = ["--expected", str(states / "initial"), "--certificate", str(certificate), *servers[1]]
     assert main(["verify", *arguments(sakila_small, database), "--roundtrip", *expected]) == 0
     assert json.loads(certificate.read_text())["holds"] is True
 
@@ -203,6 +226,13 @@ def test_what_to_do_about_a_changed_row(
         return
     assert code == 4
     assert same(target, database, states, "small")
+
+
+def test_any_column_name_can_be_hashed(target: Target, database: str) -> None:
+    rows(target, database, "CREATE TABLE sakila.t (b integer PRIMARY KEY, h integer)")
+    rows(target, database, "INSERT INTO sakila.t VALUES (1, 2), (2, 2)")
+    with closing(target.connect(database)) as session:
+        assert {bucket: count for bucket, (count, _) in session.hashes("sakila", "t", ["b", "h"], ["b"], 1).items()} == {0: 2}
 
 
 def test_keys_of_a_target(target: Target, database: str) -> None:
