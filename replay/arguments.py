@@ -130,7 +130,31 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     _add_engine(ask)
     ask.set_defaults(run=run["whatif"])
 
-    view = commands.add_parser("graph", help="who built on whom around some units: a page to look at, or data", **layout)
+    _add_graph(commands, layout).set_defaults(run=run["graph"], commit_every=1, records_per_file=250_000, trace=False, strict=False)
+    _add_ddl(commands, layout, run)
+    _add_migrate(commands, layout).set_defaults(run=run["migrate"])
+
+    for mode, what in (
+        ("redo", "write SQL that repeats the logged changes, in commit order"),
+        ("undo", "write SQL that takes them back, in reverse"),
+    ):
+        command = commands.add_parser(mode, help=what, description=what, **layout)
+        _add_log(command)
+        _add_output(command)
+        _add_selection(command)
+        _add_schema(command)
+        _add_dependents(command, mode)
+        _add_mapping(command)
+        _add_engine(command)
+        command.set_defaults(run=run[mode])
+    _add_live(commands, layout, run)
+    return parser
+
+
+def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    view: argparse.ArgumentParser = commands.add_parser(
+        "graph", help="who built on whom around some units: a page to look at, or data", **layout
+    )
     _add_log(view)
     group = view.add_argument_group("graph")
     group.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file to write")
@@ -143,24 +167,7 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     _add_selection(view)
     _add_schema(view)
     _add_engine(view)
-    view.set_defaults(run=run["graph"], commit_every=1, records_per_file=250_000, trace=False, strict=False)
-
-    _add_ddl(commands, layout, run)
-
-    for mode, what in (
-        ("redo", "write SQL that repeats the logged changes, in commit order"),
-        ("undo", "write SQL that takes them back, in reverse"),
-    ):
-        command = commands.add_parser(mode, help=what, description=what, **layout)
-        _add_log(command)
-        _add_output(command)
-        _add_selection(command)
-        _add_schema(command)
-        _add_dependents(command, mode)
-        _add_engine(command)
-        command.set_defaults(run=run[mode])
-    _add_live(commands, layout, run)
-    return parser
+    return view
 
 
 def _add_ddl(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
@@ -177,6 +184,29 @@ def _add_ddl(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[
     _add_tables(group)
     _add_schema(make)
     make.set_defaults(run=run["ddl"])
+
+
+def _add_migrate(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    what = "write all that takes the tables of a log to another database: schema, load, redo scripts, foreign keys, verification"
+    command: argparse.ArgumentParser = commands.add_parser("migrate", help=what, description=what, **layout)
+    _add_log(command)
+    _add_output(command)
+    group = command.add_argument_group("migrate")
+    group.add_argument("--initial", type=Path, metavar="DIR", help="the rows before the log: TABLE.csv or TABLE.csv.gz for each table")
+    group.add_argument(
+        "--generation", choices=("first", "last"), default="last", help="of tables that changed within the log (default last)"
+    )
+    _add_selection(command)
+    _add_schema(command)
+    _add_mapping(command)
+    _add_engine(command)
+    return command
+
+
+def _add_mapping(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("mapping")
+    group.add_argument("--mapping", type=Path, metavar="F", help="names, types, exclusions and masks of the target (TOML; see README)")
+    group.add_argument("--mask-key-file", type=Path, metavar="F", help="the key for masks: at least 16 bytes that nobody else knows")
 
 
 def _add_live(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:

@@ -93,7 +93,7 @@ def write_bundle(
         if outcome.consequences is not None:
             manifest["consequences"] = outcome.consequences.describe()
         (work / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        _publish(work, out)
+        publish(work, out)
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         raise
@@ -116,7 +116,7 @@ def _consequences(outcome: Outcome) -> list[str]:
     return [f"{dependents}; {said[selection.cascade]} (--cascade {selection.cascade})"]
 
 
-def _publish(work: Path, out: Path) -> None:
+def publish(work: Path, out: Path) -> None:
     """Rename ``work`` to ``out``; an old bundle is moved aside first and removed last."""
     work.chmod(0o755)
     aside = None
@@ -185,6 +185,7 @@ def _manifest(
             "trace": options.trace,
             "strict": options.strict,
             **options.render.describe(),
+            **({} if options.mapping is None else {"mapping": options.mapping.describe()}),
         },
         "scripts": [
             {

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from replay import demo, inspect, live, local, picture, status, verify
+from replay import demo, inspect, live, local, migrate, picture, status, verify
 from replay.apply import Pace
 from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
@@ -37,6 +37,8 @@ from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
+from sqlgen.mapping import parse_mapping
+from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
 from sqlgen.schema_script import schema_script
 from sqlgen.statements import RenderOptions, identity
@@ -170,6 +172,32 @@ def _ddl(arguments: argparse.Namespace) -> int:
     return EXIT_WARNING if made.left_out else EXIT_OK
 
 
+def _migrate(arguments: argparse.Namespace) -> int:
+    check_output(arguments.out, arguments.overwrite)
+    selection, family = _selection(arguments), source_named(arguments.source)
+    check_needs(family, "redo", selection)
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, family, scratch)
+        selection = _placed(selection, log)
+        options = _mapped(arguments, log, _options(arguments))
+        warnings = _check(log, selection, options)
+        versions = _taken(log, selection)
+        if arguments.generation == "first":
+            versions.reverse()
+        tables = {version.name: version.table for version in versions}
+        request = migrate.Request([tables[name] for name in sorted(tables)], arguments.initial, _constraints(arguments, log), warnings)
+        with Bar(sys.stderr) as progress:
+            plan = make_plan(log, "redo", selection, options, arguments.split_mb << 20)
+            made = migrate.write_migration(plan, log, request, arguments.out, _engine(arguments, progress), arguments.overwrite)
+    for note in made.manifest["types"]:
+        print(f"note: {note['table']}.{note['column']}: {note['source']} becomes {note['target']}, {note['fidelity']}: {note['note']}")
+    for warning in [*made.manifest["warnings"], *made.redo.manifest["warnings"]]:
+        print(f"warning: {warning}")
+    _tell_bundle(made.redo)
+    print(f"{made.folder / migrate.STEPS} says what to run in which order")
+    return made.exit_code
+
+
 def _script(mode: str, arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
     selection = _selection(arguments)
@@ -179,6 +207,7 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
         log = _open(arguments, family, scratch)
         selection = _placed(selection, log)
+        options = _mapped(arguments, log, options)
         if selection.from_position and selection.until_position and selection.from_position > selection.until_position:
             raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
         warnings = _check(log, selection, options)
@@ -188,6 +217,11 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
         bundle = _write(log, mode, selection, options, arguments.out, arguments, warnings)
     for warning in bundle.manifest["warnings"]:
         print(f"warning: {warning}")
+    _tell_bundle(bundle)
+    return bundle.exit_code
+
+
+def _tell_bundle(bundle: Bundle) -> None:
     for finding in bundle.manifest["findings"]["shown"][:20]:
         print(finding)
     if bundle.manifest["findings"]["count"] > 20:
@@ -198,7 +232,6 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
         print(f"… {len(bundle.manifest['quarantined_units']) - 20} more quarantined units in manifest.json")
     print(balance_text(bundle.tally))
     print(f"{len(bundle.manifest['scripts'])} script(s) and manifest.json in {bundle.folder}")
-    return bundle.exit_code
 
 
 def _replay(arguments: argparse.Namespace) -> int:
@@ -357,6 +390,27 @@ def _options(arguments: argparse.Namespace) -> ScriptOptions:
     )
 
 
+def _mapped(arguments: argparse.Namespace, log: LogFile, options: ScriptOptions) -> ScriptOptions:
+    """The options with ``--mapping``. SqlgenError (LR1011) names all that is wrong with it."""
+    if arguments.mapping is None:
+        if arguments.mask_key_file is not None:
+            raise UsageError("LR1001", "found --mask-key-file without --mapping; expected both")
+        return options
+    key = None if arguments.mask_key_file is None else mask_key(_read(arguments.mask_key_file))
+    tables = [version.table for version in log.catalog.versions]
+    text = _read(arguments.mapping).decode("utf-8", "replace")
+    made = parse_mapping(text, tables, profile_named(options.dialect), options.render, key)
+    render = replace(options.render, exclude_columns=(*options.render.exclude_columns, *made.excluded()))
+    return replace(options, mapping=made, render=render)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+
+
 def _selection(arguments: argparse.Namespace) -> Selection:
     low, high = arguments.from_time, arguments.until_time
     if low and high and low > high:
@@ -433,6 +487,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "inspect": _inspect,
     "ddl": _ddl,
+    "migrate": _migrate,
     "redo": partial(_script, "redo"),
     "undo": partial(_script, "undo"),
     "replay": _replay,

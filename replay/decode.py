@@ -21,6 +21,7 @@ from replay.selection import REASON
 from replay.where import ValueFilter
 from sqlgen import statements
 from sqlgen.dialects import Profile
+from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
 from sqlgen.shapes import render_shaped
 
@@ -70,15 +71,17 @@ class RowDecoder:
         if self.filter is not None:
             wanted = self._wanted(self.filter, batch)
             outcome[~wanted] = REASON["does not satisfy --where"]
-        rows = self._rows(batch)
+        rows, options = self._rows(batch), self.options
         if self.plan.mode == "undo":
             rows = rows.inverse()
+        if self.plan.options.mapping is not None:
+            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
         shapes: Mapping[str, str] = {}
         if self.plan.prepared:
-            shaped = render_shaped(rows, self.profile, self.options)
+            shaped = render_shaped(rows, self.profile, options)
             rendered, shapes = shaped.rendered, shaped.shapes
         else:
-            rendered = statements.render(rows, self.profile, self.options)
+            rendered = statements.render(rows, self.profile, options)
         for problem in rendered.problems:
             batch.problem(problem.row, problem.code, problem.column, problem.found, problem.expected, problem.hint)
         made = np.zeros(batch.count, np.uint8)

@@ -18,6 +18,7 @@ from replay.keys import unit_hash
 from replay.logs import LogFile, Split
 from replay.selection import BUILT_ON, CHOSEN_BY, INCOMPLETE, NOT_ASKED, REASON, Facts, Selection, Verdicts, decide
 from sqlgen.constraints import Constraints
+from sqlgen.mapping import TableMap
 from sqlgen.statements import RenderOptions
 
 #: Of this many records one is looked at to place the bounds of the buckets.
@@ -26,7 +27,8 @@ SAMPLE_EVERY = 64
 
 @dataclass(frozen=True)
 class ScriptOptions:
-    """How scripts are written. ``commit_every`` units share a target transaction; a file holds about ``records_per_file`` records."""
+    """How scripts are written. ``commit_every`` units share a target transaction; a file holds about ``records_per_file`` records. ``mapping`` says
+    what tables and columns become (its exclusions stand in ``render`` too)."""
 
     dialect: str = "postgres"
     names: str = "lower"
@@ -35,6 +37,7 @@ class ScriptOptions:
     trace: bool = False
     strict: bool = False
     render: RenderOptions = field(default_factory=RenderOptions)
+    mapping: TableMap | None = None
 
 
 @dataclass(frozen=True)

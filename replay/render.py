@@ -353,11 +353,22 @@ class BucketRenderer:
             where = self._where(changes.records[changes.head[row]], table=name)
             self.tally.refusals.append(Finding("LR3003", where, what, "changes that a statement can repeat", hint))
         make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
-        text = "" if kind == Change.EXCHANGE else make(table, self.profile, self.plan.options.names)
+        mapping = self.plan.options.mapping
+        target = table if mapping is None else mapping.table(table, self.plan.options.render)
+        text = "" if kind == Change.EXCHANGE else make(target, self.profile, self.plan.options.names)
         return pa.array([text] * len(rows), pa.string())
 
     def _structure_statements(self, changes: Changes, rows: Index, version: int) -> pa.Array:
-        """What happened to the table's structure, or (undo) its inverse; refused where the former state is not known."""
+        """What happened to the table's structure, or (undo) its inverse; refused where the former state is not known, and under a mapping."""
+        if self.plan.options.mapping is not None:
+            for row in rows[changes.uncommitted[rows] == 0]:
+                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
+                found, expected = "a change of the table's structure", "none: a mapping says what the table becomes, not its changes"
+                hint = (
+                    "End before it (--until-lrsn) and begin again after it with another mapping, or leave the table out (--exclude-table)"
+                )
+                self.tally.refusals.append(Finding("LR3003", where, found, expected, hint))
+            return pa.array([""] * len(rows), pa.string())
         texts = []
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
             wanted = change.inverse() if self.plan.mode == "undo" else change

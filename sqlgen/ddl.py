@@ -12,7 +12,7 @@ from enum import Enum
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
-from sqlgen.dialects import LOSSY, REFUSED, Profile, TypeRule
+from sqlgen.dialects import LOSSY, REFUSED, WIDENED, Profile, TypeRule
 from sqlgen.errors import SqlgenError
 from sqlgen.names import identifier, table_expression, target_name
 from sqlgen.schema import Column, SqlType, Table
@@ -147,6 +147,8 @@ def source_type(column: Column) -> str:
 
 def type_rule(column: Column, profile: Profile) -> TypeRule:
     """The rule for a column, with its text filled in: the first of the profile's that fits the column's type and length."""
+    if column.declared:
+        return TypeRule(column.type, column.declared, 0, WIDENED, "as the mapping says; whether it holds every value is not checked")
     for rule in profile.types:
         if rule.type is column.type and (not rule.up_to or column.length <= rule.up_to):
             length = max(column.length, 1)

@@ -73,13 +73,15 @@ FLOATS = frozenset({SqlType.REAL, SqlType.DOUBLE})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. ``length`` is in the source's units (characters or bytes; fraction digits for timestamps), ``scale`` for DECIMAL."""
+    """One column. ``length`` is in the source's units (characters or bytes; fraction digits for timestamps), ``scale`` for DECIMAL. ``declared`` is
+    its type in the target's words, where a user says it."""
 
     name: str
     type: SqlType
     nullable: bool = True
     length: int = 0
     scale: int = 0
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)

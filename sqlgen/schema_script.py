@@ -21,11 +21,18 @@ _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql"
 
 @dataclass(frozen=True)
 class SchemaScript:
-    """``text`` of the script; ``notes`` on columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words."""
+    """``tables``: lines that make schemas and tables with their keys; ``foreign_keys``: lines that add these, for when the rows are there; ``notes`` on
+    columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words."""
 
-    text: str
+    tables: tuple[str, ...]
+    foreign_keys: tuple[str, ...]
     notes: tuple[TypeNote, ...]
     left_out: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole script."""
+        return "\n".join([*self.tables, *self.foreign_keys]) + "\n"
 
 
 def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Profile, names: str = "lower") -> SchemaScript:
@@ -46,15 +53,23 @@ def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Pr
         lines.append(ddl.create_table(table, profile, names))
         lines += _unique_keys(table, constraints.keys_of(name), profile, names)
         notes += own
-    left_out = []
+    left_out, further = [], []
     for foreign in constraints.foreign_keys:
         if foreign.table in known and foreign.parent in known:
             if profile.name in _ADDS_FOREIGN_KEYS:
-                lines.append(_foreign_key(foreign, known, profile, names))
+                further.append(_foreign_key(foreign, known, profile, names))
             else:
                 left_out.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table} to {foreign.parent}")
-    lines += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
-    return SchemaScript("\n".join(lines) + "\n", tuple(notes), tuple(left_out))
+    further += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
+    return SchemaScript(tuple(lines), tuple(further), tuple(notes), tuple(left_out))
+
+
+def count_check(table: Table, name: str, rows: int, profile: Profile, names: str) -> str:
+    """A query that gives one row, (name, found, expected), when the table does not have so many rows."""
+    count, wanted = exp.Count(this=exp.Star()), exp.Literal.number(rows)
+    shown = exp.alias_(exp.Literal.string(name), "name"), exp.alias_(count, "found"), exp.alias_(wanted, "expected")
+    query = exp.select(*shown).from_(table_expression(table, profile, names)).having(exp.NEQ(this=count.copy(), expression=wanted.copy()))
+    return query.sql(dialect=profile.sqlglot) + ";"
 
 
 def _unique_keys(table: Table, keys: Sequence[tuple[str, ...]], profile: Profile, names: str) -> Iterator[str]:

@@ -84,7 +84,7 @@ FOUND_WITHOUT_INSTALLING = ("logreplay.profiles", "sqlglot.dialects")
 
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
 WRITERS = (
-    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.status", "replay.verify", "replay.java",
+    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.status", "replay.verify", "replay.java", "replay.migrate",
     "replay.targets.embedded", "replay.logs.logmaster.reader",
     "replay.local", "replay.spark",
 )  # fmt: skip
@@ -344,7 +344,7 @@ PROGRAMS = sorted(
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-COMMANDS = ("demo", "inspect", "ddl", "redo", "undo", "whatif", "graph", "replay", "status", "mark", "verify")
+COMMANDS = ("demo", "inspect", "ddl", "migrate", "redo", "undo", "whatif", "graph", "replay", "status", "mark", "verify")
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:

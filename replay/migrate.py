@@ -1,0 +1,207 @@
+"""A migration as a folder: the schema, the initial load, the redo scripts, the foreign keys, and what proves the result, in the order to run them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import replay
+from replay.bundle import Bundle, check_output, publish, write_bundle
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Where
+from replay.initial import state_files, state_rows
+from replay.logs import LogFile
+from replay.plan import Plan
+from replay.stages import Engine
+from sqlgen import statements
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import Profile, profile_named
+from sqlgen.mapping import TableMap, plain
+from sqlgen.schema import Table
+from sqlgen.schema_script import SchemaScript, count_check, schema_script
+from sqlgen.script import script_prologue
+
+SCHEMA, LOAD, REDO, FOREIGN_KEYS, VERIFY, STEPS = (
+    "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "50-verify.sql", "PLAN.md",
+)  # fmt: skip
+#: Rows in a transaction of the load.
+_TOGETHER = 10_000
+
+
+@dataclass(frozen=True)
+class Migration:
+    """What was written: the folder, its manifest, the bundle of redo scripts, and the exit code."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    redo: Bundle
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be migrated: ``tables`` as the log has them (before the mapping), the state before the log (None: loaded by other means), keys."""
+
+    tables: Sequence[Table]
+    initial: Path | None
+    constraints: Constraints
+    warnings: Sequence[str] = ()
+
+
+def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engine: Engine, overwrite: bool = False) -> Migration:
+    """Write the folder ``out``. Raises what :func:`replay.bundle.write_bundle` raises, InputError for an unusable initial state, and SqlgenError for
+    what the target cannot hold; then nothing is left behind."""
+    check_output(out, overwrite)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    options, profile = plan.options, profile_named(plan.options.dialect)
+    mapping = options.mapping or TableMap()
+    tables = {f"{table.schema}.{table.name}": mapping.table(table, options.render) for table in request.tables}
+    known = mapping.constraints(request.constraints, request.tables, options.render)
+    schema = schema_script(list(tables.values()), known, profile, options.names)
+    work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
+        loaded = {} if request.initial is None else _load(work / LOAD, plan, mapping, request)
+        bundle = write_bundle(plan, log, work / REDO, engine, warnings=list(request.warnings), constraints=request.constraints)
+        if schema.foreign_keys:
+            title = f"-- logreplay foreign keys for {profile.name}: when all rows are there. For example: {profile.client}"
+            (work / FOREIGN_KEYS).write_text("\n".join([title, *schema.foreign_keys]) + "\n", encoding="utf-8")
+        expected = _expected(bundle, loaded)
+        if expected:
+            (work / VERIFY).write_text(_verify_text(expected, tables, profile, options.names), encoding="utf-8")
+        manifest = _manifest(plan, request, schema, bundle, loaded, expected)
+        (work / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (work / STEPS).write_text(_plan_text(manifest, profile, log), encoding="utf-8")
+        publish(work, out)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+    code = bundle.exit_code or (EXIT_WARNING if manifest["warnings"] else EXIT_OK)
+    return Migration(out, manifest, Bundle(out / REDO, bundle.manifest, bundle.tally, bundle.exit_code), code)
+
+
+def _load(folder: Path, plan: Plan, mapping: TableMap, request: Request) -> dict[str, int]:
+    """Write a script of inserts for each table of the initial state; OWNER.NAME -> rows."""
+    assert request.initial is not None
+    folder.mkdir()
+    options, profile = plan.options, profile_named(plan.options.dialect)
+    counts: dict[str, int] = {}
+    for number, (name, path) in enumerate(state_files(request.initial, request.tables).items(), 1):
+        table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)
+        counts[name] = 0
+        with (folder / f"{number:04d}-{table.name.lower()}.sql").open("w", encoding="utf-8", newline="\n") as script:
+            script.write(script_prologue(profile, "load"))
+            for rows in state_rows(path, table):
+                rendered = statements.render(mapping.rows(rows, options.render), profile, plain(options.render))
+                if rendered.problems:
+                    problem = rendered.problems[0]
+                    where = Where(str(path), counts[name] + problem.row + 2, field=problem.column, table=name)
+                    raise InputError(problem.code, f"found {problem.found}; expected {problem.expected}", where, problem.hint)
+                _write(script, rendered.text, profile)
+                counts[name] += rows.count
+    return counts
+
+
+def _write(script: Any, text: pa.StringArray, profile: Profile) -> None:
+    begin, commit = (f"{words}\n" if words else "" for words in (profile.begin, profile.commit))
+    for start in range(0, len(text), _TOGETHER):
+        script.write(f"{begin}{chr(10).join(text[start : start + _TOGETHER].to_pylist())}\n{commit}")
+
+
+def _expected(bundle: Bundle, loaded: Mapping[str, int]) -> dict[str, int]:
+    """Rows that each table has in the end, where that is known: it is not after a table was emptied as a whole."""
+    found = {}
+    for name, rows in loaded.items():
+        changes = bundle.manifest["tables"].get(name, {})
+        if set(changes) <= {"insert", "update", "delete"}:
+            found[name] = rows + changes.get("insert", 0) - changes.get("delete", 0)
+    return found
+
+
+def _verify_text(expected: Mapping[str, int], tables: Mapping[str, Table], profile: Profile, names: str) -> str:
+    """Queries that give a row for each table whose number of rows is not the expected one."""
+    lines = [
+        f"-- logreplay verification for {profile.name}: a row that comes back names a table with another number of rows. {profile.client}"
+    ]
+    lines += [count_check(tables[name], name, rows, profile, names) for name, rows in expected.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _manifest(
+    plan: Plan, request: Request, schema: SchemaScript, bundle: Bundle, loaded: Mapping[str, int], expected: Mapping[str, int]
+) -> dict[str, Any]:
+    mapping = plan.options.mapping
+    warnings = [f"not said in {plan.options.dialect}: {entry}" for entry in schema.left_out]
+    unknown = sorted(loaded.keys() - expected.keys())
+    warnings += [f"{name} is emptied as a whole in the log: how many rows it has in the end is not checked" for name in unknown]
+    if request.initial is None and mapping is not None and any(entry.mask for entry in mapping.tables.values()):
+        warnings.append(
+            "columns are masked, and the rows before the log are loaded by other means: those must have the same masks (--initial)"
+        )
+    return {
+        "program": f"logreplay {replay.__version__}",
+        "mode": "migrate",
+        "dialect": plan.options.dialect,
+        "mapping": None if mapping is None else mapping.describe(),
+        "types": [
+            {"table": n.table, "column": n.column, "source": n.source, "target": n.target, "fidelity": n.fidelity, "note": n.note}
+            for n in schema.notes
+        ],
+        "loaded": dict(loaded) if request.initial is not None else None,
+        "expected_rows": dict(expected),
+        "foreign_keys": sum(not line.startswith("--") for line in schema.foreign_keys),
+        "redo": {
+            name: bundle.manifest[name] for name in ("units", "statements", "first_commit_lrsn", "last_commit_lrsn", "inputs", "exit_code")
+        },
+        "warnings": warnings,
+    }
+
+
+def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> str:
+    """The steps, for people."""
+    redo = manifest["redo"]
+    steps = [f"`{SCHEMA}`: the tables and their keys, empty, without foreign keys."]
+    if manifest["loaded"] is None:
+        steps.append("Load the rows from before the log by your own means (or write this folder again with `--initial DIR`).")
+    else:
+        steps.append(
+            f"`{LOAD}/*.sql`: {sum(manifest['loaded'].values()):,} rows of {len(manifest['loaded'])} tables, as they were before the log."
+        )
+    steps.append(f"`{REDO}/*.sql`: {redo['statements']:,} statements in {redo['units']:,} units of recovery, in commit order.")
+    if manifest["foreign_keys"]:
+        steps.append(
+            f"`{FOREIGN_KEYS}`: {manifest['foreign_keys']} foreign keys. One that fails names rows that the source did not check either."
+        )
+    if manifest["expected_rows"]:
+        steps.append(f"`{VERIFY}`: prints nothing when each table has the expected number of rows.")
+    lines = [
+        f"# Migration of {log.source} to {profile.name}",
+        "",
+        "Run the scripts in this order, each to its end; stop at the first error.",
+        "",
+    ]
+    lines += [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+    lines += ["", f"For example: `{profile.client}`", "", "## What proves the rows", ""]
+    if manifest["mapping"] is None:
+        lines.append(
+            "`logreplay verify LOG-OPTIONS --to URL --expected DIR` compares every row with the state that the log leads to, where logreplay can"
+        )
+        lines.append("connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the log.")
+    else:
+        lines.append(
+            "Under a mapping the number of rows is checked; every redo statement touches exactly one row, so a lost one stops its script."
+        )
+    if manifest["types"]:
+        lines += ["", "## Types that are not exactly those of the source", ""]
+        lines += [
+            f"* {n['table']}.{n['column']}: {n['source']} becomes {n['target']}, {n['fidelity']}: {n['note']}" for n in manifest["types"]
+        ]
+    if manifest["warnings"]:
+        lines += ["", "## Warnings", "", *(f"* {warning}" for warning in manifest["warnings"])]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,277 @@
+"""A mapping: how tables and columns are called, typed, left out or masked in the target, read from a TOML file.
+
+::
+
+    [schemas]
+    SAKILA = "shop"
+
+    [tables."SAKILA.FILM"]
+    name = "movie"                       # or "other_schema.movie"
+    columns = { FILM_ID = "movie_id" }
+    types = { RENTAL_RATE = "numeric(9, 2)" }
+    exclude = ["DESCRIPTION"]
+    mask = ["TITLE"]
+
+Names on the left are those of the log, in any case; names on the right are spelled as ``--names`` says.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.dialects import Profile
+from sqlgen.errors import SqlgenError
+from sqlgen.masking import cannot_mask, masked
+from sqlgen.names import check_collisions, target_name
+from sqlgen.rows import Rows
+from sqlgen.schema import Column, Table
+from sqlgen.statements import RenderOptions, identity, shown_columns
+
+_TOP = {"schemas", "tables"}
+_ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}
+#: Problems of a file that are told at once.
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class TableMapping:
+    """What becomes of one table; column names are those of the log, ``name`` has the schema in front where it is another."""
+
+    name: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableMap:
+    """The mapping of a log. ``tables`` by OWNER.NAME; ``key`` for masks (32 bytes, empty where nothing is masked)."""
+
+    schemas: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, TableMapping] = field(default_factory=dict)
+    key: bytes = b""
+
+    def describe(self) -> dict[str, Any]:
+        """The mapping as JSON-able data, without the key."""
+        tables = {name: {field: value for field, value in vars(entry).items() if value} for name, entry in sorted(self.tables.items())}
+        return {"schemas": dict(self.schemas), "tables": tables}
+
+    def excluded(self) -> tuple[str, ...]:
+        """The columns that are left out, as ``--exclude-columns`` names them."""
+        return tuple(f"{name}.{column}" for name, entry in self.tables.items() for column in entry.exclude)
+
+    def name(self, table: Table) -> tuple[str, str]:
+        """(schema, name) of a table in the target."""
+        entry = self._entry(table)
+        schema, dot, name = entry.name.rpartition(".")
+        return (schema if dot else self.schemas.get(table.schema.upper(), table.schema)), name or table.name
+
+    def table(self, table: Table, options: RenderOptions) -> Table:
+        """A table as the target has it, with the columns that are shown. SqlgenError (LR3006) when what finds a row is left out."""
+        entry = self._entry(table)
+        identity(table, options)
+        schema, name = self.name(table)
+        shown = tuple(
+            replace(column, name=entry.columns.get(column.name, column.name), declared=entry.types.get(column.name, ""))
+            for column in shown_columns(table, options)
+        )
+        return Table(schema, name, shown, tuple(entry.columns.get(column, column) for column in table.key))
+
+    def rows(self, rows: Rows, options: RenderOptions) -> Rows:
+        """Rows as the target has them."""
+        entry = self._entry(rows.table)
+        columns = {column.name: column for column in rows.table.columns}
+
+        def side(image: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+            return {
+                entry.columns.get(name, name): masked(values, columns[name], self.key) if name in entry.mask else values
+                for name, values in image.items()
+            }
+
+        shown = {column.name for column in shown_columns(rows.table, options)}
+        # what is left out may have the name that another column gets
+        changed = {entry.columns.get(name, name) if name in shown else f"{name}\0": mask for name, mask in rows.changed.items()}
+        return replace(rows, table=self.table(rows.table, options), before=side(rows.before), after=side(rows.after), changed=changed)
+
+    def constraints(self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions) -> Constraints:
+        """Keys and foreign keys as the target has them; those with a column that is left out go, and are named."""
+        known = {f"{table.schema}.{table.name}": table for table in tables}
+        unused = list(constraints.unused)
+
+        def shown(name: str, columns: Iterable[str]) -> bool:
+            return name in known and set(columns) <= {column.name for column in shown_columns(known[name], options)}
+
+        def mapped(name: str, columns: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+            entry = self._entry(known[name])
+            return ".".join(self.name(known[name])).upper(), tuple(entry.columns.get(column, column) for column in columns)
+
+        keys = [mapped(name, columns) for name, columns in constraints.keys if shown(name, columns)]
+        foreign_keys: list[ForeignKey] = []
+        for foreign in constraints.foreign_keys:
+            if not shown(foreign.table, foreign.columns) or not shown(foreign.parent, foreign.parent_columns):
+                unused.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column of it is left out")
+                continue
+            table, columns = mapped(foreign.table, foreign.columns)
+            parent, parent_columns = mapped(foreign.parent, foreign.parent_columns)
+            foreign_keys.append(replace(foreign, table=table, columns=columns, parent=parent, parent_columns=parent_columns))
+        return replace(constraints, keys=tuple(keys), foreign_keys=tuple(foreign_keys), unused=tuple(unused))
+
+    def _entry(self, table: Table) -> TableMapping:
+        return self.tables.get(f"{table.schema}.{table.name}", _AS_IT_IS)
+
+
+_AS_IT_IS = TableMapping()
+
+
+def plain(options: RenderOptions) -> RenderOptions:
+    """The options for rows that a mapping made: which columns are shown is settled."""
+    return replace(options, columns=(), exclude_columns=())
+
+
+def parse_mapping(text: str, tables: Sequence[Table], profile: Profile, options: RenderOptions, key: bytes | None) -> TableMap:
+    """The mapping in ``text``, checked against all forms of the log's tables. SqlgenError (LR1011) names everything that is wrong with it;
+    ``key`` is None where none is given."""
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SqlgenError("LR1011", f"the mapping is not TOML: {error}") from None
+    problems: list[str] = []
+    made = _made(found, tables, problems)
+    problems += _type_problems(made, profile)
+    masks = [f"{name}.{column}" for name, entry in made.tables.items() for column in entry.mask]
+    if masks and key is None:
+        problems.append(f"{masks[0]} is masked, and there is no key; expected one (--mask-key-file)")
+    made = replace(made, key=key if masks and key else b"")
+    if not problems:
+        problems += _name_problems(made, tables, profile, options)
+    if problems:
+        more = f" ({len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+        raise SqlgenError("LR1011", "the mapping cannot be used: " + "; ".join(problems[:_SHOWN]) + more, "Nothing was written")
+    return made
+
+
+def _made(found: Mapping[str, Any], tables: Sequence[Table], problems: list[str]) -> TableMap:
+    problems += [f"found [{name}]; expected one of: {', '.join(sorted(_TOP))}" for name in found.keys() - _TOP]
+    versions: dict[str, list[Table]] = {}
+    for table in tables:
+        versions.setdefault(f"{table.schema}.{table.name}", []).append(table)
+    spelled = {name.upper(): name for name in versions}
+    owners = {table.schema.upper() for table in tables}
+    schemas = {}
+    for name, value in _section(found, "schemas", problems).items():
+        if name.upper() not in owners:
+            problems.append(f"schemas.{name}: the log has no such schema; expected one of: {', '.join(sorted(owners))}")
+        elif not isinstance(value, str) or not value:
+            problems.append(f"schemas.{name}: found {value!r}; expected a name")
+        else:
+            schemas[name.upper()] = value
+    entries = {}
+    for name, value in _section(found, "tables", problems).items():
+        if name.upper() not in spelled:
+            problems.append(f"tables.{name}: the log has no such table; expected one of: {', '.join(sorted(versions)[:_SHOWN])}")
+        elif not isinstance(value, dict):
+            problems.append(f"tables.{name}: found {value!r}; expected a table of entries")
+        else:
+            source = spelled[name.upper()]
+            entries[source] = _entry_of(f"tables.{name}", value, versions[source], problems)
+    return TableMap(schemas, entries)
+
+
+def _section(found: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
+    section = found.get(name, {})
+    if isinstance(section, dict):
+        return section
+    problems.append(f"{name}: found {section!r}; expected a table")
+    return {}
+
+
+def _entry_of(place: str, value: Mapping[str, Any], versions: Sequence[Table], problems: list[str]) -> TableMapping:
+    columns: dict[str, list[Column]] = {}
+    for table in versions:
+        for column in table.columns:
+            columns.setdefault(column.name.upper(), []).append(column)
+    problems += [f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}" for name in value.keys() - _ENTRIES]
+    for name, kind in _ENTRIES.items():
+        if name in value and not isinstance(value[name], kind):
+            problems.append(
+                f"{place}.{name}: found {value[name]!r}; expected a {'text' if kind is str else 'list' if kind is list else 'table'}"
+            )
+            return TableMapping()
+    for name in ("columns", "types", "exclude", "mask"):
+        for column in value.get(name, ()):
+            if not isinstance(column, str) or column.upper() not in columns:
+                problems.append(f"{place}.{name}: {column!r} is no column; expected one of: {', '.join(columns)}")
+    for name in ("columns", "types"):
+        problems += [
+            f"{place}.{name}.{c}: found {v!r}; expected a text" for c, v in value.get(name, {}).items() if not isinstance(v, str) or not v
+        ]
+
+    def own(column: str) -> str:
+        return columns[column.upper()][0].name if isinstance(column, str) and column.upper() in columns else ""
+
+    entry = TableMapping(
+        value.get("name", ""),
+        {own(column): str(name) for column, name in value.get("columns", {}).items()},
+        {own(column): str(kind) for column, kind in value.get("types", {}).items()},
+        tuple(own(column) for column in value.get("exclude", ())),
+        tuple(own(column) for column in value.get("mask", ())),
+    )
+    for name in entry.mask:
+        for column in columns.get(name.upper(), ()):
+            if reason := cannot_mask(column):
+                problems.append(f"{place}.mask: {name} cannot be masked: {reason}; expected it under exclude")
+    problems += [
+        f"{place}: {name} is masked and has a type of its own; expected one of these" for name in entry.mask if name in entry.types
+    ]
+    return entry
+
+
+def _type_problems(made: TableMap, profile: Profile) -> Iterator[str]:
+    for table, entry in made.tables.items():
+        for column, kind in entry.types.items():
+            if not _is_type(kind, profile):
+                yield f"tables.{table}.types.{column}: found {kind!r}; expected a type of {profile.name}"
+
+
+def _is_type(kind: str, profile: Profile) -> bool:
+    """Whether a text is a type of the dialect, and nothing more."""
+    try:
+        tree = sqlglot.parse_one(f"CREATE TABLE t (c {kind})", read=profile.sqlglot)
+    except SqlglotError:
+        return False
+    if not isinstance(tree, exp.Create) or not isinstance(tree.this, exp.Schema) or len(tree.this.expressions) != 1 or "--" in kind:
+        return False
+    column = tree.this.expressions[0]
+    return isinstance(column, exp.ColumnDef) and isinstance(column.kind, exp.DataType) and not column.args.get("constraints")
+
+
+def _name_problems(made: TableMap, tables: Sequence[Table], profile: Profile, options: RenderOptions) -> Iterator[str]:
+    """What is wrong with the names and keys that come out."""
+    hidden = replace(options, exclude_columns=(*options.exclude_columns, *made.excluded()))
+    latest = {f"{table.schema}.{table.name}": table for table in tables}
+    try:
+        mapped = {name: made.table(table, hidden) for name, table in latest.items()}
+        check_collisions(list(mapped.values()), profile, options.names)
+    except SqlgenError as error:
+        yield error.message
+        return
+    seen: dict[tuple[str, str], str] = {}
+    for name, table in mapped.items():
+        columns: dict[str, str] = {}
+        for source, column in zip(shown_columns(latest[name], hidden), table.columns, strict=True):
+            spelled_column = target_name(column.name, profile, options.names)
+            if (first := columns.setdefault(spelled_column, source.name)) != source.name:
+                yield f"{name}: the columns {first} and {source.name} both become {spelled_column!r}"
+        spelled = (table.schema.lower(), table.name.lower()) if options.names == "lower" else (table.schema, table.name)
+        if (other := seen.setdefault(spelled, name)) != name:
+            yield f"{other} and {name} both become {'.'.join(spelled)}"

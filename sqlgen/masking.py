@@ -1,0 +1,93 @@
+"""Masking: values replaced so that nobody can read them back without the key, and so that rows that belong together still do.
+
+The same value of the same kind becomes the same mask in every column: numbers of one type, text, bytes. Whole numbers are permuted within their
+type, so that different values stay different; text and bytes become a keyed digest of 80 bits. NULL stays NULL.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from hashlib import blake2b
+
+import pyarrow as pa
+
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Column, SqlType
+
+#: Length of masked text in characters, and of masked bytes.
+TEXT_LENGTH, BYTES_LENGTH = 16, 10
+_BITS = {SqlType.SMALLINT: 16, SqlType.INTEGER: 32, SqlType.BIGINT: 64}
+_TEXT = frozenset({SqlType.CHAR, SqlType.VARCHAR})
+_BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY})
+_ROUNDS = 8
+_SHORTEST_SECRET = 16
+
+
+def mask_key(secret: bytes) -> bytes:
+    """The key that a secret makes. SqlgenError (LR1011) for one that is too short to be a secret."""
+    if len(secret.strip()) < _SHORTEST_SECRET:
+        raise SqlgenError(
+            "LR1011",
+            f"found a key of {len(secret.strip())} bytes; expected at least {_SHORTEST_SECRET}",
+            "For example: head -c 32 /dev/urandom > F",
+        )
+    return blake2b(secret.strip(), digest_size=32, person=b"logreplay key").digest()
+
+
+def cannot_mask(column: Column) -> str:
+    """Why a column cannot be masked; '' when it can."""
+    if column.type in _TEXT:
+        return "" if column.length >= TEXT_LENGTH else f"a mask has {TEXT_LENGTH} characters, and the column holds {column.length}"
+    if column.type in _BYTES:
+        return "" if column.length >= BYTES_LENGTH else f"a mask has {BYTES_LENGTH} bytes, and the column holds {column.length}"
+    if column.type in _BITS or column.type is SqlType.DECIMAL:
+        return ""
+    return f"there is no mask for {column.type.value}"
+
+
+def masked(values: pa.Array, column: Column, key: bytes) -> pa.Array:
+    """The masks of a column's values (value contract: :mod:`sqlgen.schema`); each distinct value is computed once."""
+    encoded = values.dictionary_encode()
+    mask = _mask_of(column, key)
+    return pa.array([mask(value) for value in encoded.dictionary.to_pylist()], values.type).take(encoded.indices)
+
+
+def _mask_of(column: Column, key: bytes) -> Callable[..., str | bytes | int]:
+    if column.type in _TEXT:
+        # blanks at the end do not count where Db2 compares text
+        return lambda text: base64.b32encode(_digest(text.rstrip(" ").encode(), key, b"text")).decode().lower()
+    if column.type in _BYTES:
+        return lambda data: _digest(data, key, b"bytes")
+    if column.type is SqlType.DECIMAL:
+        return lambda digits: _decimal(digits, column, key)
+    half = 1 << (_BITS[column.type] - 1)
+    person = column.type.value.encode()
+    return lambda number: permuted(number + half, 2 * half, key, person) - half
+
+
+def _digest(data: bytes, key: bytes, person: bytes) -> bytes:
+    return blake2b(data, digest_size=BYTES_LENGTH, key=key, person=person).digest()
+
+
+def _decimal(digits: str, column: Column, key: bytes) -> str:
+    most = 10**column.length - 1
+    number = int(digits.replace(".", ""))
+    found = permuted(number + most, 2 * most + 1, key, f"{column.length},{column.scale}".encode()) - most
+    text = f"{abs(found):0{column.scale + 1}d}"
+    sign = "-" if found < 0 else ""
+    return f"{sign}{text[: len(text) - column.scale]}.{text[len(text) - column.scale :]}" if column.scale else sign + text
+
+
+def permuted(number: int, size: int, key: bytes, person: bytes) -> int:
+    """A keyed permutation of the numbers below ``size``: a Feistel network over the next even number of bits, repeated until within."""
+    half = ((size - 1).bit_length() + 1) // 2
+    low = (1 << half) - 1
+    while True:
+        left, right = number >> half, number & low
+        for turn in range(_ROUNDS):
+            text = blake2b(b"%d:%d" % (turn, right), digest_size=16, key=key, person=person).hexdigest()
+            left, right = right, left ^ (int(text, 16) & low)
+        number = left << half | right
+        if number < size:
+            return number

@@ -1,0 +1,136 @@
+"""A migration of the Sakila log: run on PostgreSQL, its tables hold what the state after the log holds, under other names and without what is masked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replay.cli import main
+from replay.targets import postgres
+from tests.replayed import rows
+
+MAPPING = """
+[schemas]
+SAKILA = "shop"
+
+[tables."SAKILA.FILM"]
+name = "movie"
+columns = { FILM_ID = "movie_id", LENGTH = "minutes", TITLE = "rating", RATING = "title" }
+types = { RENTAL_RATE = "numeric(9, 2)" }
+exclude = ["DESCRIPTION"]
+
+[tables."SAKILA.CUSTOMER"]
+mask = ["CUSTOMER_ID", "LAST_NAME", "EMAIL"]
+
+[tables."SAKILA.RENTAL"]
+mask = ["CUSTOMER_ID"]
+"""
+KEYS = """CREATE TABLE sakila.film (film_id int PRIMARY KEY);
+CREATE TABLE sakila.customer (customer_id int PRIMARY KEY);
+CREATE TABLE sakila.inventory (inventory_id int, film_id int, CONSTRAINT of_film FOREIGN KEY (film_id) REFERENCES sakila.film (film_id));
+CREATE TABLE sakila.rental (rental_id int, customer_id int, CONSTRAINT who FOREIGN KEY (customer_id) REFERENCES sakila.customer (customer_id));"""
+
+
+def log(sakila: Path) -> list[str]:
+    return ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
+
+
+def run(database: str, folder: Path) -> None:
+    postgres.run_scripts(database, sorted(path for path in folder.rglob("*.sql") if path.name != "50-verify.sql"))
+
+
+def test_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "map.toml").write_text(MAPPING)
+    (tmp_path / "key").write_text("nobody knows this text")
+    (tmp_path / "keys.sql").write_text(KEYS)
+    mapped = ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
+    out = tmp_path / "out"
+    how = ["--initial", str(sakila / "initial"), "--schema", str(tmp_path / "keys.sql"), "--out", str(out)]
+    assert main(["migrate", *log(sakila), *mapped, *how]) == 0
+    assert main(["migrate", *log(sakila), *mapped, *how]) == 12
+    assert "LR1002" in capsys.readouterr().err
+    assert main(["migrate", *log(sakila), *mapped, *how, "--overwrite"]) == 0
+    text = "".join(path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file())
+    assert "nobody knows" not in text
+    assert "SMITH" not in (out / "20-load" / "0002-customer.sql").read_text(encoding="utf-8")
+
+    run(fresh_database, out)
+    assert rows(fresh_database, "SELECT count(*) FROM pg_constraint WHERE contype = 'f'") == [(2,)]
+    for line in (out / "50-verify.sql").read_text(encoding="utf-8").splitlines()[1:]:
+        assert rows(fresh_database, line) == []
+    postgres.run_scripts(fresh_database, [sakila / "schema.sql"])
+    postgres.load_state(fresh_database, "sakila", sakila / "final")
+    one = "SELECT film_id, rating, title, length, rental_rate, last_update FROM sakila.film"
+    other = "SELECT movie_id, title, rating, minutes, rental_rate, last_update FROM shop.movie"
+    for pair in ((one, other), (other, one)):
+        assert rows(fresh_database, " EXCEPT ALL ".join(pair)) == []
+    both = "SELECT r.rental_id, c.first_name, c.address_id FROM {0}.rental r JOIN {0}.customer c ON c.customer_id = r.customer_id"
+    for pair in (("shop", "sakila"), ("sakila", "shop")):
+        assert rows(fresh_database, " EXCEPT ALL ".join(both.format(schema) for schema in pair)) == []
+    masked = rows(fresh_database, "SELECT count(*), count(DISTINCT last_name) FROM shop.customer")
+    assert masked == rows(fresh_database, "SELECT count(*), count(DISTINCT rtrim(last_name)) FROM sakila.customer")
+    assert rows(fresh_database, "SELECT last_name FROM shop.customer INTERSECT SELECT last_name FROM sakila.customer") == []
+    assert (
+        rows(fresh_database, "SELECT 1 FROM information_schema.columns WHERE column_name = 'description' AND table_schema = 'shop'") == []
+    )
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["expected_rows"]["SAKILA.FILM"] == 1000
+    assert manifest["foreign_keys"] == 2
+
+
+def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(MAPPING)
+    (tmp_path / "key").write_text("nobody knows this text")
+    mapped = ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
+    assert main(["migrate", *log(sakila), *mapped, "--initial", str(sakila / "initial"), "--out", str(tmp_path / "out")]) == 0
+    assert main(["undo", *log(sakila), *mapped, "--where-columns", "guard", "--out", str(tmp_path / "undo")]) == 0
+    postgres.run_scripts(fresh_database, [tmp_path / "out" / "10-schema.sql", *sorted((tmp_path / "out" / "20-load").iterdir())])
+    tables = "movie", "customer", "rental", "kiosk_scan", "payment"
+    rows(fresh_database, "CREATE SCHEMA before")
+    for table in tables:
+        rows(fresh_database, f"CREATE TABLE before.{table} AS TABLE shop.{table}")
+    postgres.run_scripts(fresh_database, sorted((tmp_path / "out" / "30-redo").glob("*.sql")))
+    assert rows(fresh_database, "TABLE before.payment EXCEPT ALL TABLE shop.payment") != []
+    postgres.run_scripts(fresh_database, sorted((tmp_path / "undo").glob("*.sql")))
+    for table in tables:
+        assert rows(fresh_database, f"TABLE before.{table} EXCEPT ALL TABLE shop.{table}") == []
+        assert rows(fresh_database, f"TABLE shop.{table} EXCEPT ALL TABLE before.{table}") == []
+
+
+def test_without_a_mapping_every_row_is_verified(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["migrate", *log(sakila), "--initial", str(sakila / "initial"), "--out", str(out)]) == 0
+    run(fresh_database, out)
+    states = {}
+    for state in ("initial", "final"):  # the tables of the log
+        states[state] = tmp_path / state
+        states[state].mkdir()
+        for script in (out / "20-load").iterdir():
+            (path,) = (sakila / state).glob(f"{script.stem.partition('-')[2]}.csv*")
+            (states[state] / path.name).symlink_to(path)
+    assert postgres.compare_states(fresh_database, "sakila", states["final"]) == []
+    assert main(["verify", *log(sakila), "--to", fresh_database, "--expected", str(states["initial"])]) == 0
+
+
+def test_what_is_refused_leaves_nothing_behind(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, state = tmp_path / "out", tmp_path / "state"
+    state.mkdir()
+    (tmp_path / "map.toml").write_text('[tables."SAKILA.NOTHING"]\nname = "x"\n')
+    for more, said in (
+        (["--mapping", str(tmp_path / "map.toml")], "LR1011"),
+        (["--mapping", str(tmp_path / "no.toml")], "LR2001"),
+        (["--mask-key-file", str(tmp_path / "map.toml")], "without --mapping"),
+        (["--initial", str(state)], "LR2001"),
+    ):
+        assert main(["migrate", *log(sakila), *more, "--out", str(out)]) == 12
+        assert said in capsys.readouterr().err
+    for path in (sakila / "initial").iterdir():
+        (state / path.name).symlink_to(path)
+    (state / "film_stock.csv").unlink()
+    (state / "film_stock.csv").write_text("film_id,store_id,on_hand\n1,1,many\n")
+    assert main(["migrate", *log(sakila), "--initial", str(state), "--out", str(out)]) == 12
+    assert "record 2, field ON_HAND" in capsys.readouterr().err
+    assert not out.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.toml", "state"]
