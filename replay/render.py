@@ -362,7 +362,7 @@ class BucketRenderer:
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
             wanted = change.inverse() if self.plan.mode == "undo" else change
             texts.append("" if wanted is None else structure.statement(wanted, self.profile, self.plan.options.names))
-            if self.plan.options.render.upsert and not changes.uncommitted[row]:
+            if self.plan.options.render.upsert and change.action is not structure.Action.NOTE and not changes.uncommitted[row]:
                 where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
                 hint = "Write the part of the log with it without --upsert (--from-lrsn, --until-lrsn), or leave the table out (--exclude-table)"
                 expected = "changes of rows only: an upsert script may be applied again, and a table is made or altered once"
