@@ -21,11 +21,13 @@ import pytest
 from replay import cli
 from sqlgen import ddl, upsert
 from sqlgen.dialects import profile_named
+from sqlgen.literals import Policy, literals
 from sqlgen.names import table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, render
 from tests.golden.test_shapes import golden
+from tests.texts import every_character
 
 SPARK = profile_named("spark")
 STATEMENT = re.compile(r"INSERT|UPDATE|DELETE|MERGE|SET|CREATE|ALTER|DROP")
@@ -186,6 +188,15 @@ def test_random_values_come_back(session: Any, trip: str) -> None:
     assert all(text.startswith(f"{head} VALUES (") for text in texts)
     session.sql(f"{head} VALUES " + ", ".join(text.removeprefix(f"{head} VALUES ").removesuffix(";") for text in texts))
     assert state(session, trip) == expected(rows)
+
+
+def test_every_character(session: Any) -> None:
+    texts = every_character(5000, True)
+    written, problems = literals(pa.array(texts), Column("C", SqlType.VARCHAR), SPARK, Policy())
+    assert problems == []
+    for at in range(0, len(texts), 20):
+        (row,) = session.sql(f"SELECT {', '.join(written.to_pylist()[at : at + 20])}").collect()
+        assert list(row) == texts[at : at + 20]
 
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
