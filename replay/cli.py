@@ -40,7 +40,6 @@ from sqlgen.literals import Policy
 from sqlgen.names import check_collisions
 from sqlgen.schema_script import schema_script
 from sqlgen.statements import RenderOptions, identity
-from sqlgen.upsert import check_keys
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -347,15 +346,8 @@ def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
     policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding, arguments.midnight, arguments.empty_text)
-    upserts = getattr(arguments, "upsert", False)
-    if upserts and arguments.where_columns != "key":
-        raise UsageError(
-            "LR1001",
-            f"found --upsert with --where-columns {arguments.where_columns}; expected key",
-            hint="A script that may be applied again finds rows by their key alone: what else they hold differs from one time to the next",
-        )
     columns, excluded = tuple(arguments.columns), tuple(arguments.exclude_columns)
-    render = RenderOptions(arguments.names, arguments.where_columns, columns, excluded, policy, upsert=upserts)
+    render = RenderOptions(arguments.names, arguments.where_columns, columns, excluded, policy, upsert=getattr(arguments, "upsert", False))
     dialect = (
         arguments.dialect
         if hasattr(arguments, "dialect")
@@ -424,8 +416,6 @@ def _check(log: LogFile, selection: Selection, options: ScriptOptions) -> list[s
     check_collisions([version.table for version in latest.values()], profile, options.names)
     for version in taken:
         identity(version.table, options.render)
-    if options.render.upsert:
-        check_keys(version.table for version in taken)
     if selection.where:
         ValueFilter(selection.where, log.catalog)
     return log.warnings(taken)

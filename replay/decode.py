@@ -118,7 +118,7 @@ class RowDecoder:
                 images_of[become][name] = batch.decode(become, name, mask)
         masks = {name: pa.array(mask) for name, mask in changed.items()}
         whole = None
-        if self.options.upsert:
+        if self.options.upsert and self.plan.whole_rows:
             images_of[become] |= {name: batch.decode(become, name) for name in settable if not batch.large(name)}
             whole = np.ones(batch.count, bool)
             for name in settable:

@@ -1,8 +1,9 @@
 """Rows -> statements that put them in place whether they are there or not, so that a script may be applied again, or over a part of itself.
 
 An insert puts the row in place, and so does an update, with the whole of its after image. Where the whole is not known (a large object's value,
-an excluded column) an update sets what changed. A row whose key changes is deleted under the old one and put in place under the new. Rows are
-found by their key alone: what a row holds while the script passes over it a second time is not what it held the first time.
+an excluded column) or holds what the target shall not (a change that was not selected), an update sets what changed. A row whose key changes is
+deleted under the old one and put in place under the new. Rows are found by their key alone: what a row holds while the script passes over it a
+second time is not what it held the first time.
 """
 
 from __future__ import annotations
@@ -79,9 +80,9 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 
 def _whole(rows: Rows, shown: tuple[Column, ...]) -> Mask:
     """The rows whose after image has every column of the table."""
-    if len(shown) < len(rows.table.columns) or any(column.name not in rows.after for column in shown):
+    if rows.whole is None or len(shown) < len(rows.table.columns):
         return np.zeros(rows.count, bool)
-    return np.ones(rows.count, bool) if rows.whole is None else np.asarray(rows.whole.to_numpy(zero_copy_only=False))
+    return np.asarray(rows.whole.to_numpy(zero_copy_only=False))
 
 
 def _moved(rows: Rows) -> Mask:
@@ -100,9 +101,9 @@ def _any_of(rows: Rows, names: Iterable[str]) -> Mask:
 def _unmovable(rows: Rows, partial: Mask) -> list[Problem]:
     """A problem for each row of which only a part is known, and whose key changed."""
     name = f"{rows.table.schema}.{rows.table.name}"
-    found = f"a change of the key of a row of {name} of which some values are not in the log or excluded"
-    expected = "the whole row: --upsert writes it anew under its new key"
-    hint = "Leave --upsert away, give all columns, or leave the table out (--exclude-table)"
+    found = f"a change of the key of a row of {name} that cannot be written whole: values are not in the log, or columns or changes are left out"
+    expected = "the whole row: --upsert puts it in place under its new key"
+    hint = "Leave --upsert away, or select all columns and changes of the table, or leave the table out (--exclude-table)"
     return [Problem(int(row), "", found, expected, hint, _CODE) for row in np.flatnonzero(partial & _moved(rows))]
 
 

@@ -47,7 +47,8 @@ def rows_of(step: Step) -> Rows:
     if step.before is None or step.after is None:
         return Rows(table, Op.INSERT if step.before is None else Op.DELETE, 1, before, after, {})
     differ = {c.name: old != new for c, old, new in zip(table.columns, step.before, step.after, strict=True)}
-    return Rows(table, Op.UPDATE, 1, before, after, {name: pa.array([True]) for name, changed in differ.items() if changed})
+    masks = {name: pa.array([True]) for name, changed in differ.items() if changed}
+    return Rows(table, Op.UPDATE, 1, before, after, masks, pa.array([True]))
 
 
 def statements(history: History, profile: Profile, mode: str) -> list[str]:

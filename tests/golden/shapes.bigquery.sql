@@ -417,7 +417,7 @@ MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS `ID`, CAST('1.50' AS BIGNUMERIC
 MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 2 AS `ID`, CAST('2.00' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (2, CAST('2.00' AS BIGNUMERIC));
 -- upsert: updates of which a part is known, and with excluded columns
 UPDATE shop.`order` SET `user` = 'tab\tback\\', amount = CAST('-2.50' AS BIGNUMERIC) WHERE id = 1;
--- LR3013: found a change of the key of a row of SHOP.ORDER of which some values are not in the log or excluded; expected the whole row: --upsert writes it anew under its new key
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
 -- (nothing)
 UPDATE shop.`order` SET `user` = 'tab\tback\\' WHERE id = 1;
 -- LR3001 RATE: found nan; expected a number that bigquery can hold

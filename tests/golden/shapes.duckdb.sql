@@ -419,8 +419,8 @@ INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (1, 1.50) ON CONFLICT("ID", "A
 INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (2, 2.00) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
 -- upsert: updates of which a part is known, and with excluded columns
 UPDATE shop."order" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE id = 1;
--- LR3013: found a change of the key of a row of SHOP.ORDER of which some values are not in the log or excluded; expected the whole row: --upsert writes it anew under its new key
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
 -- (nothing)
 UPDATE shop."order" SET "user" = 'tab' || CHR(9) || 'back\' WHERE id = 1;
--- LR3013: found a change of the key of a row of SHOP.ORDER of which some values are not in the log or excluded; expected the whole row: --upsert writes it anew under its new key
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
 -- (nothing)

@@ -420,7 +420,7 @@ INSERT INTO `SHOP`.`PAIR` (`ID`, `AMOUNT`) VALUES (1, 1.50) AS new ON DUPLICATE 
 INSERT INTO `SHOP`.`PAIR` (`ID`, `AMOUNT`) VALUES (2, 2.00) AS new ON DUPLICATE KEY UPDATE `ID` = new.`ID`, `AMOUNT` = new.`AMOUNT`;
 -- upsert: updates of which a part is known, and with excluded columns
 UPDATE shop.`order` SET `user` = CONCAT('tab', CHAR(9 USING utf8mb4), 'back', CHAR(92 USING utf8mb4)), amount = -2.50 WHERE id = 1;
--- LR3013: found a change of the key of a row of SHOP.ORDER of which some values are not in the log or excluded; expected the whole row: --upsert writes it anew under its new key
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
 -- (nothing)
 UPDATE shop.`order` SET `user` = CONCAT('tab', CHAR(9 USING utf8mb4), 'back', CHAR(92 USING utf8mb4)) WHERE id = 1;
 -- LR3001 RATE: found nan; expected a number that mysql can hold

@@ -419,8 +419,8 @@ MERGE INTO "SHOP"."PAIR" t USING DUAL ON (t."ID" = 1 AND t."AMOUNT" = 1.50) WHEN
 MERGE INTO "SHOP"."PAIR" t USING DUAL ON (t."ID" = 2 AND t."AMOUNT" = 2.00) WHEN NOT MATCHED THEN INSERT ("ID", "AMOUNT") VALUES (2, 2.00);
 -- upsert: updates of which a part is known, and with excluded columns
 UPDATE SHOP."ORDER" SET "USER" = 'tab' || CHR(9) || 'back\', AMOUNT = -2.50 WHERE ID = 1;
--- LR3013: found a change of the key of a row of SHOP.ORDER of which some values are not in the log or excluded; expected the whole row: --upsert writes it anew under its new key
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
 -- (nothing)
 UPDATE SHOP."ORDER" SET "USER" = 'tab' || CHR(9) || 'back\' WHERE ID = 1;
--- LR3013: found a change of the key of a row of SHOP.ORDER of which some values are not in the log or excluded; expected the whole row: --upsert writes it anew under its new key
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
 -- (nothing)

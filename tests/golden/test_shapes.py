@@ -74,9 +74,9 @@ def rows_of(table: Table, op: Op) -> Rows:
     pairs = list(zip(*IMAGES[table.columns], strict=True))
     masks = {c.name: pa.array([b[place] != a[place] for b, a in pairs]) for place, c in enumerate(table.columns)}
     changed = {name: mask for name, mask in masks.items() if any(mask.to_pylist())}
-    return Rows(
-        table, op, len(pairs), {} if op is Op.INSERT else before, {} if op is Op.DELETE else after, changed if op is Op.UPDATE else {}
-    )
+    if op is Op.UPDATE:
+        return Rows(table, op, len(pairs), before, after, changed, pa.array([True] * len(pairs)))
+    return Rows(table, op, len(pairs), {} if op is Op.INSERT else before, {} if op is Op.DELETE else after, {})
 
 
 def shown(rows: Rows, profile: Profile, options: RenderOptions, make: Renderer = render) -> Iterator[str]:

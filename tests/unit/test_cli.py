@@ -226,8 +226,9 @@ def test_upsert_needs_keys_and_nothing_else(small: list[str], tmp_path: Path, ca
     said = capsys.readouterr().err
     assert "LR3013 found SAKILA.KIOSK_SCAN without a key" in said
     assert "--exclude-table SAKILA.KIOSK_SCAN" in said
-    assert cli.main(["undo", *small, *out, "--where-columns", "guard"]) == 12
-    assert "LR1001 found --upsert with --where-columns guard" in capsys.readouterr().err
+    for option, value in (("--where-columns", "guard"), ("--ri", "skip"), ("--triggers", "skip"), ("--cascade", "force")):
+        assert cli.main(["undo", *small, *out, option, value]) == 12
+        assert f"LR1001 found --upsert with {option} {value}; expected " in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     shown = ["--exclude-table", "SAKILA.KIOSK_SCAN", "--include-aborted", "--trace"]
     assert cli.main(["redo", *small, *out, *shown]) == 0

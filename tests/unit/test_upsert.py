@@ -19,7 +19,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.statements import EXCLUDED_COLUMNS, NO_CHANGE, PROBLEM, RenderOptions
-from tests.logbuilder import Col, LogBuilder, Tab, text_of
+from tests.logbuilder import Col, LogBuilder, Tab, lrsn, text_of
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 OPTIONS = RenderOptions(upsert=True)
@@ -45,7 +45,7 @@ def updates(before: dict[str, pa.Array], after: dict[str, pa.Array], table: Tabl
         name: pa.array([b != a for b, a in zip(values.to_pylist(), after[name].to_pylist(), strict=True)])
         for name, values in before.items()
     }
-    return Rows(table, Op.UPDATE, len(before["N"]), before, after, changed)
+    return Rows(table, Op.UPDATE, len(before["N"]), before, after, changed, pa.array([True] * len(before["N"])))
 
 
 def parsed(text: str, profile: Profile) -> list[exp.Expr]:
@@ -149,3 +149,25 @@ def test_rolled_back_work_stays_a_comment_line_by_line(tmp_path: Path) -> None:
         "-- rolled back, not applied: DELETE FROM", "-- rolled back, not applied: INSERT INTO", "DELETE FROM", "INSERT INTO",
     ]  # fmt: skip
     assert bundle.manifest["statements"] == 2
+
+
+PAIR = Tab("T", (Col("ID", "INT", 4, key=1), Col("A", "INT", 4), Col("B", "INT", 4)))
+
+
+@pytest.mark.parametrize("later", ["stays", "is damaged", "is undone"])
+def test_undo_leaves_what_a_later_unit_wrote(tmp_path: Path, later: str) -> None:
+    """A whole row from before a change would take back a later one to another column, where that stays."""
+    log = LogBuilder((PAIR,))
+    log.unit(commit=100).update(PAIR, (1, 1, 1), (1, 2, 1))
+    log.unit(commit=200).update(PAIR, (1, 2, 1), (1, 2, 2), **({"LOGRECDISP": "A"} if later == "is damaged" else {}))
+    control, data = log.write(tmp_path)
+    selection = Selection(until_position=lrsn(150)) if later == "stays" else Selection()
+    options = ScriptOptions(render=OPTIONS)
+    bundle = replay.write_script(control, data, tmp_path / "out", mode="undo", selection=selection, options=options)
+    lines = [line for line in text_of(bundle).splitlines() if "testown.t" in line]
+    if later == "is undone":
+        assert [line.partition(" ON CONFLICT")[0] for line in lines] == [
+            "INSERT INTO testown.t (id, a, b) VALUES (1, 2, 1)", "INSERT INTO testown.t (id, a, b) VALUES (1, 1, 1)",
+        ]  # fmt: skip
+    else:
+        assert lines == ["UPDATE testown.t SET a = 1 WHERE id = 1;"]
