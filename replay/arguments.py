@@ -350,6 +350,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
     group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
+    what = "put rows in place whether they are there or not, so that a script may be applied again or over a part of itself; every table needs a key"
+    group.add_argument("--upsert", action="store_true", help=what)
     _add_statements(parser, "key")
 
 

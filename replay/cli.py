@@ -379,7 +379,8 @@ def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:
     policy = Policy(arguments.nul, arguments.timestamps, arguments.char_padding, arguments.midnight, arguments.empty_text)
-    render = RenderOptions(arguments.names, arguments.where_columns, tuple(arguments.columns), tuple(arguments.exclude_columns), policy)
+    columns, excluded = tuple(arguments.columns), tuple(arguments.exclude_columns)
+    render = RenderOptions(arguments.names, arguments.where_columns, columns, excluded, policy, upsert=getattr(arguments, "upsert", False))
     dialect = (
         arguments.dialect
         if hasattr(arguments, "dialect")

@@ -272,7 +272,7 @@ _HEX = np.frombuffer("".join(f"{byte:02X}" for byte in range(256)).encode(), np.
 
 def hex_text(block: Bytes) -> pa.Array:
     """``uint8[n, w]`` as upper-case hexadecimal digits."""
-    return _fixed_strings(_HEX[block].view(np.uint8).reshape(len(block), -1), None, None)
+    return _fixed_strings(_HEX[block].view(np.uint8).reshape(len(block), 2 * block.shape[1]), None, None)
 
 
 # -- dates and times -----------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from replay.logs import Images, LogFile, Walk
 from replay.plan import Plan
 from replay.selection import REASON
 from replay.where import ValueFilter
-from sqlgen import statements
+from sqlgen import statements, upsert
 from sqlgen.dialects import Profile
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
@@ -81,7 +81,8 @@ class RowDecoder:
             shaped = render_shaped(rows, self.profile, options)
             rendered, shapes = shaped.rendered, shaped.shapes
         else:
-            rendered = statements.render(rows, self.profile, options)
+            render = upsert.render if self.options.upsert else statements.render
+            rendered = render(rows, self.profile, options)
         for problem in rendered.problems:
             batch.problem(problem.row, problem.code, problem.column, problem.found, problem.expected, problem.hint)
         made = np.zeros(batch.count, np.uint8)
@@ -119,7 +120,15 @@ class RowDecoder:
             if name in settable:
                 images_of[become][name] = batch.decode(become, name, mask)
         masks = {name: pa.array(mask) for name, mask in changed.items()}
-        return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks)
+        whole = None
+        if self.options.upsert and self.plan.whole_rows:
+            images_of[become] |= {name: batch.decode(become, name) for name in settable if not batch.large(name)}
+            whole = np.ones(batch.count, bool)
+            for name in settable:
+                if batch.large(name):
+                    images_of[become][name], unknown = batch.unreported(become, name)
+                    whole &= ~unknown
+        return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks, None if whole is None else pa.array(whole))
 
 
 def whole_rows(
@@ -181,6 +190,15 @@ class _Batch:
         mask = ~self.walks["before"].equal(self.walks["after"], index)
         mask &= ~self.failed
         return mask if mask.any() else None
+
+    def large(self, name: str) -> bool:
+        """Whether it is a large object's column, whose values are not in the log."""
+        return self.version.format.columns[self.version.index_of(name)].lob
+
+    def unreported(self, side: str, name: str) -> tuple[pa.Array, Mask]:
+        """A column of one image and the rows that have no value of it, of which nothing is said."""
+        values, bad = self.walks[side].decode(self.version.index_of(name))
+        return values, np.zeros(self.count, bool) if bad is None else bad
 
     def decode(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
         """A column of one image; with ``mask`` only its True rows are decoded and the others are null."""

@@ -51,6 +51,7 @@ CODES: dict[str, str] = {
     "LR3010": "later changes build on what shall be undone",
     "LR3011": "a unit of recovery depends on one that is incomplete or damaged",
     "LR3012": "foreign keys refer to each other in a circle",
+    "LR3013": "an upsert lacks a key, or the whole row",
     "LR3020": "the log family cannot know what the command needs",
     "LR4001": "the database refused a statement",
     "LR4002": "the database's state differs from what was expected",

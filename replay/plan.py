@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.changes import Envelope, opaque
+from replay.errors import UsageError
 from replay.keys import unit_hash
 from replay.logs import LogFile, Split
 from replay.selection import BUILT_ON, CHOSEN_BY, INCOMPLETE, NOT_ASKED, REASON, Facts, Selection, Verdicts, decide
 from sqlgen.constraints import Constraints
 from sqlgen.mapping import TableMap
 from sqlgen.statements import RenderOptions
+from sqlgen.upsert import check_keys
 
 #: Of this many records one is looked at to place the bounds of the buckets.
 SAMPLE_EVERY = 64
@@ -102,7 +104,7 @@ class Plan:
     whether ``--table`` and ``--exclude-table`` take it; ``resolved`` what the dependency graph decided, None when nobody asked it;
     ``flags_resolved``: it named the incomplete units, so the log's flags count no more;
     ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each script gets what :mod:`replay.steps` describes;
-    ``prepared``: its statements are calls of prepared ones (:mod:`sqlgen.shapes`)."""
+    ``prepared``: its statements are calls of prepared ones (:mod:`sqlgen.shapes`). ``units_stay_out``: units were set aside that may have written later."""
 
     mode: str
     selection: Selection
@@ -116,6 +118,17 @@ class Plan:
     constraints: Constraints = field(default_factory=Constraints)
     steps: bool = False
     prepared: bool = False
+    units_stay_out: bool = False
+
+    @property
+    def whole_rows(self) -> bool:
+        """Whether the image of a row that an upsert writes holds what the target shall hold then, in every column: no change stays out of the
+        scripts that came before it (redo) or after it (undo)."""
+        chosen = self.selection
+        limits = ("ops", "units", "authids", "plans", "correlations", "connections", "members", "where", "until_time", "excepted")
+        if any(getattr(chosen, name) for name in limits) or chosen.incomplete == "quarantine":
+            return False
+        return self.mode == "redo" or (chosen.until_position is None and not self.units_stay_out)
 
     @property
     def buckets(self) -> int:
@@ -142,8 +155,11 @@ def commit_prefix(commit: npt.NDArray[np.void]) -> npt.NDArray[np.uint64]:
 def make_plan(log: LogFile, mode: str, selection: Selection, options: ScriptOptions, split_bytes: int = 64 << 20) -> Plan:
     """Index the data files, sample the commit positions of what is selected, and cut.
 
-    Raises InputError where a file's framing is damaged.
+    Raises InputError where a file's framing is damaged; UsageError (LR1001) and SqlgenError (LR3013) for an upsert that cannot be had.
     """
+    if options.render.upsert:
+        _check_upsert(selection, options)
+        check_keys(version.table for version in log.catalog.versions if selection.takes_table(version.name))
     taken = np.array([selection.takes_table(f"{v.table.schema}.{v.table.name}") for v in log.catalog.versions] or [False], bool)
     samples: list[npt.NDArray[np.uint64]] = []
     splits: list[Split] = []
@@ -163,3 +179,23 @@ def make_plan(log: LogFile, mode: str, selection: Selection, options: ScriptOpti
     files = max(1, -(-len(sample) * SAMPLE_EVERY // options.records_per_file))
     cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample
     return Plan(mode, selection, options, tuple(splits), np.unique(cuts), taken)
+
+
+def _check_upsert(selection: Selection, options: ScriptOptions) -> None:
+    """UsageError (LR1001) for what a script that may be applied again cannot be combined with."""
+    again = "may be applied again"
+    for option, found, expected, why in (
+        (
+            "--where-columns",
+            options.render.where_columns,
+            "key",
+            f"A script that {again} finds rows by their key alone: what they hold differs",
+        ),
+        ("--ri", selection.ri, "apply", f"What the target's foreign keys do by themselves is not the same when a script {again}"),
+        ("--triggers", selection.triggers, "apply", f"The target's triggers would act each time that a script {again}"),
+    ):
+        if found != expected:
+            raise UsageError("LR1001", f"found --upsert with {option} {found}; expected {expected}", hint=why)
+    if selection.cascade == "force":
+        hint = "It would put the former row in the place of one that a later change made; undo the later changes too (--cascade all)"
+        raise UsageError("LR1001", "found --upsert with --cascade force; expected none, all or non-conflicting", hint=hint)

@@ -373,7 +373,12 @@ class BucketRenderer:
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
             wanted = change.inverse() if self.plan.mode == "undo" else change
             texts.append("" if wanted is None else structure.statement(wanted, self.profile, self.plan.options.names))
-            if wanted is None and not changes.uncommitted[row]:
+            if self.plan.options.render.upsert and change.action is not structure.Action.NOTE and not changes.uncommitted[row]:
+                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
+                hint = "Write the part of the log with it without --upsert (--from-lrsn, --until-lrsn), or leave the table out (--exclude-table)"
+                expected = "changes of rows only: an upsert script may be applied again, and a table is made or altered once"
+                self.tally.refusals.append(Finding("LR3003", where, f"a committed {change.action.value}", expected, hint))
+            elif wanted is None and not changes.uncommitted[row]:
                 where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
                 hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from a backup"
                 self.tally.refusals.append(
@@ -397,16 +402,25 @@ class BucketRenderer:
         ordered = sequence[shown[sequence]]
         text = texts.take(pa.array(place[ordered]))
         silent = changes.uncommitted[ordered] > 0
+        more = self._further_lines(text, ~silent)
         if silent.any():
-            text = pc.if_else(pa.array(silent), pc.binary_join_element_wise("-- rolled back, not applied:", text, " "), text)
+            said = "-- rolled back, not applied: "
+            lines = pc.replace_substring(text, "\n", f"\n{said}")
+            text = pc.if_else(pa.array(silent), pc.binary_join_element_wise(said, lines, ""), text)
         if self.plan.options.trace:
             text = pc.binary_join_element_wise(text, self.log.trace(changes.envelope.take(ordered)), " -- ")
         if chunk.pieces > 1 and chunk.piece == 0:
             self.sink.mark()
         self._write(changes, ordered, text, arranged.waiting)
-        self._count(changes, emitted, chunk)
+        self._count(changes, emitted, more, chunk)
         if chunk.pieces > 1 and chunk.piece == chunk.pieces - 1 and self.bad_units[changes.unit[0]]:
             self.sink.cut_back()
+
+    def _further_lines(self, text: pa.Array, counted: Mask) -> int:
+        """How many statements there are beyond one for each change."""
+        if not self.plan.options.render.upsert:
+            return 0
+        return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
     def _arranged(self, changes: Changes) -> Arranged:
         count = len(changes.head)
@@ -442,7 +456,7 @@ class BucketRenderer:
         defers = np.isin(unit[starts], waiting)
         self.sink.write(Written(text, starts, comments, defers, unit, ordinal // self.plan.options.commit_every, sources))
 
-    def _count(self, changes: Changes, emitted: Mask, chunk: Chunk) -> None:
+    def _count(self, changes: Changes, emitted: Mask, more: int, chunk: Chunk) -> None:
         bad = self.bad_units[changes.unit]
         part = Tally()
         failed = changes.outcome == FAILED
@@ -452,7 +466,7 @@ class BucketRenderer:
         for code in distinct(reasons[~bad & (reasons > 0)]):
             part.skipped[REASONS[code]] += int(changes.weight[~bad & (reasons == code)].sum())
         part.emitted = int(changes.weight[emitted].sum())
-        part.statements = int(emitted.sum())
+        part.statements = int(emitted.sum()) + more
         part.units = len(order.run_starts(changes.unit[emitted]))
         key = changes.version[emitted].astype(np.int64) * 16 + changes.change[emitted]
         for value, count in enumerate(np.bincount(key).tolist()):

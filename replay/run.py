@@ -51,6 +51,8 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
             return outcome
         if contradictory:
             plan = replace(plan, quarantine=plan.quarantine | contradictory)
+        elif plan.mode == "undo" and plan.options.render.upsert and tally.quarantined_units and not plan.units_stay_out:
+            plan = replace(plan, units_stay_out=True)
         else:
             held = plan.resolved.held if plan.resolved else {}
             damaged = frozenset(

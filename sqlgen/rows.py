@@ -30,7 +30,8 @@ class Rows:
     has only ``after``, a delete only ``before``. An update may carry fewer columns than the table has: a column that is *absent* was
     not needed or not logged, which is not the same as NULL. ``changed`` (updates only) maps a column name to a boolean array: True where
     before and after differ. Where it is False, the value of ``after`` (of ``before``, after :meth:`inverse`) in that row may be anything
-    unless the column is needed to find the row; a column missing from ``changed`` is unchanged in every row.
+    unless the column is needed to find the row; a column missing from ``changed`` is unchanged in every row. ``whole`` (updates only) says of which
+    rows the image that a statement writes has every column's value; None: of none.
     """
 
     table: Table
@@ -39,6 +40,7 @@ class Rows:
     before: Mapping[str, pa.Array]
     after: Mapping[str, pa.Array]
     changed: Mapping[str, pa.BooleanArray]
+    whole: pa.BooleanArray | None = None
 
     def inverse(self) -> Rows:
         """The rows that take these back: insert and delete change places, an update's images do. ``inverse`` of ``inverse`` is the same."""

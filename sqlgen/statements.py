@@ -38,7 +38,7 @@ _SLOT = "\0"
 class RenderOptions:
     """``names``: lower or exact; ``where_columns``: key, guard (key and the changed columns' values) or all; ``columns`` and
     ``exclude_columns``: globs on column names or OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold; ``keep_identity``: inserts give
-    the values of columns that the target would number itself."""
+    the values of columns that the target would number itself; ``upsert``: rows are put in place by :mod:`sqlgen.upsert`."""
 
     names: str = "lower"
     where_columns: str = "key"
@@ -46,11 +46,13 @@ class RenderOptions:
     exclude_columns: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
     keep_identity: bool = False
+    upsert: bool = False
 
     def describe(self) -> dict[str, Any]:
         """The options as JSON-able data."""
         return {
             "where_columns": self.where_columns,
+            "upsert": self.upsert,
             "nul": self.policy.nul,
             "timestamps": self.policy.timestamps,
             "char_padding": self.policy.char_padding,

@@ -87,6 +87,23 @@ class OneRow:
 
 
 @dataclass(frozen=True)
+class Upsert:
+    """How a row is put in place whether one with its key is there or not. ``kind``:
+
+    * ``conflict``: ``INSERT … ON CONFLICT (key) DO UPDATE``;
+    * ``duplicate``: ``INSERT … ON DUPLICATE KEY UPDATE``, where ``row`` is the alias of the new row ('': ``VALUES(column)`` names its values);
+    * ``merge``: ``MERGE`` with the one row of ``source`` ('': of a sub-query); ``joined``: its condition must compare columns of both sides, so
+      the key's values stand in the sub-query;
+    * ``replace``: DELETE, then INSERT, for a database that enforces no key and whose MERGE takes no sub-query.
+    """
+
+    kind: str
+    row: str = ""
+    source: str = ""
+    joined: bool = False
+
+
+@dataclass(frozen=True)
 class TypeRule:
     """The target type of one source type: ``text`` with ``{length}``, ``{scale}`` and ``{digits}`` (fraction digits that the target keeps), for
     columns up to ``up_to`` (0: of any length); ``fidelity`` is exact, widened, lossy or refused, and ``note`` says why it is not exact."""
@@ -109,7 +126,7 @@ class Profile:
     * ``time_digits`` fraction digits of its timestamps; ``zone_hours`` the largest offsets west and east; ``zone_space``: a blank before the
       offset; ``hour_24`` types that may hold hour 24; ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may
       hold X'00'; ``empty_is_null``: '' is NULL; ``pads_char``: CHAR is blank-padded and compared that way.
-    * ``one_row``; ``session`` statements at the head of a script; ``begin``, ``commit`` and ``defer``, which lets deferrable foreign keys wait for
+    * ``one_row``; ``upsert``; ``session`` statements at the head of a script; ``begin``, ``commit`` and ``defer``, which lets deferrable foreign keys wait for
       the commit ('' where the dialect has no such statement); ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE needs to take
       every row; ``client`` shows how to run a script; ``booleans`` true and false.
     * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where an index lives: ``in schema`` (that of its
@@ -125,6 +142,7 @@ class Profile:
     reserved: frozenset[str]
     time_digits: int
     one_row: OneRow
+    upsert: Upsert
     client: str
     forms: Mapping[SqlType, Form]
     types: tuple[TypeRule, ...]

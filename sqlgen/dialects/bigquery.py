@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -35,6 +35,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow(""),
+    upsert=Upsert("merge", joined=True),
     client="bq query --use_legacy_sql=false < this-file",
     forms={
         **forms(

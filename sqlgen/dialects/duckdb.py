@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, Form, OneRow, Profile, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, Form, OneRow, Profile, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -35,6 +35,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow("locator", "rowid"),
+    upsert=Upsert("conflict"),
     client="duckdb -bail DATABASE < this-file",
     forms=forms(Form("FROM_HEX('", "')")),
     types=TYPES,

@@ -6,7 +6,7 @@ to strict all the same, because otherwise values that do not fit are cut without
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -50,6 +50,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow("limit"),
+    upsert=Upsert("duplicate", row="new"),
     client="mysql --default-character-set=utf8mb4 < this-file",
     forms=forms(Form("X'", "'")),
     types=types("utf8mb4_bin"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -41,6 +41,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=9,
     one_row=OneRow("rownum"),
+    upsert=Upsert("merge", source="DUAL"),
     client="sqlplus with WHENEVER SQLERROR EXIT FAILURE ROLLBACK, then @this-file",
     forms=forms(
         Form("HEXTORAW('", "')"),

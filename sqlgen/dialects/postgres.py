@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.schema import SqlType
 
 #: Words that PostgreSQL reserves (``pg_get_keywords()`` categories R and T, PostgreSQL 15 to 18); as a name they need quotes.
@@ -44,6 +44,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow("locator", "ctid", "tableoid"),
+    upsert=Upsert("conflict"),
     client="psql -v ON_ERROR_STOP=1 -f this-file",
     forms=forms(Form("'\\x", "'::bytea")),
     types=TYPES,

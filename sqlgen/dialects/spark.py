@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -36,6 +36,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow(""),
+    upsert=Upsert("merge"),
     client="spark-sql -f this-file",
     forms=forms(
         Form("X'", "'"),

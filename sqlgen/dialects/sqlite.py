@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -36,6 +36,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=12,
     one_row=OneRow("locator", "_rowid_"),
+    upsert=Upsert("conflict"),
     client="sqlite3 -bail DATABASE < this-file (ATTACH a file for each schema first)",
     forms={**forms(Form("X'", "'")), SqlType.DECIMAL: Form()},
     types=TYPES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -36,6 +36,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow(""),
+    upsert=Upsert("merge"),
     client="trino --file this-file",
     forms={
         **forms(

@@ -5,7 +5,7 @@ Its default collations take A and a, or X'00' and nothing, for the same: text is
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, forms, large_types
+from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -44,6 +44,7 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=7,
     one_row=OneRow("top"),
+    upsert=Upsert("merge"),
     client="sqlcmd -b -x -f 65001 -i this-file",
     forms=forms(Form("0x", "")),
     types=TYPES,

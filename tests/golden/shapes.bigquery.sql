@@ -295,3 +295,130 @@ DELETE FROM shop.`order` WHERE TRUE;
 DELETE FROM shop.`order` WHERE TRUE;
 DELETE FROM `SHOP`.`ORDER` WHERE TRUE;
 DELETE FROM `SHOP`.`ORDER` WHERE TRUE;
+-- upsert, key: insert, --names lower
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = 'tab\tback\\', state = 'NEW', amount = CAST('-2.50' AS BIGNUMERIC), rate = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'tab\tback\\', 'NEW', CAST('-2.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+-- LR3001 RATE: found nan; expected a number that bigquery can hold
+MERGE INTO shop.`order` AS t USING (SELECT 3 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = 'a', state = 'OLD', amount = CAST('0.00' AS BIGNUMERIC), rate = CAST('inf' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (3, 'a', 'OLD', CAST('0.00' AS BIGNUMERIC), CAST('inf' AS FLOAT64));
+-- its inverse: delete
+DELETE FROM shop.`order` WHERE id = 1;
+DELETE FROM shop.`order` WHERE id = 9;
+DELETE FROM shop.`order` WHERE id = 3;
+-- upsert, key: update, --names lower
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = 'tab\tback\\', state = 'NEW', amount = CAST('-2.50' AS BIGNUMERIC), rate = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'tab\tback\\', 'NEW', CAST('-2.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+-- LR3001 RATE: found nan; expected a number that bigquery can hold
+-- (nothing)
+-- its inverse: update
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = 'o\'neil', state = 'NEW', amount = CAST('1.50' AS BIGNUMERIC), rate = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'o\'neil', 'NEW', CAST('1.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+DELETE FROM shop.`order` WHERE id = 9;
+MERGE INTO shop.`order` AS t USING (SELECT 2 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = NULL, state = NULL, amount = NULL, rate = NULL WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
+-- (nothing)
+-- upsert, key: delete, --names lower
+DELETE FROM shop.`order` WHERE id = 1;
+DELETE FROM shop.`order` WHERE id = 2;
+DELETE FROM shop.`order` WHERE id = 3;
+-- its inverse: insert
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = 'o\'neil', state = 'NEW', amount = CAST('1.50' AS BIGNUMERIC), rate = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'o\'neil', 'NEW', CAST('1.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+MERGE INTO shop.`order` AS t USING (SELECT 2 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = NULL, state = NULL, amount = NULL, rate = NULL WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
+MERGE INTO shop.`order` AS t USING (SELECT 3 AS id) AS s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET `user` = 'a', state = 'OLD', amount = CAST('0.00' AS BIGNUMERIC), rate = CAST('inf' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (3, 'a', 'OLD', CAST('0.00' AS BIGNUMERIC), CAST('inf' AS FLOAT64));
+-- upsert, key: insert, --names exact
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = 'tab\tback\\', `STATE` = 'NEW', `AMOUNT` = CAST('-2.50' AS BIGNUMERIC), `RATE` = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'tab\tback\\', 'NEW', CAST('-2.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+-- LR3001 RATE: found nan; expected a number that bigquery can hold
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 3 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = 'a', `STATE` = 'OLD', `AMOUNT` = CAST('0.00' AS BIGNUMERIC), `RATE` = CAST('inf' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (3, 'a', 'OLD', CAST('0.00' AS BIGNUMERIC), CAST('inf' AS FLOAT64));
+-- its inverse: delete
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 1;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 9;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 3;
+-- upsert, key: update, --names exact
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = 'tab\tback\\', `STATE` = 'NEW', `AMOUNT` = CAST('-2.50' AS BIGNUMERIC), `RATE` = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'tab\tback\\', 'NEW', CAST('-2.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+-- LR3001 RATE: found nan; expected a number that bigquery can hold
+-- (nothing)
+-- its inverse: update
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = 'o\'neil', `STATE` = 'NEW', `AMOUNT` = CAST('1.50' AS BIGNUMERIC), `RATE` = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'o\'neil', 'NEW', CAST('1.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 9;
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 2 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = NULL, `STATE` = NULL, `AMOUNT` = NULL, `RATE` = NULL WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (2, NULL, NULL, NULL, NULL);
+-- (nothing)
+-- upsert, key: delete, --names exact
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 1;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 2;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 3;
+-- its inverse: insert
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = 'o\'neil', `STATE` = 'NEW', `AMOUNT` = CAST('1.50' AS BIGNUMERIC), `RATE` = CAST('0.1' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'o\'neil', 'NEW', CAST('1.50' AS BIGNUMERIC), CAST('0.1' AS FLOAT64));
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 2 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = NULL, `STATE` = NULL, `AMOUNT` = NULL, `RATE` = NULL WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (2, NULL, NULL, NULL, NULL);
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 3 AS `ID`) AS s ON (t.`ID` = s.`ID`) WHEN MATCHED THEN UPDATE SET `User` = 'a', `STATE` = 'OLD', `AMOUNT` = CAST('0.00' AS BIGNUMERIC), `RATE` = CAST('inf' AS FLOAT64) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (3, 'a', 'OLD', CAST('0.00' AS BIGNUMERIC), CAST('inf' AS FLOAT64));
+-- upsert, key of a time and a float: insert, --names lower
+MERGE INTO measure AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `at`, CAST('0.000009999999747378752' AS FLOAT64) AS span) AS s ON (t.`at` = s.`at` AND t.span = s.span) WHEN MATCHED THEN UPDATE SET `day` = CAST('9999-12-31' AS DATE), clock = NULL, zoned = NULL, `raw` = FROM_HEX('00ff'), `small-1` = NULL, big = 0 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.000009999999747378752' AS FLOAT64), CAST('9999-12-31' AS DATE), NULL, NULL, FROM_HEX('00ff'), NULL, 0);
+-- its inverse: delete
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND span = CAST('0.000009999999747378752' AS FLOAT64);
+-- upsert, key of a time and a float: update, --names lower
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND span = CAST('0.10000000149011612' AS FLOAT64);
+MERGE INTO measure AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `at`, CAST('0.000009999999747378752' AS FLOAT64) AS span) AS s ON (t.`at` = s.`at` AND t.span = s.span) WHEN MATCHED THEN UPDATE SET `day` = CAST('9999-12-31' AS DATE), clock = NULL, zoned = NULL, `raw` = FROM_HEX('00ff'), `small-1` = NULL, big = 0 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.000009999999747378752' AS FLOAT64), CAST('9999-12-31' AS DATE), NULL, NULL, FROM_HEX('00ff'), NULL, 0);
+-- its inverse: update
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND span = CAST('0.000009999999747378752' AS FLOAT64);
+MERGE INTO measure AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `at`, CAST('0.10000000149011612' AS FLOAT64) AS span) AS s ON (t.`at` = s.`at` AND t.span = s.span) WHEN MATCHED THEN UPDATE SET `day` = CAST('0001-01-01' AS DATE), clock = CAST('00:00:00' AS TIME), zoned = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `raw` = FROM_HEX(''), `small-1` = -1, big = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.10000000149011612' AS FLOAT64), CAST('0001-01-01' AS DATE), CAST('00:00:00' AS TIME), CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), FROM_HEX(''), -1, 9223372036854775807);
+-- upsert, key of a time and a float: delete, --names lower
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND span = CAST('0.10000000149011612' AS FLOAT64);
+-- its inverse: insert
+MERGE INTO measure AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `at`, CAST('0.10000000149011612' AS FLOAT64) AS span) AS s ON (t.`at` = s.`at` AND t.span = s.span) WHEN MATCHED THEN UPDATE SET `day` = CAST('0001-01-01' AS DATE), clock = CAST('00:00:00' AS TIME), zoned = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `raw` = FROM_HEX(''), `small-1` = -1, big = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.10000000149011612' AS FLOAT64), CAST('0001-01-01' AS DATE), CAST('00:00:00' AS TIME), CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), FROM_HEX(''), -1, 9223372036854775807);
+-- upsert, key of a time and a float: insert, --names exact
+MERGE INTO `MEASURE` AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `AT`, CAST('0.000009999999747378752' AS FLOAT64) AS `SPAN`) AS s ON (t.`AT` = s.`AT` AND t.`SPAN` = s.`SPAN`) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('9999-12-31' AS DATE), `CLOCK` = NULL, `ZONED` = NULL, `RAW` = FROM_HEX('00ff'), `SMALL-1` = NULL, `BIG` = 0 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.000009999999747378752' AS FLOAT64), CAST('9999-12-31' AS DATE), NULL, NULL, FROM_HEX('00ff'), NULL, 0);
+-- its inverse: delete
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND `SPAN` = CAST('0.000009999999747378752' AS FLOAT64);
+-- upsert, key of a time and a float: update, --names exact
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND `SPAN` = CAST('0.10000000149011612' AS FLOAT64);
+MERGE INTO `MEASURE` AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `AT`, CAST('0.000009999999747378752' AS FLOAT64) AS `SPAN`) AS s ON (t.`AT` = s.`AT` AND t.`SPAN` = s.`SPAN`) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('9999-12-31' AS DATE), `CLOCK` = NULL, `ZONED` = NULL, `RAW` = FROM_HEX('00ff'), `SMALL-1` = NULL, `BIG` = 0 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.000009999999747378752' AS FLOAT64), CAST('9999-12-31' AS DATE), NULL, NULL, FROM_HEX('00ff'), NULL, 0);
+-- its inverse: update
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND `SPAN` = CAST('0.000009999999747378752' AS FLOAT64);
+MERGE INTO `MEASURE` AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `AT`, CAST('0.10000000149011612' AS FLOAT64) AS `SPAN`) AS s ON (t.`AT` = s.`AT` AND t.`SPAN` = s.`SPAN`) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('0001-01-01' AS DATE), `CLOCK` = CAST('00:00:00' AS TIME), `ZONED` = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `RAW` = FROM_HEX(''), `SMALL-1` = -1, `BIG` = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.10000000149011612' AS FLOAT64), CAST('0001-01-01' AS DATE), CAST('00:00:00' AS TIME), CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), FROM_HEX(''), -1, 9223372036854775807);
+-- upsert, key of a time and a float: delete, --names exact
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS DATETIME) AND `SPAN` = CAST('0.10000000149011612' AS FLOAT64);
+-- its inverse: insert
+MERGE INTO `MEASURE` AS t USING (SELECT CAST('0001-01-01 00:00:00.000000' AS DATETIME) AS `AT`, CAST('0.10000000149011612' AS FLOAT64) AS `SPAN`) AS s ON (t.`AT` = s.`AT` AND t.`SPAN` = s.`SPAN`) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('0001-01-01' AS DATE), `CLOCK` = CAST('00:00:00' AS TIME), `ZONED` = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `RAW` = FROM_HEX(''), `SMALL-1` = -1, `BIG` = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS DATETIME), CAST('0.10000000149011612' AS FLOAT64), CAST('0001-01-01' AS DATE), CAST('00:00:00' AS TIME), CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), FROM_HEX(''), -1, 9223372036854775807);
+-- upsert, nothing but key: insert, --names lower
+MERGE INTO shop.pair AS t USING (SELECT 1 AS id, CAST('2.50' AS BIGNUMERIC) AS amount) AS s ON (t.id = s.id AND t.amount = s.amount) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, CAST('2.50' AS BIGNUMERIC));
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: delete
+DELETE FROM shop.pair WHERE id = 1 AND amount = CAST('2.50' AS BIGNUMERIC);
+DELETE FROM shop.pair WHERE id = 2 AND amount IS NULL;
+-- upsert, nothing but key: update, --names lower
+DELETE FROM shop.pair WHERE id = 1 AND amount = CAST('1.50' AS BIGNUMERIC);
+MERGE INTO shop.pair AS t USING (SELECT 1 AS id, CAST('2.50' AS BIGNUMERIC) AS amount) AS s ON (t.id = s.id AND t.amount = s.amount) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, CAST('2.50' AS BIGNUMERIC));
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: update
+DELETE FROM shop.pair WHERE id = 1 AND amount = CAST('2.50' AS BIGNUMERIC);
+MERGE INTO shop.pair AS t USING (SELECT 1 AS id, CAST('1.50' AS BIGNUMERIC) AS amount) AS s ON (t.id = s.id AND t.amount = s.amount) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, CAST('1.50' AS BIGNUMERIC));
+DELETE FROM shop.pair WHERE id = 2 AND amount IS NULL;
+MERGE INTO shop.pair AS t USING (SELECT 2 AS id, CAST('2.00' AS BIGNUMERIC) AS amount) AS s ON (t.id = s.id AND t.amount = s.amount) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (2, CAST('2.00' AS BIGNUMERIC));
+-- upsert, nothing but key: delete, --names lower
+DELETE FROM shop.pair WHERE id = 1 AND amount = CAST('1.50' AS BIGNUMERIC);
+DELETE FROM shop.pair WHERE id = 2 AND amount = CAST('2.00' AS BIGNUMERIC);
+-- its inverse: insert
+MERGE INTO shop.pair AS t USING (SELECT 1 AS id, CAST('1.50' AS BIGNUMERIC) AS amount) AS s ON (t.id = s.id AND t.amount = s.amount) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, CAST('1.50' AS BIGNUMERIC));
+MERGE INTO shop.pair AS t USING (SELECT 2 AS id, CAST('2.00' AS BIGNUMERIC) AS amount) AS s ON (t.id = s.id AND t.amount = s.amount) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (2, CAST('2.00' AS BIGNUMERIC));
+-- upsert, nothing but key: insert, --names exact
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS `ID`, CAST('2.50' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, CAST('2.50' AS BIGNUMERIC));
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: delete
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = CAST('2.50' AS BIGNUMERIC);
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 2 AND `AMOUNT` IS NULL;
+-- upsert, nothing but key: update, --names exact
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = CAST('1.50' AS BIGNUMERIC);
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS `ID`, CAST('2.50' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, CAST('2.50' AS BIGNUMERIC));
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: update
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = CAST('2.50' AS BIGNUMERIC);
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS `ID`, CAST('1.50' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, CAST('1.50' AS BIGNUMERIC));
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 2 AND `AMOUNT` IS NULL;
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 2 AS `ID`, CAST('2.00' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (2, CAST('2.00' AS BIGNUMERIC));
+-- upsert, nothing but key: delete, --names exact
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = CAST('1.50' AS BIGNUMERIC);
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 2 AND `AMOUNT` = CAST('2.00' AS BIGNUMERIC);
+-- its inverse: insert
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS `ID`, CAST('1.50' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, CAST('1.50' AS BIGNUMERIC));
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 2 AS `ID`, CAST('2.00' AS BIGNUMERIC) AS `AMOUNT`) AS s ON (t.`ID` = s.`ID` AND t.`AMOUNT` = s.`AMOUNT`) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (2, CAST('2.00' AS BIGNUMERIC));
+-- upsert: updates of which a part is known, and with excluded columns
+UPDATE shop.`order` SET `user` = 'tab\tback\\', amount = CAST('-2.50' AS BIGNUMERIC) WHERE id = 1;
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
+-- (nothing)
+UPDATE shop.`order` SET `user` = 'tab\tback\\' WHERE id = 1;
+-- LR3001 RATE: found nan; expected a number that bigquery can hold
+-- (nothing)

@@ -299,3 +299,132 @@ TRUNCATE TABLE shop."order";
 DELETE FROM shop."order";
 TRUNCATE TABLE "SHOP"."ORDER";
 DELETE FROM "SHOP"."ORDER";
+-- upsert, key: insert, --names lower
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (9, '', '', 0.01, 'NaN') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+-- its inverse: delete
+DELETE FROM shop."order" WHERE id = 1;
+DELETE FROM shop."order" WHERE id = 9;
+DELETE FROM shop."order" WHERE id = 3;
+-- upsert, key: update, --names lower
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+DELETE FROM shop."order" WHERE id = 2;
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (9, '', '', 0.01, 'NaN') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+-- (nothing)
+-- its inverse: update
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+DELETE FROM shop."order" WHERE id = 9;
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL) ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+-- (nothing)
+-- upsert, key: delete, --names lower
+DELETE FROM shop."order" WHERE id = 1;
+DELETE FROM shop."order" WHERE id = 2;
+DELETE FROM shop."order" WHERE id = 3;
+-- its inverse: insert
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL) ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity') ON CONFLICT(id) DO UPDATE SET "user" = EXCLUDED."user", state = EXCLUDED.state, amount = EXCLUDED.amount, rate = EXCLUDED.rate;
+-- upsert, key: insert, --names exact
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (9, '', '', 0.01, 'NaN') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+-- its inverse: delete
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 9;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3;
+-- upsert, key: update, --names exact
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, E'tab\tback\\', 'NEW', -2.50, '0.1') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2;
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (9, '', '', 0.01, 'NaN') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+-- (nothing)
+-- its inverse: update
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 9;
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL) ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+-- (nothing)
+-- upsert, key: delete, --names exact
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2;
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3;
+-- its inverse: insert
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL) ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity') ON CONFLICT("ID") DO UPDATE SET "User" = EXCLUDED."User", "STATE" = EXCLUDED."STATE", "AMOUNT" = EXCLUDED."AMOUNT", "RATE" = EXCLUDED."RATE";
+-- upsert, key of a time and a float: insert, --names lower
+INSERT INTO measure (at, span, day, clock, zoned, raw, "small-1", big) VALUES ('0001-01-01 00:00:00.000000', '0.00001', '9999-12-31', NULL, NULL, '\x00ff'::bytea, NULL, 0) ON CONFLICT(at, span) DO UPDATE SET day = EXCLUDED.day, clock = EXCLUDED.clock, zoned = EXCLUDED.zoned, raw = EXCLUDED.raw, "small-1" = EXCLUDED."small-1", big = EXCLUDED.big;
+-- its inverse: delete
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.00001'::real;
+-- upsert, key of a time and a float: update, --names lower
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real;
+INSERT INTO measure (at, span, day, clock, zoned, raw, "small-1", big) VALUES ('0001-01-01 00:00:00.000000', '0.00001', '9999-12-31', NULL, NULL, '\x00ff'::bytea, NULL, 0) ON CONFLICT(at, span) DO UPDATE SET day = EXCLUDED.day, clock = EXCLUDED.clock, zoned = EXCLUDED.zoned, raw = EXCLUDED.raw, "small-1" = EXCLUDED."small-1", big = EXCLUDED.big;
+-- its inverse: update
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.00001'::real;
+INSERT INTO measure (at, span, day, clock, zoned, raw, "small-1", big) VALUES ('0001-01-01 00:00:00.000000', '0.1', '0001-01-01', '24:00:00', '2024-02-29 10:00:00.500000+05:30', '\x'::bytea, -1, 9223372036854775807) ON CONFLICT(at, span) DO UPDATE SET day = EXCLUDED.day, clock = EXCLUDED.clock, zoned = EXCLUDED.zoned, raw = EXCLUDED.raw, "small-1" = EXCLUDED."small-1", big = EXCLUDED.big;
+-- upsert, key of a time and a float: delete, --names lower
+DELETE FROM measure WHERE at = '0001-01-01 00:00:00.000000' AND span = '0.1'::real;
+-- its inverse: insert
+INSERT INTO measure (at, span, day, clock, zoned, raw, "small-1", big) VALUES ('0001-01-01 00:00:00.000000', '0.1', '0001-01-01', '24:00:00', '2024-02-29 10:00:00.500000+05:30', '\x'::bytea, -1, 9223372036854775807) ON CONFLICT(at, span) DO UPDATE SET day = EXCLUDED.day, clock = EXCLUDED.clock, zoned = EXCLUDED.zoned, raw = EXCLUDED.raw, "small-1" = EXCLUDED."small-1", big = EXCLUDED.big;
+-- upsert, key of a time and a float: insert, --names exact
+INSERT INTO "MEASURE" ("AT", "SPAN", "DAY", "CLOCK", "ZONED", "RAW", "SMALL-1", "BIG") VALUES ('0001-01-01 00:00:00.000000', '0.00001', '9999-12-31', NULL, NULL, '\x00ff'::bytea, NULL, 0) ON CONFLICT("AT", "SPAN") DO UPDATE SET "DAY" = EXCLUDED."DAY", "CLOCK" = EXCLUDED."CLOCK", "ZONED" = EXCLUDED."ZONED", "RAW" = EXCLUDED."RAW", "SMALL-1" = EXCLUDED."SMALL-1", "BIG" = EXCLUDED."BIG";
+-- its inverse: delete
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.00001'::real;
+-- upsert, key of a time and a float: update, --names exact
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real;
+INSERT INTO "MEASURE" ("AT", "SPAN", "DAY", "CLOCK", "ZONED", "RAW", "SMALL-1", "BIG") VALUES ('0001-01-01 00:00:00.000000', '0.00001', '9999-12-31', NULL, NULL, '\x00ff'::bytea, NULL, 0) ON CONFLICT("AT", "SPAN") DO UPDATE SET "DAY" = EXCLUDED."DAY", "CLOCK" = EXCLUDED."CLOCK", "ZONED" = EXCLUDED."ZONED", "RAW" = EXCLUDED."RAW", "SMALL-1" = EXCLUDED."SMALL-1", "BIG" = EXCLUDED."BIG";
+-- its inverse: update
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.00001'::real;
+INSERT INTO "MEASURE" ("AT", "SPAN", "DAY", "CLOCK", "ZONED", "RAW", "SMALL-1", "BIG") VALUES ('0001-01-01 00:00:00.000000', '0.1', '0001-01-01', '24:00:00', '2024-02-29 10:00:00.500000+05:30', '\x'::bytea, -1, 9223372036854775807) ON CONFLICT("AT", "SPAN") DO UPDATE SET "DAY" = EXCLUDED."DAY", "CLOCK" = EXCLUDED."CLOCK", "ZONED" = EXCLUDED."ZONED", "RAW" = EXCLUDED."RAW", "SMALL-1" = EXCLUDED."SMALL-1", "BIG" = EXCLUDED."BIG";
+-- upsert, key of a time and a float: delete, --names exact
+DELETE FROM "MEASURE" WHERE "AT" = '0001-01-01 00:00:00.000000' AND "SPAN" = '0.1'::real;
+-- its inverse: insert
+INSERT INTO "MEASURE" ("AT", "SPAN", "DAY", "CLOCK", "ZONED", "RAW", "SMALL-1", "BIG") VALUES ('0001-01-01 00:00:00.000000', '0.1', '0001-01-01', '24:00:00', '2024-02-29 10:00:00.500000+05:30', '\x'::bytea, -1, 9223372036854775807) ON CONFLICT("AT", "SPAN") DO UPDATE SET "DAY" = EXCLUDED."DAY", "CLOCK" = EXCLUDED."CLOCK", "ZONED" = EXCLUDED."ZONED", "RAW" = EXCLUDED."RAW", "SMALL-1" = EXCLUDED."SMALL-1", "BIG" = EXCLUDED."BIG";
+-- upsert, nothing but key: insert, --names lower
+INSERT INTO shop.pair (id, amount) VALUES (1, 2.50) ON CONFLICT(id, amount) DO NOTHING;
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: delete
+DELETE FROM shop.pair WHERE id = 1 AND amount = 2.50;
+DELETE FROM shop.pair WHERE id = 2 AND amount IS NULL;
+-- upsert, nothing but key: update, --names lower
+DELETE FROM shop.pair WHERE id = 1 AND amount = 1.50;
+INSERT INTO shop.pair (id, amount) VALUES (1, 2.50) ON CONFLICT(id, amount) DO NOTHING;
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: update
+DELETE FROM shop.pair WHERE id = 1 AND amount = 2.50;
+INSERT INTO shop.pair (id, amount) VALUES (1, 1.50) ON CONFLICT(id, amount) DO NOTHING;
+DELETE FROM shop.pair WHERE id = 2 AND amount IS NULL;
+INSERT INTO shop.pair (id, amount) VALUES (2, 2.00) ON CONFLICT(id, amount) DO NOTHING;
+-- upsert, nothing but key: delete, --names lower
+DELETE FROM shop.pair WHERE id = 1 AND amount = 1.50;
+DELETE FROM shop.pair WHERE id = 2 AND amount = 2.00;
+-- its inverse: insert
+INSERT INTO shop.pair (id, amount) VALUES (1, 1.50) ON CONFLICT(id, amount) DO NOTHING;
+INSERT INTO shop.pair (id, amount) VALUES (2, 2.00) ON CONFLICT(id, amount) DO NOTHING;
+-- upsert, nothing but key: insert, --names exact
+INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (1, 2.50) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: delete
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 1 AND "AMOUNT" = 2.50;
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 2 AND "AMOUNT" IS NULL;
+-- upsert, nothing but key: update, --names exact
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 1 AND "AMOUNT" = 1.50;
+INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (1, 2.50) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: update
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 1 AND "AMOUNT" = 2.50;
+INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (1, 1.50) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 2 AND "AMOUNT" IS NULL;
+INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (2, 2.00) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
+-- upsert, nothing but key: delete, --names exact
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 1 AND "AMOUNT" = 1.50;
+DELETE FROM "SHOP"."PAIR" WHERE "ID" = 2 AND "AMOUNT" = 2.00;
+-- its inverse: insert
+INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (1, 1.50) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
+INSERT INTO "SHOP"."PAIR" ("ID", "AMOUNT") VALUES (2, 2.00) ON CONFLICT("ID", "AMOUNT") DO NOTHING;
+-- upsert: updates of which a part is known, and with excluded columns
+UPDATE shop."order" SET "user" = E'tab\tback\\', amount = -2.50 WHERE id = 1;
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
+-- (nothing)
+UPDATE shop."order" SET "user" = E'tab\tback\\' WHERE id = 1;
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
+-- (nothing)

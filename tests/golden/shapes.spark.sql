@@ -297,3 +297,132 @@ DELETE FROM shop.`order`;
 DELETE FROM shop.`order`;
 DELETE FROM `SHOP`.`ORDER`;
 DELETE FROM `SHOP`.`ORDER`;
+-- upsert, key: insert, --names lower
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 1) WHEN MATCHED THEN UPDATE SET `user` = 'tab\tback\\', state = 'NEW', amount = -2.50, rate = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'tab\tback\\', 'NEW', -2.50, CAST('0.1' AS DOUBLE));
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 9) WHEN MATCHED THEN UPDATE SET `user` = '', state = '', amount = 0.01, rate = CAST('NaN' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (9, '', '', 0.01, CAST('NaN' AS DOUBLE));
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 3) WHEN MATCHED THEN UPDATE SET `user` = 'a', state = 'OLD', amount = 0.00, rate = CAST('Infinity' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, CAST('Infinity' AS DOUBLE));
+-- its inverse: delete
+DELETE FROM shop.`order` WHERE id = 1;
+DELETE FROM shop.`order` WHERE id = 9;
+DELETE FROM shop.`order` WHERE id = 3;
+-- upsert, key: update, --names lower
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 1) WHEN MATCHED THEN UPDATE SET `user` = 'tab\tback\\', state = 'NEW', amount = -2.50, rate = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'tab\tback\\', 'NEW', -2.50, CAST('0.1' AS DOUBLE));
+DELETE FROM shop.`order` WHERE id = 2;
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 9) WHEN MATCHED THEN UPDATE SET `user` = '', state = '', amount = 0.01, rate = CAST('NaN' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (9, '', '', 0.01, CAST('NaN' AS DOUBLE));
+-- (nothing)
+-- its inverse: update
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 1) WHEN MATCHED THEN UPDATE SET `user` = 'o\'neil', state = 'NEW', amount = 1.50, rate = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'o\'neil', 'NEW', 1.50, CAST('0.1' AS DOUBLE));
+DELETE FROM shop.`order` WHERE id = 9;
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 2) WHEN MATCHED THEN UPDATE SET `user` = NULL, state = NULL, amount = NULL, rate = NULL WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
+-- (nothing)
+-- upsert, key: delete, --names lower
+DELETE FROM shop.`order` WHERE id = 1;
+DELETE FROM shop.`order` WHERE id = 2;
+DELETE FROM shop.`order` WHERE id = 3;
+-- its inverse: insert
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 1) WHEN MATCHED THEN UPDATE SET `user` = 'o\'neil', state = 'NEW', amount = 1.50, rate = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (1, 'o\'neil', 'NEW', 1.50, CAST('0.1' AS DOUBLE));
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 2) WHEN MATCHED THEN UPDATE SET `user` = NULL, state = NULL, amount = NULL, rate = NULL WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
+MERGE INTO shop.`order` AS t USING (SELECT 1 AS one) AS s ON (t.id = 3) WHEN MATCHED THEN UPDATE SET `user` = 'a', state = 'OLD', amount = 0.00, rate = CAST('Infinity' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (id, `user`, state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, CAST('Infinity' AS DOUBLE));
+-- upsert, key: insert, --names exact
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1) WHEN MATCHED THEN UPDATE SET `User` = 'tab\tback\\', `STATE` = 'NEW', `AMOUNT` = -2.50, `RATE` = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'tab\tback\\', 'NEW', -2.50, CAST('0.1' AS DOUBLE));
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 9) WHEN MATCHED THEN UPDATE SET `User` = '', `STATE` = '', `AMOUNT` = 0.01, `RATE` = CAST('NaN' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (9, '', '', 0.01, CAST('NaN' AS DOUBLE));
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 3) WHEN MATCHED THEN UPDATE SET `User` = 'a', `STATE` = 'OLD', `AMOUNT` = 0.00, `RATE` = CAST('Infinity' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (3, 'a', 'OLD', 0.00, CAST('Infinity' AS DOUBLE));
+-- its inverse: delete
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 1;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 9;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 3;
+-- upsert, key: update, --names exact
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1) WHEN MATCHED THEN UPDATE SET `User` = 'tab\tback\\', `STATE` = 'NEW', `AMOUNT` = -2.50, `RATE` = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'tab\tback\\', 'NEW', -2.50, CAST('0.1' AS DOUBLE));
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 2;
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 9) WHEN MATCHED THEN UPDATE SET `User` = '', `STATE` = '', `AMOUNT` = 0.01, `RATE` = CAST('NaN' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (9, '', '', 0.01, CAST('NaN' AS DOUBLE));
+-- (nothing)
+-- its inverse: update
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1) WHEN MATCHED THEN UPDATE SET `User` = 'o\'neil', `STATE` = 'NEW', `AMOUNT` = 1.50, `RATE` = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'o\'neil', 'NEW', 1.50, CAST('0.1' AS DOUBLE));
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 9;
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 2) WHEN MATCHED THEN UPDATE SET `User` = NULL, `STATE` = NULL, `AMOUNT` = NULL, `RATE` = NULL WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (2, NULL, NULL, NULL, NULL);
+-- (nothing)
+-- upsert, key: delete, --names exact
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 1;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 2;
+DELETE FROM `SHOP`.`ORDER` WHERE `ID` = 3;
+-- its inverse: insert
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1) WHEN MATCHED THEN UPDATE SET `User` = 'o\'neil', `STATE` = 'NEW', `AMOUNT` = 1.50, `RATE` = CAST('0.1' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (1, 'o\'neil', 'NEW', 1.50, CAST('0.1' AS DOUBLE));
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 2) WHEN MATCHED THEN UPDATE SET `User` = NULL, `STATE` = NULL, `AMOUNT` = NULL, `RATE` = NULL WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (2, NULL, NULL, NULL, NULL);
+MERGE INTO `SHOP`.`ORDER` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 3) WHEN MATCHED THEN UPDATE SET `User` = 'a', `STATE` = 'OLD', `AMOUNT` = 0.00, `RATE` = CAST('Infinity' AS DOUBLE) WHEN NOT MATCHED THEN INSERT (`ID`, `User`, `STATE`, `AMOUNT`, `RATE`) VALUES (3, 'a', 'OLD', 0.00, CAST('Infinity' AS DOUBLE));
+-- upsert, key of a time and a float: insert, --names lower
+MERGE INTO measure AS t USING (SELECT 1 AS one) AS s ON (t.`at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.span = CAST('0.00001' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `day` = CAST('9999-12-31' AS DATE), clock = NULL, zoned = NULL, `raw` = X'00ff', `small-1` = NULL, big = 0 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.00001' AS FLOAT), CAST('9999-12-31' AS DATE), NULL, NULL, X'00ff', NULL, 0);
+-- its inverse: delete
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND span = CAST('0.00001' AS FLOAT);
+-- upsert, key of a time and a float: update, --names lower
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND span = CAST('0.1' AS FLOAT);
+MERGE INTO measure AS t USING (SELECT 1 AS one) AS s ON (t.`at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.span = CAST('0.00001' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `day` = CAST('9999-12-31' AS DATE), clock = NULL, zoned = NULL, `raw` = X'00ff', `small-1` = NULL, big = 0 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.00001' AS FLOAT), CAST('9999-12-31' AS DATE), NULL, NULL, X'00ff', NULL, 0);
+-- its inverse: update
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND span = CAST('0.00001' AS FLOAT);
+MERGE INTO measure AS t USING (SELECT 1 AS one) AS s ON (t.`at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.span = CAST('0.1' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `day` = CAST('0001-01-01' AS DATE), clock = '24:00:00', zoned = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `raw` = X'', `small-1` = -1, big = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.1' AS FLOAT), CAST('0001-01-01' AS DATE), '24:00:00', CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), X'', -1, 9223372036854775807);
+-- upsert, key of a time and a float: delete, --names lower
+DELETE FROM measure WHERE `at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND span = CAST('0.1' AS FLOAT);
+-- its inverse: insert
+MERGE INTO measure AS t USING (SELECT 1 AS one) AS s ON (t.`at` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.span = CAST('0.1' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `day` = CAST('0001-01-01' AS DATE), clock = '24:00:00', zoned = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `raw` = X'', `small-1` = -1, big = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`at`, span, `day`, clock, zoned, `raw`, `small-1`, big) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.1' AS FLOAT), CAST('0001-01-01' AS DATE), '24:00:00', CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), X'', -1, 9223372036854775807);
+-- upsert, key of a time and a float: insert, --names exact
+MERGE INTO `MEASURE` AS t USING (SELECT 1 AS one) AS s ON (t.`AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.`SPAN` = CAST('0.00001' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('9999-12-31' AS DATE), `CLOCK` = NULL, `ZONED` = NULL, `RAW` = X'00ff', `SMALL-1` = NULL, `BIG` = 0 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.00001' AS FLOAT), CAST('9999-12-31' AS DATE), NULL, NULL, X'00ff', NULL, 0);
+-- its inverse: delete
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND `SPAN` = CAST('0.00001' AS FLOAT);
+-- upsert, key of a time and a float: update, --names exact
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND `SPAN` = CAST('0.1' AS FLOAT);
+MERGE INTO `MEASURE` AS t USING (SELECT 1 AS one) AS s ON (t.`AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.`SPAN` = CAST('0.00001' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('9999-12-31' AS DATE), `CLOCK` = NULL, `ZONED` = NULL, `RAW` = X'00ff', `SMALL-1` = NULL, `BIG` = 0 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.00001' AS FLOAT), CAST('9999-12-31' AS DATE), NULL, NULL, X'00ff', NULL, 0);
+-- its inverse: update
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND `SPAN` = CAST('0.00001' AS FLOAT);
+MERGE INTO `MEASURE` AS t USING (SELECT 1 AS one) AS s ON (t.`AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.`SPAN` = CAST('0.1' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('0001-01-01' AS DATE), `CLOCK` = '24:00:00', `ZONED` = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `RAW` = X'', `SMALL-1` = -1, `BIG` = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.1' AS FLOAT), CAST('0001-01-01' AS DATE), '24:00:00', CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), X'', -1, 9223372036854775807);
+-- upsert, key of a time and a float: delete, --names exact
+DELETE FROM `MEASURE` WHERE `AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND `SPAN` = CAST('0.1' AS FLOAT);
+-- its inverse: insert
+MERGE INTO `MEASURE` AS t USING (SELECT 1 AS one) AS s ON (t.`AT` = CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ) AND t.`SPAN` = CAST('0.1' AS FLOAT)) WHEN MATCHED THEN UPDATE SET `DAY` = CAST('0001-01-01' AS DATE), `CLOCK` = '24:00:00', `ZONED` = CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), `RAW` = X'', `SMALL-1` = -1, `BIG` = 9223372036854775807 WHEN NOT MATCHED THEN INSERT (`AT`, `SPAN`, `DAY`, `CLOCK`, `ZONED`, `RAW`, `SMALL-1`, `BIG`) VALUES (CAST('0001-01-01 00:00:00.000000' AS TIMESTAMP_NTZ), CAST('0.1' AS FLOAT), CAST('0001-01-01' AS DATE), '24:00:00', CAST('2024-02-29 10:00:00.500000+05:30' AS TIMESTAMP), X'', -1, 9223372036854775807);
+-- upsert, nothing but key: insert, --names lower
+MERGE INTO shop.pair AS t USING (SELECT 1 AS one) AS s ON (t.id = 1 AND t.amount = 2.50) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, 2.50);
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: delete
+DELETE FROM shop.pair WHERE id = 1 AND amount = 2.50;
+DELETE FROM shop.pair WHERE id = 2 AND amount IS NULL;
+-- upsert, nothing but key: update, --names lower
+DELETE FROM shop.pair WHERE id = 1 AND amount = 1.50;
+MERGE INTO shop.pair AS t USING (SELECT 1 AS one) AS s ON (t.id = 1 AND t.amount = 2.50) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, 2.50);
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: update
+DELETE FROM shop.pair WHERE id = 1 AND amount = 2.50;
+MERGE INTO shop.pair AS t USING (SELECT 1 AS one) AS s ON (t.id = 1 AND t.amount = 1.50) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, 1.50);
+DELETE FROM shop.pair WHERE id = 2 AND amount IS NULL;
+MERGE INTO shop.pair AS t USING (SELECT 1 AS one) AS s ON (t.id = 2 AND t.amount = 2.00) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (2, 2.00);
+-- upsert, nothing but key: delete, --names lower
+DELETE FROM shop.pair WHERE id = 1 AND amount = 1.50;
+DELETE FROM shop.pair WHERE id = 2 AND amount = 2.00;
+-- its inverse: insert
+MERGE INTO shop.pair AS t USING (SELECT 1 AS one) AS s ON (t.id = 1 AND t.amount = 1.50) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (1, 1.50);
+MERGE INTO shop.pair AS t USING (SELECT 1 AS one) AS s ON (t.id = 2 AND t.amount = 2.00) WHEN NOT MATCHED THEN INSERT (id, amount) VALUES (2, 2.00);
+-- upsert, nothing but key: insert, --names exact
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1 AND t.`AMOUNT` = 2.50) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, 2.50);
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: delete
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = 2.50;
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 2 AND `AMOUNT` IS NULL;
+-- upsert, nothing but key: update, --names exact
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = 1.50;
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1 AND t.`AMOUNT` = 2.50) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, 2.50);
+-- LR3013 AMOUNT: found NULL in the key; expected a value in every column of the key: NULL is equal to nothing
+-- its inverse: update
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = 2.50;
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1 AND t.`AMOUNT` = 1.50) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, 1.50);
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 2 AND `AMOUNT` IS NULL;
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 2 AND t.`AMOUNT` = 2.00) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (2, 2.00);
+-- upsert, nothing but key: delete, --names exact
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 1 AND `AMOUNT` = 1.50;
+DELETE FROM `SHOP`.`PAIR` WHERE `ID` = 2 AND `AMOUNT` = 2.00;
+-- its inverse: insert
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 1 AND t.`AMOUNT` = 1.50) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (1, 1.50);
+MERGE INTO `SHOP`.`PAIR` AS t USING (SELECT 1 AS one) AS s ON (t.`ID` = 2 AND t.`AMOUNT` = 2.00) WHEN NOT MATCHED THEN INSERT (`ID`, `AMOUNT`) VALUES (2, 2.00);
+-- upsert: updates of which a part is known, and with excluded columns
+UPDATE shop.`order` SET `user` = 'tab\tback\\', amount = -2.50 WHERE id = 1;
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
+-- (nothing)
+UPDATE shop.`order` SET `user` = 'tab\tback\\' WHERE id = 1;
+-- LR3013: found a change of the key of a row of SHOP.ORDER that cannot be written whole: values are not in the log, or columns or changes are left out; expected the whole row: --upsert puts it in place under its new key
+-- (nothing)

@@ -4,7 +4,8 @@ before you keep them."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from sqlgen import upsert
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy
 from sqlgen.rows import INVERSE, Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.script import script_prologue, unit_comments
-from sqlgen.statements import RenderOptions, delete_all_statement, render, truncate_statement
+from sqlgen.statements import Rendered, RenderOptions, delete_all_statement, render, truncate_statement
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 
@@ -45,6 +47,7 @@ TABLES = {
     "no key": Table("SHOP", "ORDER#LOG", ORDERS),
     "key of a time and a float": Table("", "MEASURE", MEASURES, ("AT", "SPAN")),
 }
+PAIRS = Table("SHOP", "PAIR", ORDERS[:1] + ORDERS[3:4], ("ID", "AMOUNT"))
 IMAGES: dict[tuple[Column, ...], tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     ORDERS: (
         [(1, "o'neil", "NEW ", "1.50", 0.1), (2, None, None, None, None), (3, "a", "OLD ", "0.00", float("inf"))],
@@ -54,7 +57,9 @@ IMAGES: dict[tuple[Column, ...], tuple[list[tuple[Any, ...]], list[tuple[Any, ..
         [("0001-01-01 00:00:00.000000", 0.1, "0001-01-01", "24:00:00", "2024-02-29 10:00:00.500000+05:30", b"", -1, 2**63 - 1)],
         [("0001-01-01 00:00:00.000000", 1e-5, "9999-12-31", None, None, b"\x00\xff", None, 0)],
     ),
+    PAIRS.columns: ([(1, "1.50"), (2, "2.00")], [(1, "2.50"), (2, None)]),
 }
+Renderer = Callable[[Rows, Profile, RenderOptions], Rendered]
 
 
 def golden(dialect: str) -> Path:
@@ -69,13 +74,13 @@ def rows_of(table: Table, op: Op) -> Rows:
     pairs = list(zip(*IMAGES[table.columns], strict=True))
     masks = {c.name: pa.array([b[place] != a[place] for b, a in pairs]) for place, c in enumerate(table.columns)}
     changed = {name: mask for name, mask in masks.items() if any(mask.to_pylist())}
-    return Rows(
-        table, op, len(pairs), {} if op is Op.INSERT else before, {} if op is Op.DELETE else after, changed if op is Op.UPDATE else {}
-    )
+    if op is Op.UPDATE:
+        return Rows(table, op, len(pairs), before, after, changed, pa.array([True] * len(pairs)))
+    return Rows(table, op, len(pairs), {} if op is Op.INSERT else before, {} if op is Op.DELETE else after, {})
 
 
-def shown(rows: Rows, profile: Profile, options: RenderOptions) -> Iterator[str]:
-    rendered = render(rows, profile, options)
+def shown(rows: Rows, profile: Profile, options: RenderOptions, make: Renderer = render) -> Iterator[str]:
+    rendered = make(rows, profile, options)
     problems = {problem.row: problem for problem in rendered.problems}
     for row, text in enumerate(rendered.text.to_pylist()):
         if row in problems:
@@ -105,6 +110,22 @@ def lines(profile: Profile) -> Iterator[str]:
     for names in ("lower", "exact"):
         yield truncate_statement(table, profile, names)
         yield delete_all_statement(table, profile, names)
+    yield from upserts(profile, policy)
+
+
+def upserts(profile: Profile, policy: Policy) -> Iterator[str]:
+    """``--upsert``: every shape of it, and what it refuses."""
+    tables = {title: table for title, table in TABLES.items() if table.key} | {"nothing but key": PAIRS}
+    for (title, table), names, op in product(tables.items(), ("lower", "exact"), Op):
+        options = RenderOptions(names=names, policy=policy, upsert=True)
+        yield f"-- upsert, {title}: {op.value}, --names {names}"
+        yield from shown(rows_of(table, op), profile, options, upsert.render)
+        yield f"-- its inverse: {INVERSE[op].value}"
+        yield from shown(rows_of(table, op).inverse(), profile, options, upsert.render)
+    yield "-- upsert: updates of which a part is known, and with excluded columns"
+    rows = rows_of(TABLES["key"], Op.UPDATE)
+    yield from shown(replace(rows, whole=pa.array([False, False, True])), profile, RenderOptions(policy=policy), upsert.render)
+    yield from shown(rows, profile, RenderOptions(exclude_columns=("*.AMOUNT",), policy=policy), upsert.render)
 
 
 @EVERY_DIALECT
@@ -120,8 +141,8 @@ def test_every_line_is_one_statement_or_a_comment(dialect: str) -> None:
     profile = profile_named(dialect)
     for line in golden(dialect).read_text(encoding="utf-8").splitlines():
         assert line.startswith("--") or line.endswith(";"), line
-        if line.startswith(("INSERT", "UPDATE", "DELETE", "TRUNCATE")):
+        if line.startswith(("INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE")):
             (tree,) = sqlglot.parse(line.replace(" TOP (1)", ""), dialect=profile.sqlglot)
-            assert isinstance(tree, exp.Insert | exp.Update | exp.Delete | exp.TruncateTable), line
+            assert isinstance(tree, exp.Insert | exp.Update | exp.Delete | exp.TruncateTable | exp.Merge), line
         else:
             assert line.startswith("--") or line in profile.session, line

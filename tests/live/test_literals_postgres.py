@@ -16,6 +16,7 @@ from sqlgen.literals import Policy, literals
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, delete_all_statement, render, truncate_statement
+from tests.texts import every_character
 
 POSTGRES = profile_named("postgres")
 
@@ -127,6 +128,16 @@ def test_text_does_not_hang_on_the_session(connection: psycopg.Connection[Any], 
     assert not any("\n" in text or "\r" in text for text in written.to_pylist())
     for text, literal in zip(texts, written.to_pylist(), strict=True):
         assert connection.execute(f"SELECT {literal}".encode()).fetchone() == (text,), literal
+
+
+@pytest.mark.parametrize("conforming", ["on", "off"])
+def test_every_character(connection: psycopg.Connection[Any], conforming: str) -> None:
+    connection.execute(f"SET escape_string_warning = off; SET standard_conforming_strings = {conforming}")
+    texts = every_character(5000, False)
+    written, problems = literals(pa.array(texts), Column("C", SqlType.VARCHAR), POSTGRES, Policy())
+    assert problems == []
+    for text, literal in zip(texts, written.to_pylist(), strict=True):
+        assert connection.execute(f"SELECT {literal}".encode()).fetchone() == (text,)
 
 
 MOMENTS = [

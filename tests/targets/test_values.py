@@ -17,6 +17,7 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, render
 from tests.engines import Engine, Place, shape, state
+from tests.texts import every_character
 
 COLUMNS = (
     Column("ID", SqlType.BIGINT, False),
@@ -221,3 +222,13 @@ def test_ddl_and_its_inverse(place: Place) -> None:
             for statement in ddl.statements(event, profile):
                 engine.run(statement)
         engine.run(ddl.create_table(table, profile))
+
+
+def test_every_character(place: Place) -> None:
+    texts = every_character(1000, True)
+    table = Table("round", "texts", (Column("N", SqlType.INTEGER, False), Column("V", SqlType.VARCHAR, True, 1000)))
+    values = {"N": pa.array(range(len(texts))), "V": pa.array(texts)}
+    with place.engine("round") as engine:
+        engine.run(ddl.create_table(table, engine.profile))
+        run(engine, Rows(table, Op.INSERT, len(texts), {}, values, {}), RenderOptions())
+        assert dict(engine.rows("SELECT n, v FROM round.texts")) == dict(enumerate(texts))

@@ -218,3 +218,26 @@ def test_a_reader_that_has_read_enough(sakila_small: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_upsert_needs_keys_and_nothing_else(small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ["--out", str(tmp_path / "out"), "--upsert"]
+    assert cli.main(["redo", *small, *out]) == 12
+    said = capsys.readouterr().err
+    assert "LR3013 found SAKILA.KIOSK_SCAN without a key" in said
+    assert "--exclude-table SAKILA.KIOSK_SCAN" in said
+    for option, value in (("--where-columns", "guard"), ("--ri", "skip"), ("--triggers", "skip"), ("--cascade", "force")):
+        assert cli.main(["undo", *small, *out, option, value]) == 12
+        assert f"LR1001 found --upsert with {option} {value}; expected " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    shown = ["--exclude-table", "SAKILA.KIOSK_SCAN", "--include-aborted", "--trace"]
+    assert cli.main(["redo", *small, *out, *shown]) == 0
+    lines = (tmp_path / "out" / "0000-redo.sql").read_text().splitlines()
+    kinds = re.compile(
+        r"(-- (logreplay|unit|rolled back, not applied: (INSERT|UPDATE|DELETE)) |SET |BEGIN;|COMMIT;|INSERT INTO |DELETE FROM )"
+    )
+    assert [line for line in lines if not kinds.match(line)] == []
+    assert any(line.startswith("-- rolled back, not applied: INSERT") and "ON CONFLICT" in line for line in lines)
+    about = manifest(tmp_path / "out")
+    assert about["options"]["upsert"] is True
+    assert about["statements"] == len(statements(tmp_path / "out"))

@@ -342,6 +342,15 @@ def test_table_events(log: Log, change_type: str, statement: str) -> None:
         log.write("undo")
 
 
+def test_a_trace_of_nothing(log: Log) -> None:
+    """Nothing is left to trace where every unit is set aside."""
+    log.records = [log.records[next(n for n in range(len(log.records)) if log.get(n, "LOGRECDISP") == "C".encode("cp037"))]]
+    log.set(0, "LOGRECDISP", "A".encode("cp037"))
+    bundle = log.write(options=ScriptOptions(trace=True))
+    assert bundle.manifest["scripts"] == []
+    assert bundle.manifest["balance"]["failed"] == 1
+
+
 def test_what_a_statement_cannot_repeat_is_refused(log: Log) -> None:
     event(log, "DM", partition=3)
     with pytest.raises(Refusal, match="LR3003"):

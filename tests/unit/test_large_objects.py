@@ -17,7 +17,7 @@ NOTE = Tab("NOTE", (Col("ID", "INT", 4, key=1), Col("TEXT", "CLOB", 4, nulls="L"
 ONE, OTHER = b"\x00\x00\x00\x01", b"\x00\x00\x00\x02"
 
 
-def bundle_of(folder: Path, mode: str, *excluded: str) -> Bundle:
+def bundle_of(folder: Path, mode: str, *excluded: str, upsert: bool = False) -> Bundle:
     """One unit each: an insert with a value, one with null, an update of another column, one of the value only, a delete."""
     log = LogBuilder((NOTE,))
     log.unit().insert(NOTE, (1, ONE, 10))
@@ -26,7 +26,7 @@ def bundle_of(folder: Path, mode: str, *excluded: str) -> Bundle:
     log.unit().update(NOTE, (4, ONE, 40), (4, OTHER, 40))
     log.unit().delete(NOTE, (5, ONE, 50))
     control, data = log.write(folder)
-    options = ScriptOptions(render=RenderOptions(exclude_columns=excluded))
+    options = ScriptOptions(render=RenderOptions(exclude_columns=excluded, upsert=upsert))
     return replay.write_script(control, data, folder / "out", mode=mode, options=options)
 
 
@@ -71,3 +71,44 @@ def test_without_the_column(tmp_path: Path, mode: str, expected: list[str]) -> N
     assert statements(bundle) == expected
     assert bundle.manifest["balance"]["skipped"] == {"update touches excluded columns only": 1}
     assert not bundle.manifest["quarantined_units"]
+
+
+@pytest.mark.parametrize(("mode", "size"), [("redo", 31), ("undo", 30)])
+def test_an_upsert_leaves_the_value_alone(tmp_path: Path, mode: str, size: int) -> None:
+    """An update of a row with a value sets what changed."""
+    bundle = bundle_of(tmp_path, mode, upsert=True)
+    assert len(bundle.manifest["quarantined_units"]) == 2
+    put = "ON CONFLICT(id) DO UPDATE SET text = EXCLUDED.text, size = EXCLUDED.size;"
+    others = {
+        "redo": [f"INSERT INTO testown.note (id, text, size) VALUES (2, NULL, 20) {put}", "DELETE FROM testown.note WHERE id = 5;"],
+        "undo": ["DELETE FROM testown.note WHERE id = 2;", "DELETE FROM testown.note WHERE id = 1;"],
+    }
+    assert sorted(statements(bundle)) == sorted([f"UPDATE testown.note SET size = {size} WHERE id = 3;", *others[mode]])
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_an_upsert_of_a_row_that_is_not_whole_cannot_change_its_key(tmp_path: Path, mode: str) -> None:
+    """In an undo that must leave a unit out no row is known to be whole: that unit may have written it later."""
+    log = LogBuilder((NOTE,))
+    log.unit().update(NOTE, (3, ONE, 30), (6, ONE, 30))
+    log.unit().update(NOTE, (4, None, 40), (7, None, 40))
+    log.unit().update(NOTE, (5, None, 50), (5, None, 51))
+    control, data = log.write(tmp_path)
+    bundle = replay.write_script(control, data, tmp_path / "out", mode=mode, options=ScriptOptions(render=RenderOptions(upsert=True)))
+    assert bundle.exit_code == 8
+    shown = bundle.manifest["findings"]["shown"]
+    assert all(found.startswith("LR3013") and "a change of the key of a row of TESTOWN.NOTE" in found for found in shown)
+    assert "Leave --upsert away" in shown[0]
+    put = "ON CONFLICT(id) DO UPDATE SET text = EXCLUDED.text, size = EXCLUDED.size;"
+    whole = [
+        "DELETE FROM testown.note WHERE id = 4;",
+        f"INSERT INTO testown.note (id, text, size) VALUES (7, NULL, 40) {put}",
+        f"INSERT INTO testown.note (id, text, size) VALUES (5, NULL, 51) {put}",
+    ]
+    assert statements(bundle) == (whole if mode == "redo" else ["UPDATE testown.note SET size = 50 WHERE id = 5;"])
+    assert bundle.manifest["statements"] == len(statements(bundle))
+    assert bundle.manifest["units"] == 3 - len(shown)
+    without = ScriptOptions(render=RenderOptions(upsert=True, exclude_columns=("TEXT",)))
+    again = replay.write_script(control, data, tmp_path / "less", mode=mode, options=without)
+    assert again.manifest["findings"]["count"] == 2
+    assert statements(again) == [f"UPDATE testown.note SET size = {51 if mode == 'redo' else 50} WHERE id = 5;"]

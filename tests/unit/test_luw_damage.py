@@ -17,6 +17,7 @@ from replay.logs import Inputs, source_named
 from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
+from sqlgen.statements import RenderOptions
 from tests.luwbuilder import LogBuilder, Tab, Transaction, catalog_csv
 from tests.luwhistory import PLAIN, History, Row
 
@@ -36,8 +37,11 @@ def opened(folder: Path, *logs: bytes, tables: tuple[Tab, ...] = (PLAIN,), **set
     return open_log(Inputs(log=tuple(map(str, paths)), catalog=str(folder / "catalog.csv"), **settings))
 
 
-def script(log: LuwLog, folder: Path, mode: str = "redo", selection: Selection | None = None) -> tuple[Bundle, list[str]]:
-    bundle = write_bundle(make_plan(log, mode, selection or Selection(), ScriptOptions()), log, folder / f"out-{mode}", local.ENGINE)
+def script(
+    log: LuwLog, folder: Path, mode: str = "redo", selection: Selection | None = None, options: ScriptOptions | None = None
+) -> tuple[Bundle, list[str]]:
+    plan = make_plan(log, mode, selection or Selection(), options or ScriptOptions())
+    bundle = write_bundle(plan, log, folder / f"out-{mode}", local.ENGINE)
     lines = [line for path in sorted(bundle.folder.glob("*.sql")) for line in path.read_text(encoding="utf-8").splitlines()]
     return bundle, [
         line for line in lines if line.startswith(("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "DROP", "ALTER", "-- APP"))
@@ -257,6 +261,16 @@ def test_changes_of_structure_stand_in_the_script_in_order(tmp_path: Path) -> No
     assert [" ".join(line.split()[:3]) for line in lines] == [
         "CREATE TABLE app.late", "INSERT INTO app.late", "TRUNCATE TABLE app.plain;", "-- APP.PLAIN: reorganised", "DROP TABLE app.late;",
     ]  # fmt: skip
+
+
+def test_an_upsert_script_changes_no_structure(tmp_path: Path) -> None:
+    late = Tab(3, 300, "APP", "LATE", PLAIN.columns[:4])
+    log = opened(tmp_path, written(structure), tables=(PLAIN, late))
+    put = ScriptOptions(render=RenderOptions(upsert=True))
+    with pytest.raises(Refusal, match=r"LR3003.*APP\.LATE.*a committed create table.*2 such changes.*without --upsert"):
+        script(log, tmp_path, options=put)
+    lines = script(log, tmp_path, selection=Selection(tables=("APP.PLAIN",)), options=put)[1]
+    assert lines == ["TRUNCATE TABLE app.plain;", "-- APP.PLAIN: reorganised"]
 
 
 def test_undo_refuses_what_it_cannot_bring_back(tmp_path: Path) -> None:
