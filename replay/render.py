@@ -361,7 +361,7 @@ class BucketRenderer:
         texts = []
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
             wanted = change.inverse() if self.plan.mode == "undo" else change
-            texts.append("" if wanted is None else structure.statement(wanted, self.profile, self.plan.options.names))
+            texts.append("" if wanted is None else "\n".join(structure.statements(wanted, self.profile, self.plan.options.names)))
             if wanted is None and not changes.uncommitted[row]:
                 where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
                 hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from a backup"
