@@ -59,7 +59,8 @@ def source_type(column: Column) -> str:
 def type_rule(column: Column, profile: Profile) -> TypeRule:
     """The rule for a column, with its text filled in: the first of the profile's that fits the column's type and length."""
     for rule in profile.types:
-        if rule.type is column.type and (not rule.up_to or column.length <= rule.up_to):
+        fits = column.length <= (rule.up_to or column.length) and column.scale <= (rule.most_scale or column.scale)
+        if rule.type is column.type and fits:
             length = max(column.length, 1)
             digits = min(column.length, profile.time_digits)
             text = rule.text.format(length=length, scale=column.scale, digits=digits, bytes=4 * length)
@@ -183,7 +184,14 @@ def create_schema(schema: str, profile: Profile, names: str = "lower") -> str:
     if not profile.schemas:
         return ""
     name = identifier(schema, profile, names).sql(dialect=profile.sqlglot)
-    return f"CREATE {profile.schemas} {name};"
+    return in_own_batch(f"CREATE {profile.schemas} {name}", profile)
+
+
+def in_own_batch(statement: str, profile: Profile) -> str:
+    """A statement that SQL Server takes only as the first of a batch, so that it may stand anywhere in a script."""
+    if profile.sqlglot != "tsql":
+        return f"{statement};"
+    return f"EXEC({exp.Literal.string(statement).sql(dialect='tsql')});"
 
 
 def _bare(table: Table, profile: Profile) -> Table:

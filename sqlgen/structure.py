@@ -25,6 +25,7 @@ class Action(Enum):
     CREATE_INDEX = "create index"
     DROP_INDEX = "drop index"
     TRUNCATE = "truncate"
+    STATEMENT = "statement"
     NOTE = "note"
 
 
@@ -42,10 +43,24 @@ _INVERSE = {
 
 
 @dataclass(frozen=True)
+class Source:
+    """A statement of solidDB as the log has it; ``schema`` and ``catalog`` of names that state none; ``before``: the CREATE statement of the object it
+    changes or drops, as it was then ('' not known)."""
+
+    text: str
+    schema: str = ""
+    catalog: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True)
 class StructureChange:
     """``table`` is the table after the change (before it for DROP_TABLE and renames); ``columns`` are those added or dropped; ``note`` says in words
     what happened; ``index`` for indexes; ``old_name`` and ``new_name`` for renames. ``reversible`` False: what was there before is not in the log
-    (values that a drop takes along), so it cannot be taken back."""
+    (values that a drop takes along), so it cannot be taken back.
+
+    A STATEMENT is said by the source's own statements: ``source``, and ``back`` those that take it back (None: its former state is not known, and
+    ``note`` says of what). :mod:`sqlgen.soliddb.history` makes them."""
 
     action: Action
     table: Table
@@ -55,10 +70,15 @@ class StructureChange:
     index: Index | None = None
     old_name: str = ""
     new_name: str = ""
+    source: tuple[Source, ...] = ()
+    back: tuple[Source, ...] | None = None
 
-    def inverse(self) -> StructureChange | None:
-        """The change that takes this one back; None where the former state is not known."""
-        if not self.reversible or self.action not in _INVERSE:
+    def inverse(self, values: bool = True) -> StructureChange | None:
+        """The change that takes this one back; None where the former state is not known. Without ``values`` the structure is enough: a table that
+        was dropped comes back empty."""
+        if self.action is Action.STATEMENT and self.back is not None and (self.reversible or not values):
+            return replace(self, source=self.back, back=self.source)
+        if (values and not self.reversible) or self.action not in _INVERSE or (self.action is Action.DROP_TABLE and not self.table.columns):
             return None
         table = self.table
         if self.action is Action.RENAME_TABLE:
@@ -73,6 +93,8 @@ class StructureChange:
 def statements(change: StructureChange, profile: Profile, names: str) -> list[str]:
     """The statements of a change, each on one line and ending in ``;``; a comment for a NOTE. SqlgenError (LR3003) for what the target cannot say."""
     table = change.table
+    if change.action is Action.STATEMENT:
+        return [text for one in change.source for text in _translated(one, profile, names)]
     if change.action is Action.NOTE:
         return [f"-- {table.schema}.{table.name}: {change.note}"]
     if change.action is Action.CREATE_TABLE:
@@ -93,3 +115,10 @@ def statements(change: StructureChange, profile: Profile, names: str) -> list[st
         raise SqlgenError("LR3003", f"found {change.action.value} without an index; expected its definition")
     made = (ddl.create_index if change.action is Action.CREATE_INDEX else ddl.drop_index)(change.index, profile, names)
     return [made] if made else []
+
+
+def _translated(source: Source, profile: Profile, names: str) -> list[str]:
+    from sqlgen.soliddb.expressions import Place  # only a log of solidDB needs these
+    from sqlgen.soliddb.translate import target_statements
+
+    return target_statements(source.text, profile.name, names, Place(source.schema, source.catalog), source.before)

@@ -59,7 +59,9 @@ def test_rows_that_are_gone_do_not_come_back() -> None:
     assert StructureChange(Action.TRUNCATE, TABLE).inverse() is None
 
 
-@pytest.mark.parametrize("action", set(Action) - {Action.TRUNCATE}, ids=lambda action: action.value)
+@pytest.mark.parametrize(
+    "action", sorted(set(Action) - {Action.TRUNCATE, Action.STATEMENT}, key=lambda action: action.value), ids=lambda action: action.value
+)
 def test_the_inverse_of_the_inverse_is_the_change(action: Action) -> None:
     change = StructureChange(action, TABLE, COLUMNS[:1], old_name="ID" if action is Action.RENAME_COLUMN else TABLE.name, new_name="NEW")
     inverse = change.inverse()
