@@ -87,8 +87,9 @@ class Target:
         """Schema and name that a tree names. A target has no catalogs: another one than the session's cannot be said."""
         catalog, schema = tree.args.get("catalog"), tree.args.get("db")
         if catalog is not None:
-            self.dropped.add(source_name(catalog))
-            if self.place.catalog and source_name(catalog) != self.place.catalog:
+            if not self.place.catalog:
+                self.dropped.add(source_name(catalog))
+            elif source_name(catalog) != self.place.catalog:
                 raise CannotSay(f"the catalog {source_name(catalog)} is not the log's {self.place.catalog}; the target has one database")
         return Table(source_name(schema) if schema is not None else self.place.schema, source_name(tree.this), ())
 

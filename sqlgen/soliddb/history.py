@@ -50,7 +50,8 @@ class History:
             tree = read(text)
         except SqlgenError:
             self.forget()
-            return StructureChange(Action.STATEMENT, table, reversible=False, source=(Source(text, place.schema, place.catalog),))
+            source = Source(text, place.schema, place.catalog)
+            return StructureChange(Action.STATEMENT, table, note="the statement is not understood", reversible=False, source=(source,))
         key = _key_of(tree, place)
         source = Source(text, place.schema, place.catalog, self._before(tree, place))
         back = self._back(tree, key, place)
