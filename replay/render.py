@@ -31,6 +31,7 @@ from replay.sink import Sink, Written
 from replay.steps import sources_of
 from sqlgen import structure
 from sqlgen.dialects import Profile, profile_named
+from sqlgen.errors import SqlgenError
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.statements import delete_all_statement, truncate_statement
 
@@ -357,17 +358,27 @@ class BucketRenderer:
         return pa.array([text] * len(rows), pa.string())
 
     def _structure_statements(self, changes: Changes, rows: Index, version: int) -> pa.Array:
-        """What happened to the table's structure, or (undo) its inverse; refused where the former state is not known."""
+        """What happened to the table's structure, or (undo) its inverse, a line for each statement; refused where the former state is not known, or
+        where the target cannot say it."""
         texts = []
+        name = self.log.catalog.versions[version].name
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
             wanted = change.inverse() if self.plan.mode == "undo" else change
-            texts.append("" if wanted is None else "\n".join(structure.statements(wanted, self.profile, self.plan.options.names)))
-            if wanted is None and not changes.uncommitted[row]:
-                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
+            refused: tuple[str, str, str, str] | None = None
+            try:
+                made = [""] if wanted is None else structure.statements(wanted, self.profile, self.plan.options.names)
+                texts.append("\n".join(made) if made else f"-- {name}: nothing to do ({change.action.value})")
+            except SqlgenError as error:
+                texts.append("")
+                refused = error.code, error.message, "a change of structure that can be repeated", error.hint
+            if wanted is None:
                 hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from a backup"
-                self.tally.refusals.append(
-                    Finding("LR3002", where, f"a committed {change.action.value}", "a former state that the log holds", hint)
-                )
+                found = f"a committed {change.action.value}{f' ({change.note})' if change.note else ''}"
+                refused = "LR3002", found, "a former state that the log holds", hint
+            if refused is not None and not changes.uncommitted[row]:
+                code, found, expected, hint = refused
+                where = self._where(changes.records[changes.head[row]], table=name)
+                self.tally.refusals.append(Finding(code, where, found, expected, hint))
         return pa.array(texts, pa.string())
 
     # -- emission -------------------------------------------------------------------------------------------------------------------------
@@ -387,7 +398,9 @@ class BucketRenderer:
         text = texts.take(pa.array(place[ordered]))
         silent = changes.uncommitted[ordered] > 0
         if silent.any():
-            text = pc.if_else(pa.array(silent), pc.binary_join_element_wise("-- rolled back, not applied:", text, " "), text)
+            said = "-- rolled back, not applied: "
+            lines = pc.replace_substring(text, "\n", f"\n{said}")
+            text = pc.if_else(pa.array(silent), pc.binary_join_element_wise(said, lines, ""), text)
         if self.plan.options.trace:
             text = pc.binary_join_element_wise(text, self.log.trace(changes.envelope.take(ordered)), " -- ")
         if chunk.pieces > 1 and chunk.piece == 0:
@@ -419,6 +432,9 @@ class BucketRenderer:
     def _write(self, changes: Changes, ordered: Index, text: pa.Array, waiting: Sequence[int]) -> None:
         if not len(ordered):
             return
+        spoken: Mask | None = None
+        if (changes.change[ordered] == Change.STRUCTURE).any():
+            ordered, text, spoken = _by_statement(ordered, text)
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
         first = changes.envelope.take(ordered[starts])
@@ -426,10 +442,11 @@ class BucketRenderer:
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
         sources = None
         if self.plan.steps:
-            head, weight = changes.head[ordered], changes.weight[ordered]
-            sources = sources_of(changes.records, head, weight, changes.version[ordered], changes.change[ordered])
+            told = ordered if spoken is None else ordered[spoken]
+            head, weight = changes.head[told], changes.weight[told]
+            sources = sources_of(changes.records, head, weight, changes.version[told], changes.change[told])
         defers = np.isin(unit[starts], waiting)
-        self.sink.write(Written(text, starts, comments, defers, unit, ordinal // self.plan.options.commit_every, sources))
+        self.sink.write(Written(text, starts, comments, defers, unit, ordinal // self.plan.options.commit_every, sources, spoken))
 
     def _count(self, changes: Changes, emitted: Mask, chunk: Chunk) -> None:
         bad = self.bad_units[changes.unit]
@@ -522,3 +539,23 @@ def contradictory_units(results: list[BucketResult]) -> frozenset[bytes]:
     units = np.ascontiguousarray(rows[:, 10:]).view("V12").reshape(-1)
     values, counts = np.unique(units, return_counts=True)
     return frozenset(value.tobytes() for value in values[counts > 1])
+
+
+def _by_statement(ordered: Index, text: pa.Array) -> tuple[Index, pa.Array, Mask]:
+    """Changes with a line for each of their statements, so that each is a statement of the script; comments stay with the statement after them.
+    The mask says which are more than comments."""
+    pieces = [_statements_of(lines) for lines in text.to_pylist()]
+    flat = [one for piece in pieces for one in piece]
+    spoken = np.array([not one.rpartition("\n")[2].startswith("--") for one in flat], bool)
+    return np.repeat(ordered, [len(piece) for piece in pieces]), pa.array(flat, pa.string()), spoken
+
+
+def _statements_of(text: str) -> list[str]:
+    """The statements of a change's text; comments that no statement follows are a piece of their own."""
+    found, waiting = [], []
+    for line in text.split("\n"):
+        waiting.append(line)
+        if not line.startswith("--"):
+            found.append("\n".join(waiting))
+            waiting = []
+    return [*found, *(["\n".join(waiting)] if waiting else [])]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
 import sqlglot
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
@@ -19,6 +20,7 @@ from sqlgen.dialects import EXACT, REFUSED, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.names import table_expression
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.script import escape_comment
 from sqlgen.soliddb import Soliddb, nodes
 from sqlgen.soliddb.columns import column_of
 from sqlgen.soliddb.expressions import CannotSay, Place, Target, source_name
@@ -50,7 +52,8 @@ class Translation:
 def target_statements(text: str, dialect: str, names: str = "lower", place: Place | None = None, before: str = "") -> list[str]:
     """The statements of ``dialect`` for one of solidDB, with the notes as comments before them; see :func:`translate`."""
     made = translate(text, dialect, names, place, before)
-    return [*(f"-- {note}" for note in made.notes), *made.statements]
+    notes = escape_comment(pa.array(made.notes, pa.string())).to_pylist()
+    return [*(f"-- {note}" for note in notes), *made.statements]
 
 
 def translate(text: str, dialect: str, names: str = "lower", place: Place | None = None, before: str = "") -> Translation:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,11 +13,8 @@ from hypothesis import strategies as st
 from sqlgen import ddl
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.words import RESERVED
-from sqlgen.errors import SqlgenError
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.soliddb.expressions import Place
-from sqlgen.soliddb.history import History
 from sqlgen.statements import RenderOptions, render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.engines import Engine, Place, shape, state
@@ -227,38 +223,3 @@ def test_ddl_and_its_inverse(place: Place) -> None:
             for statement in statements(event, profile, "lower"):
                 engine.run(statement)
         engine.run(ddl.create_table(table, profile))
-
-
-@EVERY_ENGINE
-def test_a_history_of_soliddb_and_back(dialect: str) -> None:
-    profile = profile_named(dialect)
-    history = History(Place("DBA", "SHOP"))
-    golden = (Path(__file__).parents[1] / "golden" / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
-    texts = [text.replace("OTHER.TYPES", "TYPES") for text in golden if "MODIFY SCHEMA" not in text]
-    done = []
-    with engine_of(dialect, '"dba"') as engine:
-        for text in texts:
-            change = history.change(text, Table("DBA", "T", ()))
-            try:
-                made = statements(change, profile, "lower")
-            except SqlgenError:
-                continue
-            for statement in without_comments(made):
-                engine.run(statement)
-            done.append(change)
-        assert len(done) > len(texts) / 2
-        left = []
-        for change in reversed(done):
-            inverse = change.inverse(values=False)
-            if inverse is None:
-                left.append(change.source[0].text)
-                continue
-            for statement in without_comments(statements(inverse, profile, "lower")):
-                engine.run(statement)
-        assert left == ["TRUNCATE TABLE TYPES"]
-        tables = engine.rows("SELECT name FROM dba.sqlite_master" if dialect == "sqlite" else "SELECT table_name FROM duckdb_tables()")
-        assert tables == []
-
-
-def without_comments(texts: list[str]) -> list[str]:
-    return [text for text in texts if not text.startswith("--")]
