@@ -475,7 +475,12 @@ def _add_schema(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|URL",
         help="DDL of the tables, or a database that has them: unique keys and foreign keys, for what depends on what",
     )
-    group.add_argument("--schema-dialect", default="postgres", metavar="NAME", help="SQL dialect of the schema file (default postgres)")
+    group.add_argument(
+        "--schema-dialect",
+        default="postgres",
+        metavar="NAME",
+        help="SQL dialect of the file: db2, soliddb, or one of sqlglot (default postgres)",
+    )
 
 
 def _add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:

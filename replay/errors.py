@@ -53,6 +53,7 @@ CODES: dict[str, str] = {
     "LR3012": "foreign keys refer to each other in a circle",
     "LR3013": "an upsert lacks a key, or the whole row",
     "LR3020": "the log family cannot know what the command needs",
+    "LR3021": "a DDL statement of the log is not understood",
     "LR4001": "the database refused a statement",
     "LR4002": "the database's state differs from what was expected",
     "LR4003": "the database cannot be started or reached",

@@ -31,6 +31,7 @@ from replay.sink import Sink, Written
 from replay.steps import sources_of
 from sqlgen import structure
 from sqlgen.dialects import Profile, profile_named
+from sqlgen.errors import SqlgenError
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.statements import delete_all_statement, truncate_statement
 
@@ -359,32 +360,41 @@ class BucketRenderer:
         return pa.array([text] * len(rows), pa.string())
 
     def _structure_statements(self, changes: Changes, rows: Index, version: int) -> pa.Array:
-        """What happened to the table's structure, or (undo) its inverse; refused where the former state is not known, and under a mapping."""
-        if self.plan.options.mapping is not None:
-            for row in rows[changes.uncommitted[rows] == 0]:
-                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
-                found, expected = "a change of the table's structure", "none: a mapping says what the table becomes, not its changes"
-                hint = (
-                    "End before it (--until-lrsn) and begin again after it with another mapping, or leave the table out (--exclude-table)"
-                )
-                self.tally.refusals.append(Finding("LR3003", where, found, expected, hint))
-            return pa.array([""] * len(rows), pa.string())
+        """What happened to the table's structure, or (undo) its inverse, a line for each statement; refused where the former state is not known,
+        where the target cannot say it, in scripts that may be applied again, and under a mapping."""
         texts = []
+        name = self.log.catalog.versions[version].name
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
-            wanted = change.inverse() if self.plan.mode == "undo" else change
-            texts.append("" if wanted is None else structure.statement(wanted, self.profile, self.plan.options.names))
-            if self.plan.options.render.upsert and change.action is not structure.Action.NOTE and not changes.uncommitted[row]:
-                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
-                hint = "Write the part of the log with it without --upsert (--from-lrsn, --until-lrsn), or leave the table out (--exclude-table)"
-                expected = "changes of rows only: an upsert script may be applied again, and a table is made or altered once"
-                self.tally.refusals.append(Finding("LR3003", where, f"a committed {change.action.value}", expected, hint))
-            elif wanted is None and not changes.uncommitted[row]:
-                where = self._where(changes.records[changes.head[row]], table=self.log.catalog.versions[version].name)
-                hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from a backup"
-                self.tally.refusals.append(
-                    Finding("LR3002", where, f"a committed {change.action.value}", "a former state that the log holds", hint)
-                )
+            text, refused = self._structure_statement(change, name)
+            texts.append(text)
+            if refused is not None and not changes.uncommitted[row]:
+                code, found, expected, hint = refused
+                where = self._where(changes.records[changes.head[row]], table=name)
+                self.tally.refusals.append(Finding(code, where, found, expected, hint))
         return pa.array(texts, pa.string())
+
+    def _structure_statement(self, change: structure.StructureChange, name: str) -> tuple[str, tuple[str, str, str, str] | None]:
+        """(text, what a refusal says: code, found, expected, hint)."""
+        wanted = change.inverse() if self.plan.mode == "undo" else change
+        found = f"a committed {change.action.value}{f' ({change.note})' if change.note else ''}"
+        if change.action is not structure.Action.NOTE:
+            hint = (
+                "Write the part of the log with it alone (--from-lrsn, --until-lrsn), without {}, or leave the table out (--exclude-table)"
+            )
+            if self.plan.options.render.upsert:
+                expected = "changes of rows only: an upsert script may be applied again, and a table is made or altered once"
+                return "", ("LR3003", found, expected, hint.format("--upsert"))
+            if self.plan.options.mapping is not None:
+                expected = "changes of rows only: a mapping says what a table becomes, not what its changes do"
+                return "", ("LR3003", found, expected, hint.format("--mapping"))
+        if wanted is None:
+            hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from a backup"
+            return "", ("LR3002", found, "a former state that the log holds", hint)
+        try:
+            made = structure.statements(wanted, self.profile, self.plan.options.names)
+        except SqlgenError as error:
+            return "", (error.code, error.message, "a change of structure that can be repeated", error.hint)
+        return "\n".join(made) if made else f"-- {name}: nothing to do ({change.action.value})", None
 
     # -- emission -------------------------------------------------------------------------------------------------------------------------
 
@@ -444,6 +454,9 @@ class BucketRenderer:
     def _write(self, changes: Changes, ordered: Index, text: pa.Array, waiting: Sequence[int]) -> None:
         if not len(ordered):
             return
+        spoken: Mask | None = None
+        if (changes.change[ordered] == Change.STRUCTURE).any():
+            ordered, text, spoken = _by_statement(ordered, text)
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
         first = changes.envelope.take(ordered[starts])
@@ -451,10 +464,11 @@ class BucketRenderer:
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
         sources = None
         if self.plan.steps:
-            head, weight = changes.head[ordered], changes.weight[ordered]
-            sources = sources_of(changes.records, head, weight, changes.version[ordered], changes.change[ordered])
+            told = ordered if spoken is None else ordered[spoken]
+            head, weight = changes.head[told], changes.weight[told]
+            sources = sources_of(changes.records, head, weight, changes.version[told], changes.change[told])
         defers = np.isin(unit[starts], waiting)
-        self.sink.write(Written(text, starts, comments, defers, unit, ordinal // self.plan.options.commit_every, sources))
+        self.sink.write(Written(text, starts, comments, defers, unit, ordinal // self.plan.options.commit_every, sources, spoken))
 
     def _count(self, changes: Changes, emitted: Mask, more: int, chunk: Chunk) -> None:
         bad = self.bad_units[changes.unit]
@@ -547,3 +561,23 @@ def contradictory_units(results: list[BucketResult]) -> frozenset[bytes]:
     units = np.ascontiguousarray(rows[:, 10:]).view("V12").reshape(-1)
     values, counts = np.unique(units, return_counts=True)
     return frozenset(value.tobytes() for value in values[counts > 1])
+
+
+def _by_statement(ordered: Index, text: pa.Array) -> tuple[Index, pa.Array, Mask]:
+    """Changes with a line for each of their statements, so that each is a statement of the script; comments stay with the statement after them.
+    The mask says which are more than comments."""
+    pieces = [_statements_of(lines) for lines in text.to_pylist()]
+    flat = [one for piece in pieces for one in piece]
+    spoken = np.array([not one.rpartition("\n")[2].startswith("--") for one in flat], bool)
+    return np.repeat(ordered, [len(piece) for piece in pieces]), pa.array(flat, pa.string()), spoken
+
+
+def _statements_of(text: str) -> list[str]:
+    """The statements of a change's text; comments that no statement follows are a piece of their own."""
+    found, waiting = [], []
+    for line in text.split("\n"):
+        waiting.append(line)
+        if not line.startswith("--"):
+            found.append("\n".join(waiting))
+            waiting = []
+    return [*found, *(["\n".join(waiting)] if waiting else [])]

@@ -25,7 +25,7 @@ from sqlgen.dialects import Profile
 class Written:
     """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit begins, ``comments`` the comment line of each and
     ``defers`` whether its foreign keys must wait for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per row,
-    ``sources`` the changes behind the statements where the script gets steps."""
+    ``sources`` the changes behind the statements where the script gets steps; ``spoken``: which rows are statements, None where all are."""
 
     text: pa.Array
     starts: npt.NDArray[np.int64]
@@ -34,6 +34,7 @@ class Written:
     unit: npt.NDArray[np.int64]
     group: npt.NDArray[np.int64]
     sources: Sources | None = None
+    spoken: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass
@@ -79,7 +80,7 @@ class Sink:
         place[part.starts] = np.arange(len(heads))
         prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
         if self.steps is not None and part.sources is not None:
-            self._step(self.steps, prefix, part.text, part.sources)
+            self._step(self.steps, prefix, part)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
         self._state = _State(int(part.unit[-1]), int(part.group[-1]), True)
 
@@ -88,11 +89,13 @@ class Sink:
         if self.steps is not None:
             self.steps.shapes.update(shapes)
 
-    def _step(self, steps: StepWriter, prefix: pa.Array, text: pa.Array, sources: Sources) -> None:
-        before, size = (pc.binary_length(array).to_numpy().astype(np.int64) for array in (prefix, text))
+    def _step(self, steps: StepWriter, prefix: pa.Array, part: Written) -> None:
+        before, size = (pc.binary_length(array).to_numpy().astype(np.int64) for array in (prefix, part.text))
         base = self.size if self.file is not None else len(self.prologue.encode())
         end = base + np.cumsum(before + size + 1)
-        steps.write(end - 1 - size, size, sources)
+        rows = slice(None) if part.spoken is None else np.flatnonzero(part.spoken)
+        if part.sources is not None and len(size[rows]):
+            steps.write((end - 1 - size)[rows], size[rows], part.sources)
 
     def mark(self) -> None:
         """Remember this place: :meth:`cut_back` returns to it."""

@@ -16,7 +16,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import RECORD, TABLE_EVENTS, take_records
+from replay.changes import RECORD, WHOLE_TABLE, take_records
 
 #: ``start``/``size`` are bytes of the script (without the line's end), ``version`` and ``change`` as in :class:`replay.render.Changes`,
 #: ``head``/``weight`` rows of the records file.
@@ -33,7 +33,7 @@ STEP = np.dtype(
 )
 
 #: By kind of change: whether its statement must touch exactly one row.
-_COUNTED = ~np.isin(np.arange(256), TABLE_EVENTS)
+_COUNTED = ~np.isin(np.arange(256), WHOLE_TABLE)
 #: Steps looked at together where unit boundaries are searched.
 _BLOCK = 1 << 20
 
@@ -171,7 +171,7 @@ class Script:
             start = end
 
     def counted(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
-        """Which of the statements must touch exactly one row: all but those that empty a table."""
+        """Which of the statements must touch exactly one row: all but those about a table as a whole."""
         counted: npt.NDArray[np.bool_] = _COUNTED[self.steps["change"][start:stop]]
         return counted
 

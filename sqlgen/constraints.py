@@ -18,6 +18,9 @@ from sqlglot.errors import SqlglotError
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 
+#: The dialects that sqlglot has from us.
+OWN_DIALECTS = ("db2", "soliddb")
+
 
 @dataclass(frozen=True)
 class ForeignKey:
@@ -179,8 +182,8 @@ def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient:
 
 
 def _statements(text: str, dialect: str) -> Iterator[exp.Expr]:
-    if dialect == "db2":
-        import_module("sqlgen.db2")  # sqlglot knows it from then on
+    if dialect in OWN_DIALECTS:
+        import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
     try:
         yield from (tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None)
     except SqlglotError as error:

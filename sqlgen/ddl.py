@@ -1,4 +1,4 @@
-"""DDL from our own :class:`Table` and :class:`Column`: statements for a target, and the statement that takes each one back.
+"""DDL from our own :class:`Table` and :class:`Column`: what becomes of types, and one function for each kind of statement.
 
 Everything is built as sqlglot trees. What a target cannot express raises; a type that holds its values only nearly says so in a note.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
@@ -43,94 +42,6 @@ class Index:
     unique: bool = False
 
 
-class DdlOp(Enum):
-    """What a DDL event does."""
-
-    CREATE_TABLE = "create table"
-    DROP_TABLE = "drop table"
-    RENAME_TABLE = "rename table"
-    ADD_COLUMNS = "add columns"
-    DROP_COLUMNS = "drop columns"
-    RENAME_COLUMN = "rename column"
-    CREATE_INDEX = "create index"
-    DROP_INDEX = "drop index"
-    TRUNCATE = "truncate"
-
-
-_INVERSE = {
-    DdlOp.CREATE_TABLE: DdlOp.DROP_TABLE,
-    DdlOp.DROP_TABLE: DdlOp.CREATE_TABLE,
-    DdlOp.RENAME_TABLE: DdlOp.RENAME_TABLE,
-    DdlOp.ADD_COLUMNS: DdlOp.DROP_COLUMNS,
-    DdlOp.DROP_COLUMNS: DdlOp.ADD_COLUMNS,
-    DdlOp.RENAME_COLUMN: DdlOp.RENAME_COLUMN,
-    DdlOp.CREATE_INDEX: DdlOp.DROP_INDEX,
-    DdlOp.DROP_INDEX: DdlOp.CREATE_INDEX,
-}
-#: What takes values with it that its inverse cannot bring back.
-_DESTROYS = frozenset({DdlOp.DROP_TABLE, DdlOp.DROP_COLUMNS, DdlOp.TRUNCATE})
-
-
-@dataclass(frozen=True)
-class DdlEvent:
-    """One DDL change of ``table`` (as it is before the change; after it for CREATE_TABLE and ADD_COLUMNS).
-
-    ``columns``: what is added or dropped; ``old_name`` and ``new_name`` for renames; ``index`` for indexes. ``values_known``: the rows or values
-    that a drop takes with it are in the log as changes of their own, so that undoing those brings them back.
-    """
-
-    op: DdlOp
-    table: Table
-    columns: tuple[Column, ...] = ()
-    index: Index | None = None
-    old_name: str = ""
-    new_name: str = ""
-    values_known: bool = False
-
-
-def inverse(event: DdlEvent) -> DdlEvent:
-    """The event that takes ``event`` back. SqlgenError (LR3002) where the former state is not known."""
-    name = f"{event.table.schema}.{event.table.name}"
-    if event.op in _DESTROYS and not event.values_known:
-        message = (
-            f"found {event.op.value} of {name}, which takes values with it that are not in the log; expected a change that can be undone"
-        )
-        raise SqlgenError("LR3002", message, "Undo up to the position after it, or bring the table back from a copy")
-    if event.op is DdlOp.TRUNCATE:
-        return event
-    table = replace(event.table, name=event.new_name) if event.op is DdlOp.RENAME_TABLE else event.table
-    if event.op is DdlOp.RENAME_COLUMN:
-        columns = tuple(replace(c, name=event.new_name) if c.name == event.old_name else c for c in table.columns)
-        key = tuple(event.new_name if column == event.old_name else column for column in table.key)
-        table = replace(table, columns=columns, key=key)
-    return replace(event, op=_INVERSE[event.op], table=table, old_name=event.new_name, new_name=event.old_name, values_known=True)
-
-
-def statements(event: DdlEvent, profile: Profile, names: str = "lower") -> list[str]:
-    """The statements of an event, each ending in ``;``. SqlgenError (LR3003) where the target cannot say it."""
-    from sqlgen.statements import truncate_statement
-
-    if event.op is DdlOp.CREATE_TABLE:
-        return [create_table(event.table, profile, names)]
-    if event.op is DdlOp.DROP_TABLE:
-        return [drop_table(event.table, profile, names)]
-    if event.op is DdlOp.RENAME_TABLE:
-        return [rename_table(event.table, event.new_name, profile, names)]
-    if event.op is DdlOp.ADD_COLUMNS:
-        return add_columns(event.table, event.columns, profile, names)
-    if event.op is DdlOp.DROP_COLUMNS:
-        return drop_columns(event.table, event.columns, profile, names)
-    if event.op is DdlOp.RENAME_COLUMN:
-        return [rename_column(event.table, event.old_name, event.new_name, profile, names)]
-    if event.op is DdlOp.TRUNCATE:
-        return [truncate_statement(event.table, profile, names)]
-    if event.index is None:
-        raise SqlgenError("LR3003", f"found {event.op.value} without an index; expected its definition")
-    make = create_index if event.op is DdlOp.CREATE_INDEX else drop_index
-    made = make(event.index, profile, names)
-    return [made] if made else []
-
-
 # -- types ------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +61,8 @@ def type_rule(column: Column, profile: Profile) -> TypeRule:
     if column.declared:
         return TypeRule(column.type, column.declared, 0, WIDENED, "as the mapping says; whether it holds every value is not checked")
     for rule in profile.types:
-        if rule.type is column.type and (not rule.up_to or column.length <= rule.up_to):
+        fits = column.length <= (rule.up_to or column.length) and column.scale <= (rule.most_scale or column.scale)
+        if rule.type is column.type and fits:
             length = max(column.length, 1)
             digits = min(column.length, profile.time_digits)
             text = rule.text.format(length=length, scale=column.scale, digits=digits, bytes=4 * length)
@@ -274,7 +186,14 @@ def create_schema(schema: str, profile: Profile, names: str = "lower") -> str:
     if not profile.schemas:
         return ""
     name = identifier(schema, profile, names).sql(dialect=profile.sqlglot)
-    return f"CREATE {profile.schemas} {name};"
+    return in_own_batch(f"CREATE {profile.schemas} {name}", profile)
+
+
+def in_own_batch(statement: str, profile: Profile) -> str:
+    """A statement that SQL Server takes only as the first of a batch, so that it may stand anywhere in a script."""
+    if profile.sqlglot != "tsql":
+        return f"{statement};"
+    return f"EXEC({exp.Literal.string(statement).sql(dialect='tsql')});"
 
 
 def _bare(table: Table, profile: Profile) -> Table:

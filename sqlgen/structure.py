@@ -1,15 +1,16 @@
-"""Changes of table structure: what happened, as data, and the statements that repeat it or take it back."""
+"""Changes of table structure: what happened, as data, what takes it back, and the statements for either."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlglot import ErrorLevel, exp
-
+from sqlgen import ddl
+from sqlgen.ddl import Index
 from sqlgen.dialects import Profile
-from sqlgen.names import identifier, table_expression
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Column, Table
+from sqlgen.statements import truncate_statement
 
 
 class Action(Enum):
@@ -17,75 +18,107 @@ class Action(Enum):
 
     CREATE_TABLE = "create table"
     DROP_TABLE = "drop table"
+    RENAME_TABLE = "rename table"
     ADD_COLUMNS = "add columns"
     DROP_COLUMNS = "drop columns"
+    RENAME_COLUMN = "rename column"
+    CREATE_INDEX = "create index"
+    DROP_INDEX = "drop index"
+    TRUNCATE = "truncate"
+    STATEMENT = "statement"
     NOTE = "note"
+
+
+_INVERSE = {
+    Action.CREATE_TABLE: Action.DROP_TABLE,
+    Action.DROP_TABLE: Action.CREATE_TABLE,
+    Action.RENAME_TABLE: Action.RENAME_TABLE,
+    Action.ADD_COLUMNS: Action.DROP_COLUMNS,
+    Action.DROP_COLUMNS: Action.ADD_COLUMNS,
+    Action.RENAME_COLUMN: Action.RENAME_COLUMN,
+    Action.CREATE_INDEX: Action.DROP_INDEX,
+    Action.DROP_INDEX: Action.CREATE_INDEX,
+    Action.NOTE: Action.NOTE,
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A statement of solidDB as the log has it; ``schema`` and ``catalog`` of names that state none; ``before``: the CREATE statement of the object it
+    changes or drops, as it was then ('' not known)."""
+
+    text: str
+    schema: str = ""
+    catalog: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True)
 class StructureChange:
-    """``table`` is the table after the change (before it, for DROP_TABLE); ``columns`` are those added or dropped; ``note`` says in words what
-    happened. ``reversible`` False: what was there before is not known, so it cannot be taken back."""
+    """``table`` is the table after the change (before it for DROP_TABLE and renames); ``columns`` are those added or dropped; ``note`` says in words
+    what happened; ``index`` for indexes; ``old_name`` and ``new_name`` for renames. ``reversible`` False: what was there before is not in the log
+    (values that a drop takes along), so it cannot be taken back.
+
+    A STATEMENT is said by the source's own statements: ``source``, and ``back`` those that take it back (None: its former state is not known, and
+    ``note`` says of what). :mod:`sqlgen.soliddb.history` makes them."""
 
     action: Action
     table: Table
     columns: tuple[Column, ...] = ()
     note: str = ""
     reversible: bool = True
+    index: Index | None = None
+    old_name: str = ""
+    new_name: str = ""
+    source: tuple[Source, ...] = ()
+    back: tuple[Source, ...] | None = None
 
-    def inverse(self) -> StructureChange | None:
-        """The change that takes this one back; None where the former state is not known."""
-        inverse = {
-            Action.CREATE_TABLE: Action.DROP_TABLE,
-            Action.DROP_TABLE: Action.CREATE_TABLE,
-            Action.ADD_COLUMNS: Action.DROP_COLUMNS,
-            Action.DROP_COLUMNS: Action.ADD_COLUMNS,
-            Action.NOTE: Action.NOTE,
-        }
-        return replace(self, action=inverse[self.action]) if self.reversible else None
+    def inverse(self, values: bool = True) -> StructureChange | None:
+        """The change that takes this one back; None where the former state is not known. Without ``values`` the structure is enough: a table that
+        was dropped comes back empty."""
+        if self.action is Action.STATEMENT and self.back is not None and (self.reversible or not values):
+            return replace(self, source=self.back, back=self.source)
+        if (values and not self.reversible) or self.action not in _INVERSE or (self.action is Action.DROP_TABLE and not self.table.columns):
+            return None
+        table = self.table
+        if self.action is Action.RENAME_TABLE:
+            table = replace(table, name=self.new_name)
+        elif self.action is Action.RENAME_COLUMN:
+            columns = tuple(replace(c, name=self.new_name) if c.name == self.old_name else c for c in table.columns)
+            key = tuple(self.new_name if column == self.old_name else column for column in table.key)
+            table = replace(table, columns=columns, key=key)
+        return replace(self, action=_INVERSE[self.action], table=table, old_name=self.new_name, new_name=self.old_name)
 
 
-_BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY})
-_LENGTH = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.BINARY, SqlType.VARBINARY})
-
-
-def statement(change: StructureChange, profile: Profile, names: str) -> str:
-    """One line of SQL; a comment for a NOTE."""
+def statements(change: StructureChange, profile: Profile, names: str) -> list[str]:
+    """The statements of a change, each on one line and ending in ``;``; a comment for a NOTE. SqlgenError (LR3003) for what the target cannot say."""
+    table = change.table
+    if change.action is Action.STATEMENT:
+        return [text for one in change.source for text in _translated(one, profile, names)]
     if change.action is Action.NOTE:
-        return f"-- {change.table.schema}.{change.table.name}: {change.note}"
-    table = table_expression(change.table, profile, names)
+        return [f"-- {table.schema}.{table.name}: {change.note}"]
     if change.action is Action.CREATE_TABLE:
-        parts: list[exp.Expr] = [_definition(column, profile, names, True) for column in change.table.columns]
-        if change.table.key:
-            parts.append(exp.PrimaryKey(expressions=[identifier(name, profile, names) for name in change.table.key]))
-        return _sql(exp.Create(this=exp.Schema(this=table, expressions=parts), kind="TABLE"), profile)
+        return [ddl.create_table(table, profile, names)]
     if change.action is Action.DROP_TABLE:
-        return _sql(exp.Drop(tables=[table], kind="TABLE"), profile)
-    actions: list[exp.Expr]
+        return [ddl.drop_table(table, profile, names)]
+    if change.action is Action.RENAME_TABLE:
+        return [ddl.rename_table(table, change.new_name, profile, names)]
     if change.action is Action.ADD_COLUMNS:
-        actions = [_definition(column, profile, names, False) for column in change.columns]
-    else:
-        actions = [exp.Drop(tables=[exp.Column(this=identifier(column.name, profile, names))], kind="COLUMN") for column in change.columns]
-    return _sql(exp.Alter(this=table, kind="TABLE", actions=actions), profile)
+        return ddl.add_columns(table, change.columns, profile, names)
+    if change.action is Action.DROP_COLUMNS:
+        return ddl.drop_columns(table, change.columns, profile, names)
+    if change.action is Action.RENAME_COLUMN:
+        return [ddl.rename_column(table, change.old_name, change.new_name, profile, names)]
+    if change.action is Action.TRUNCATE:
+        return [truncate_statement(table, profile, names)]
+    if change.index is None:
+        raise SqlgenError("LR3003", f"found {change.action.value} without an index; expected its definition")
+    made = (ddl.create_index if change.action is Action.CREATE_INDEX else ddl.drop_index)(change.index, profile, names)
+    return [made] if made else []
 
 
-def _definition(column: Column, profile: Profile, names: str, whole: bool) -> exp.ColumnDef:
-    """A column of a new table, or one added to a table with rows, which must let them be null: what they get is not in the log."""
-    constraints = [exp.ColumnConstraint(kind=exp.NotNullColumnConstraint())] if whole and not column.nullable else []
-    return exp.ColumnDef(this=identifier(column.name, profile, names), kind=_type(column), constraints=constraints)
+def _translated(source: Source, profile: Profile, names: str) -> list[str]:
+    from sqlgen.soliddb.expressions import Place  # only a log of solidDB needs these
+    from sqlgen.soliddb.translate import target_statements
 
-
-def _type(column: Column) -> exp.DataType:
-    if column.type is SqlType.DECIMAL:
-        return exp.DataType.build(f"DECIMAL({column.length}, {column.scale})")
-    if column.type is SqlType.TIMESTAMP_TZ:
-        return exp.DataType.build(f"TIMESTAMPTZ({column.length})")
-    if column.type is SqlType.TIMESTAMP:
-        return exp.DataType.build(f"TIMESTAMP({column.length})")
-    if column.type in _LENGTH and column.length and column.type not in _BYTES:
-        return exp.DataType.build(f"{column.type.value}({column.length})")
-    return exp.DataType.build("DOUBLE" if column.type is SqlType.DOUBLE else column.type.value)
-
-
-def _sql(tree: exp.Expr, profile: Profile) -> str:
-    return tree.sql(dialect=profile.sqlglot, unsupported_level=ErrorLevel.RAISE) + ";"
+    return target_statements(source.text, profile.name, names, Place(source.schema, source.catalog), source.before)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from sqlglot import exp, generator
 
 from sqlgen.db2 import nodes
+from sqlgen.grammar import PhraseGenerator, writers
 
 
-class Db2Generator(generator.Generator):
+class Db2Generator(PhraseGenerator):
     """See :mod:`sqlgen.db2`."""
 
     LIMIT_FETCH = "FETCH"
@@ -67,19 +67,6 @@ class Db2Generator(generator.Generator):
         return super().datatype_sql(expression)
 
     # -- nodes of our own -----------------------------------------------------------------------------------------------------------------
-
-    def clause_sql(self, expression: nodes.Clause) -> str:
-        """The words and what follows them; no blank around a point or an equals sign."""
-        text = " ".join(part for part in (expression.words, *(self.sql(piece) for piece in expression.expressions)) if part)
-        return _tidy(text)
-
-    def listed_sql(self, expression: nodes.Listed) -> str:
-        """A list in parentheses."""
-        return f"({', '.join(self.sql(entry) for entry in expression.expressions)})"
-
-    def statement_sql(self, expression: nodes.Statement) -> str:
-        """A statement kept in Db2's words."""
-        return _tidy(" ".join([str(expression.args["this"]), *(self.sql(piece) for piece in expression.expressions)]))
 
     def specialregister_sql(self, expression: nodes.SpecialRegister) -> str:
         """CURRENT SQLID and the like."""
@@ -188,14 +175,7 @@ class Db2Generator(generator.Generator):
         return f"TRUNCATE TABLE {self.expressions(expression, flat=True)} IMMEDIATE"
 
 
-#: sqlglot finds methods by name for its own nodes only; ours are registered.
-Db2Generator.TRANSFORMS.update(
-    {
-        node: getattr(Db2Generator, f"{name.lower()}_sql")
-        for name, node in vars(nodes).items()
-        if isinstance(node, type) and issubclass(node, exp.Expression) and node.__module__ == nodes.__name__
-    }
-)
+Db2Generator.TRANSFORMS.update(writers(Db2Generator, nodes))
 
 
 def _sized(text: str) -> str:
@@ -204,10 +184,3 @@ def _sized(text: str) -> str:
         if text.isdigit() and int(text) and int(text) % size == 0:
             return f"{int(text) // size}{unit}"
     return text
-
-
-def _tidy(text: str) -> str:
-    """No blanks around points and before commas, outside of quotes."""
-    pieces = re.split(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")""", text)
-    pieces[::2] = [re.sub(r" ([,;])", r"\1", re.sub(r" ?\. ?", ".", piece)) for piece in pieces[::2]]
-    return "".join(pieces)

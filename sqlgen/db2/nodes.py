@@ -6,22 +6,19 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-
-class Clause(exp.Expression):
-    """A clause in Db2's words: ``this`` the words that name it (``IN``, ``DATA CAPTURE``), ``expressions`` what follows."""
-
-    arg_types: ClassVar = {"this": True, "expressions": False}
-
-    @property
-    def words(self) -> str:
-        """The words that name the clause."""
-        return str(self.args["this"])
+from sqlgen import grammar
 
 
-class Listed(exp.Expression):
-    """A list in parentheses inside a clause; each entry is a list of words of its own (``Clause`` without name)."""
+class Clause(grammar.Clause):
+    """A clause in Db2's words."""
 
-    arg_types: ClassVar = {"expressions": False}
+
+class Listed(grammar.Listed):
+    """A list in parentheses inside a clause."""
+
+
+class Statement(grammar.Statement):
+    """A statement about storage or names, in Db2's words."""
 
 
 class CreateTable(exp.Create):
@@ -90,12 +87,6 @@ class ChangeTable(exp.Expression):
     """``FINAL TABLE (INSERT …)``: the rows that a change made (``kind`` FINAL, NEW or OLD)."""
 
     arg_types: ClassVar = {"this": True, "kind": True, "alias": False}
-
-
-class Statement(exp.Expression):
-    """A statement about storage or names, in Db2's words."""
-
-    arg_types: ClassVar = {"this": True, "expressions": False}
 
 
 class SystemDefault(exp.Expression, exp.ColumnConstraintKind):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sqlglot import exp, parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlgen.db2 import nodes
+from sqlgen.grammar import PhraseParser
 
 #: Clauses after the columns of CREATE TABLE.
 TABLE_CLAUSES = (
@@ -82,8 +83,11 @@ _QUERY_CLAUSES = (
 _SIZES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class Db2Parser(parser.Parser):
+class Db2Parser(PhraseParser):
     """See :mod:`sqlgen.db2`."""
+
+    CLAUSE: ClassVar = nodes.Clause
+    LISTED: ClassVar = nodes.Listed
 
     CONSTRAINT_PARSERS: ClassVar = {
         **{
@@ -113,73 +117,7 @@ class Db2Parser(parser.Parser):
         TokenType.HEX_STRING: lambda self, token: self._hex_constant(token),
     }
 
-    # -- words and clauses ----------------------------------------------------------------------------------------------------------------
-
-    def _words(self, phrases: Iterable[str]) -> str | None:
-        """The longest of ``phrases`` that stands here, consumed; None when there is none."""
-        for phrase in sorted(phrases, key=len, reverse=True):
-            index = self._index
-            if self._curr and self._curr.token_type is not TokenType.IDENTIFIER and self._spelled(phrase):
-                return phrase
-            self._retreat(index)
-        return None
-
-    def _spelled(self, phrase: str) -> bool:
-        """Consume the words of a phrase; keyword tokens may span several of them."""
-        wanted = phrase.upper().split()
-        while wanted:
-            if not self._curr:
-                return False
-            found = self._curr.text.upper().split()
-            if found != wanted[: len(found)]:
-                return False
-            wanted = wanted[len(found) :]
-            self._advance()
-        return True
-
-    def _clauses(self, phrases: Iterable[str]) -> list[nodes.Clause]:
-        """Clauses up to the end of the statement; each begins with one of ``phrases``."""
-        phrases = tuple(phrases)
-        found = []
-        while self._curr and (words := self._words(phrases)):
-            found.append(self.expression(nodes.Clause(this=words, expressions=self._rest(phrases))))
-        return found
-
-    def _rest(self, stop: Iterable[str] = ()) -> list[exp.Expr]:
-        """What follows the words of a clause: words, names, numbers, texts and lists in parentheses."""
-        found: list[exp.Expr] = []
-        stop = tuple(stop)
-        while self._curr and self._curr.token_type not in (TokenType.R_PAREN, TokenType.COMMA, TokenType.BREAK):
-            index = self._index
-            if stop and self._words(stop):
-                self._retreat(index)
-                break
-            found.append(self._piece())
-        return found
-
-    def _piece(self) -> exp.Expr:
-        token = self._curr
-        self._advance()
-        if token.token_type is TokenType.L_PAREN:
-            entries: list[exp.Expr] = []
-            while self._curr and self._curr.token_type is not TokenType.R_PAREN:
-                entries.append(self.expression(nodes.Clause(this="", expressions=self._rest())))
-                self._match(TokenType.COMMA)
-            self._match_r_paren()
-            return self.expression(nodes.Listed(expressions=entries))
-        if token.token_type is TokenType.STRING:
-            return exp.Literal.string(token.text)
-        if token.token_type is TokenType.NUMBER:
-            return exp.Literal.number(token.text)
-        if token.token_type is TokenType.HEX_STRING:
-            return self._hex_constant(token)
-        if token.token_type is TokenType.IDENTIFIER:
-            return exp.to_identifier(token.text, quoted=True)
-        return exp.Var(this=token.text.upper())
-
-    def _parse_as_command(self, start: Token) -> exp.Command:
-        self.raise_error("Db2 syntax that is not known", start)
-        raise AssertionError("raise_error returned")
+    # -- statements ------------------------------------------------------------------------------------------------------------------------
 
     def _parse(self, parse_method: Callable[..., Any], raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expr | None]:
         return super()._parse(parse_method, _shielded(raw_tokens), sql)
@@ -193,15 +131,6 @@ class Db2Parser(parser.Parser):
         if self._words(("DECLARE GLOBAL TEMPORARY TABLE",)):
             return self._create_table(None, "DECLARE GLOBAL TEMPORARY")
         return super()._parse_statement()
-
-    def _words_to_the_end(self) -> list[exp.Expr]:
-        found: list[exp.Expr] = []
-        while self._curr:
-            if self._match(TokenType.COMMA):
-                found.append(exp.Var(this=","))
-            else:
-                found.append(self._piece())
-        return found
 
     # -- types and columns ----------------------------------------------------------------------------------------------------------------
 

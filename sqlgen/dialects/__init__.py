@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from sqlgen.dialects.abilities import Abilities
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import SqlType
 
@@ -106,13 +107,15 @@ class Upsert:
 @dataclass(frozen=True)
 class TypeRule:
     """The target type of one source type: ``text`` with ``{length}``, ``{scale}`` and ``{digits}`` (fraction digits that the target keeps), for
-    columns up to ``up_to`` (0: of any length); ``fidelity`` is exact, widened, lossy or refused, and ``note`` says why it is not exact."""
+    columns up to ``up_to`` (0: of any length) with up to ``most_scale`` digits after the point (0: any); ``fidelity`` is exact, widened, lossy or
+    refused, and ``note`` says why it is not exact."""
 
     type: SqlType
     text: str
     up_to: int = 0
     fidelity: str = EXACT
     note: str = ""
+    most_scale: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +135,7 @@ class Profile:
     * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where an index lives: ``in schema`` (that of its
       table), ``of table`` (DROP INDEX ... ON), ``index`` (the schema stands at the index's name only), '' none. ``schemas``: what CREATE makes
       for a schema, '' for nothing. ``rename_in_schema``: the new name of a table needs its schema.
+    * ``abilities``: what its DDL can say beyond tables, columns and keys.
     * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know, shown in ``logreplay ddl``.
     """
 
@@ -168,6 +172,7 @@ class Profile:
     schemas: str = "SCHEMA"
     rename_in_schema: bool = False
     delete_all: str = ""
+    abilities: Abilities = field(default_factory=Abilities)
     quirks: tuple[str, ...] = ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import DEFAULT, POSTGRES_ALTER, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -11,6 +12,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INT64", 0, WIDENED, "64 bits"),
     TypeRule(SqlType.BIGINT, "INT64"),
     TypeRule(SqlType.DECIMAL, "BIGNUMERIC({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "BIGNUMERIC(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "FLOAT64", 0, WIDENED, "a double"),
     TypeRule(SqlType.DOUBLE, "FLOAT64", 0, LOSSY, "cannot be part of a key; NaN is refused"),
     TypeRule(SqlType.CHAR, "STRING({length})", 0, WIDENED, "not padded"),
@@ -57,4 +59,13 @@ PROFILE = Profile(
     commit="COMMIT TRANSACTION;",
     delete_all="TRUE",
     quirks=("Primary and foreign keys are not enforced.", "A schema is a dataset."),
+    abilities=Abilities(
+        default=DEFAULT,
+        alter={
+            "type": "ALTER TABLE {table} ALTER COLUMN {column} SET DATA TYPE {type}",
+            "drop not null": POSTGRES_ALTER["drop not null"],
+            "set default": POSTGRES_ALTER["set default"],
+            "drop default": POSTGRES_ALTER["drop default"],
+        },
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, Form, OneRow, Profile, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ALL, DEFAULT, POSTGRES_ALTER, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -13,6 +14,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INTEGER"),
     TypeRule(SqlType.BIGINT, "BIGINT"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "REAL"),
     TypeRule(SqlType.DOUBLE, "DOUBLE"),
     TypeRule(SqlType.CHAR, "TEXT", 0, WIDENED, f"not padded; {_TEXT}"),
@@ -42,4 +44,11 @@ PROFILE = Profile(
     hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
     null_byte=True,
     truncate=True,
+    abilities=Abilities(
+        constraints=ALL,
+        default=DEFAULT,
+        add_column=frozenset({"default"}),
+        sequences=True,
+        alter={what: text for what, text in POSTGRES_ALTER.items() if what != "drop constraint"},
+    ),
 )

@@ -12,6 +12,7 @@ PROFILE = replace(
     MYSQL,
     name="mariadb",
     upsert=Upsert("duplicate"),
+    abilities=replace(MYSQL.abilities, sequences=True),
     client="mariadb --default-character-set=utf8mb4 < this-file",
     exact={SqlType.CHAR: ("", " COLLATE utf8mb4_nopad_bin"), SqlType.VARCHAR: ("", " COLLATE utf8mb4_nopad_bin")},
 )

@@ -7,6 +7,7 @@ to strict all the same, because otherwise values that do not fit are cut without
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ALL, ANY_COLUMN, DEFAULT_EXPRESSION, RULES, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -19,7 +20,7 @@ def types(collation: str) -> tuple[TypeRule, ...]:
         TypeRule(SqlType.SMALLINT, "SMALLINT"),
         TypeRule(SqlType.INTEGER, "INT"),
         TypeRule(SqlType.BIGINT, "BIGINT"),
-        TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 65),
+        TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 65, most_scale=30),
         TypeRule(SqlType.REAL, "FLOAT"),
         TypeRule(SqlType.DOUBLE, "DOUBLE"),
         TypeRule(SqlType.CHAR, f"CHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}", 255),
@@ -70,4 +71,23 @@ PROFILE = Profile(
     rename_in_schema=True,
     begin="START TRANSACTION;",
     quirks=("Tables of an engine without transactions (MyISAM) keep half a unit of recovery when a script fails.",),
+    abilities=Abilities(
+        constraints=ALL,
+        added=ALL,
+        on_delete=RULES - {"SET DEFAULT"},
+        on_update=RULES - {"SET DEFAULT"},
+        parent_columns=True,
+        default=DEFAULT_EXPRESSION,
+        add_column=ANY_COLUMN,
+        check_option=True,
+        alter={
+            "type": "ALTER TABLE {table} MODIFY COLUMN {column} {definition}",
+            "set not null": "ALTER TABLE {table} MODIFY COLUMN {column} {definition}",
+            "drop not null": "ALTER TABLE {table} MODIFY COLUMN {column} {definition}",
+            "set default": "ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT ({default})",
+            "drop default": "ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT",
+            "schema": "ALTER TABLE {table} RENAME TO {schema}.{name}",
+            "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
+        },
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ALL, ANY_COLUMN, DEFAULT, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -13,6 +14,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "NUMBER(10)", 0, WIDENED, "up to 9,999,999,999"),
     TypeRule(SqlType.BIGINT, "NUMBER(19)", 0, WIDENED, "19 digits"),
     TypeRule(SqlType.DECIMAL, "NUMBER({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "NUMBER(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "BINARY_FLOAT"),
     TypeRule(SqlType.DOUBLE, "BINARY_DOUBLE"),
     TypeRule(SqlType.CHAR, "CHAR({length} CHAR)", 500),
@@ -66,4 +68,22 @@ PROFILE = Profile(
     begin="SET TRANSACTION READ WRITE;",
     defer="SET CONSTRAINTS ALL DEFERRED;",
     quirks=("An empty text is NULL: say what to do with it (--empty-text).",),
+    abilities=Abilities(
+        constraints=ALL,
+        added=ALL,
+        on_delete=frozenset({"CASCADE", "SET NULL"}),
+        default=DEFAULT,
+        add_column=ANY_COLUMN,
+        sequences=True,
+        check_option=True,
+        drop_constraints="CASCADE CONSTRAINTS",
+        alter={
+            "type": "ALTER TABLE {table} MODIFY ({column} {type})",
+            "set not null": "ALTER TABLE {table} MODIFY ({column} NOT NULL)",
+            "drop not null": "ALTER TABLE {table} MODIFY ({column} NULL)",
+            "set default": "ALTER TABLE {table} MODIFY ({column} DEFAULT {default})",
+            "drop default": "ALTER TABLE {table} MODIFY ({column} DEFAULT NULL)",
+            "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
+        },
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ALL, ANY_COLUMN, DEFAULT, POSTGRES_ALTER, RULES, Abilities
 from sqlgen.schema import SqlType
 
 #: Words that PostgreSQL reserves (``pg_get_keywords()`` categories R and T, PostgreSQL 15 to 18); as a name they need quotes.
@@ -60,4 +61,15 @@ PROFILE = Profile(
     ),
     truncate=True,
     defer="SET CONSTRAINTS ALL DEFERRED;",
+    abilities=Abilities(
+        constraints=ALL,
+        added=ALL,
+        on_delete=RULES,
+        on_update=RULES,
+        default=DEFAULT,
+        add_column=ANY_COLUMN,
+        sequences=True,
+        check_option=True,
+        alter={**POSTGRES_ALTER, "schema": "ALTER TABLE {table} SET SCHEMA {schema}"},
+    ),
 )

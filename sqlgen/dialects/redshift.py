@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, REFUSED, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ANY_COLUMN, DEFAULT, POSTGRES_ALTER, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -13,6 +14,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INTEGER"),
     TypeRule(SqlType.BIGINT, "BIGINT"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "REAL"),
     TypeRule(SqlType.DOUBLE, "DOUBLE PRECISION"),
     TypeRule(SqlType.CHAR, "VARCHAR({bytes})", 16383, WIDENED, f"CHAR holds single bytes only; {_BYTES}"),
@@ -54,4 +56,11 @@ PROFILE = Profile(
     hour_24=frozenset({SqlType.TIME}),
     session=("SET client_encoding TO 'UTF8';", "SET datestyle TO 'ISO, YMD';"),
     quirks=("Primary and foreign keys are not enforced.",),
+    abilities=Abilities(
+        constraints=frozenset({"unique", "foreign key"}),
+        added=frozenset({"unique", "foreign key"}),
+        default=DEFAULT,
+        add_column=ANY_COLUMN,
+        alter={"drop constraint": POSTGRES_ALTER["drop constraint"]},
+    ),
 )

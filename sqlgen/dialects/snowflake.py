@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ANY_COLUMN, DEFAULT, POSTGRES_ALTER, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -11,6 +12,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INT", 0, WIDENED, "a NUMBER(38, 0)"),
     TypeRule(SqlType.BIGINT, "BIGINT", 0, WIDENED, "a NUMBER(38, 0)"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "FLOAT", 0, WIDENED, "a double"),
     TypeRule(SqlType.DOUBLE, "FLOAT"),
     TypeRule(SqlType.CHAR, "VARCHAR({length})", 0, WIDENED, "not padded"),
@@ -53,4 +55,19 @@ PROFILE = Profile(
     session=("ALTER SESSION SET TIMESTAMP_INPUT_FORMAT = 'AUTO', DATE_INPUT_FORMAT = 'AUTO', TIME_INPUT_FORMAT = 'AUTO';",),
     rename_in_schema=True,
     quirks=("Primary and foreign keys are not enforced.",),
+    abilities=Abilities(
+        constraints=frozenset({"unique", "foreign key"}),
+        added=frozenset({"unique", "foreign key"}),
+        default=DEFAULT,
+        add_column=ANY_COLUMN,
+        sequences=True,
+        alter={
+            "type": "ALTER TABLE {table} ALTER COLUMN {column} SET DATA TYPE {type}",
+            "set not null": POSTGRES_ALTER["set not null"],
+            "drop not null": POSTGRES_ALTER["drop not null"],
+            "drop default": POSTGRES_ALTER["drop default"],
+            "schema": "ALTER TABLE {table} RENAME TO {schema}.{name}",
+            "drop constraint": POSTGRES_ALTER["drop constraint"],
+        },
+    ),
 )

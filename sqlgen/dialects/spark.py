@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import POSTGRES_ALTER, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -13,6 +14,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INT"),
     TypeRule(SqlType.BIGINT, "BIGINT"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "FLOAT"),
     TypeRule(SqlType.DOUBLE, "DOUBLE"),
     TypeRule(SqlType.CHAR, "STRING", 0, WIDENED, f"not padded; {_TEXT}"),
@@ -62,5 +64,12 @@ PROFILE = Profile(
     quirks=(
         "Each statement is a transaction of its own: a script that stops leaves a part of a unit of recovery.",
         "Keys are not enforced. Tables must be of a format that takes UPDATE and DELETE.",
+    ),
+    abilities=Abilities(
+        alter={
+            "type": POSTGRES_ALTER["type"],
+            "set not null": POSTGRES_ALTER["set not null"],
+            "drop not null": POSTGRES_ALTER["drop not null"],
+        }
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ALL, DEFAULT_EXPRESSION, RULES, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -49,4 +50,11 @@ PROFILE = Profile(
     as_text=frozenset({SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
     null_byte=True,
     quirks=("A schema is an attached database: ATTACH 'file' AS schema before the script.",),
+    abilities=Abilities(
+        constraints=ALL,
+        on_delete=RULES,
+        on_update=RULES,
+        default=DEFAULT_EXPRESSION,
+        add_column=frozenset({"default", "not null with default"}),
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import POSTGRES_ALTER, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -11,6 +12,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INTEGER"),
     TypeRule(SqlType.BIGINT, "BIGINT"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "REAL"),
     TypeRule(SqlType.DOUBLE, "DOUBLE"),
     TypeRule(SqlType.CHAR, "VARCHAR", 0, WIDENED, "not padded; lengths are not enforced"),
@@ -60,4 +62,10 @@ PROFILE = Profile(
     rename_in_schema=True,
     begin="START TRANSACTION;",
     quirks=("Most connectors have no keys, and no transactions of several writes: run their scripts with one statement in a transaction.",),
+    abilities=Abilities(
+        alter={
+            "type": "ALTER TABLE {table} ALTER COLUMN {column} SET DATA TYPE {type}",
+            "drop not null": POSTGRES_ALTER["drop not null"],
+        }
+    ),
 )

@@ -6,6 +6,7 @@ Its default collations take A and a, or X'00' and nothing, for the same: text is
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
+from sqlgen.dialects.abilities import ALL, ANY_COLUMN, DEFAULT, RULES, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -17,6 +18,7 @@ TYPES = (
     TypeRule(SqlType.INTEGER, "INTEGER"),
     TypeRule(SqlType.BIGINT, "BIGINT"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
+    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
     TypeRule(SqlType.REAL, "REAL"),
     TypeRule(SqlType.DOUBLE, "FLOAT(53)"),
     TypeRule(SqlType.CHAR, f"NCHAR({{length}}) {_BIN2}", 4000),
@@ -70,4 +72,21 @@ PROFILE = Profile(
     begin="BEGIN TRANSACTION;",
     commit="COMMIT TRANSACTION;",
     truncate=True,
+    abilities=Abilities(
+        constraints=ALL,
+        added=ALL,
+        on_delete=RULES - {"RESTRICT"},
+        on_update=RULES - {"RESTRICT"},
+        default=DEFAULT,
+        add_column=ANY_COLUMN,
+        sequences=True,
+        check_option=True,
+        alter={
+            "type": "ALTER TABLE {table} ALTER COLUMN {column} {type} {null}",
+            "set not null": "ALTER TABLE {table} ALTER COLUMN {column} {type} NOT NULL",
+            "drop not null": "ALTER TABLE {table} ALTER COLUMN {column} {type} NULL",
+            "schema": "ALTER SCHEMA {schema} TRANSFER {table}",
+            "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
+        },
+    ),
 )

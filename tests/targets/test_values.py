@@ -16,6 +16,7 @@ from sqlgen.dialects.words import RESERVED
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, render
+from sqlgen.structure import Action, StructureChange, statements
 from tests.engines import Engine, Place, shape, state
 from tests.texts import every_character
 
@@ -210,16 +211,17 @@ def test_ddl_and_its_inverse(place: Place) -> None:
     index = ddl.Index("TRIP_IX", KEYED, (("S", True), ("V", False)), unique=True)
     table = Table("ROUND", "TRIP", COLUMNS[:8], ("ID",))
     events = [
-        ddl.DdlEvent(ddl.DdlOp.CREATE_TABLE, table),
-        ddl.DdlEvent(ddl.DdlOp.ADD_COLUMNS, KEYED, COLUMNS[8:]),
-        ddl.DdlEvent(ddl.DdlOp.RENAME_COLUMN, KEYED, old_name="C", new_name="ORDER"),
-        ddl.DdlEvent(ddl.DdlOp.RENAME_TABLE, KEYED, old_name="TRIP", new_name="WAY"),
-        ddl.DdlEvent(ddl.DdlOp.RENAME_TABLE, Table("ROUND", "WAY", COLUMNS), old_name="WAY", new_name="TRIP"),
-        ddl.DdlEvent(ddl.DdlOp.CREATE_INDEX, KEYED, index=index),
+        StructureChange(Action.CREATE_TABLE, table),
+        StructureChange(Action.ADD_COLUMNS, KEYED, COLUMNS[8:]),
+        StructureChange(Action.RENAME_COLUMN, KEYED, old_name="C", new_name="ORDER"),
+        StructureChange(Action.RENAME_TABLE, KEYED, old_name="TRIP", new_name="WAY"),
+        StructureChange(Action.RENAME_TABLE, Table("ROUND", "WAY", COLUMNS), old_name="WAY", new_name="TRIP"),
+        StructureChange(Action.CREATE_INDEX, KEYED, index=index),
     ]
     with place.engine("round") as engine:
-        for event in events + [ddl.inverse(event) for event in reversed(events)]:
-            for statement in ddl.statements(event, profile):
+        for event in [*events, *(event.inverse() for event in reversed(events))]:
+            assert event is not None
+            for statement in statements(event, profile, "lower"):
                 engine.run(statement)
         engine.run(ddl.create_table(table, profile))
 

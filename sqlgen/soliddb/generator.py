@@ -1,0 +1,105 @@
+"""Trees -> solidDB text."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot import exp, generator
+
+from sqlgen.grammar import PhraseGenerator, writers
+from sqlgen.soliddb import nodes
+from sqlgen.soliddb.parser import TYPES
+
+
+class SoliddbGenerator(PhraseGenerator):
+    """See :mod:`sqlgen.soliddb`."""
+
+    TYPE_MAPPING: ClassVar = {
+        **{entry.kind: entry.words[0] for entry in reversed(TYPES)},
+        exp.DType.DOUBLE: "DOUBLE PRECISION",
+        exp.DType.DATETIME: "TIMESTAMP",
+        exp.DType.TIMESTAMPNTZ: "TIMESTAMP",
+        exp.DType.MEDIUMTEXT: "LONG VARCHAR",
+        exp.DType.TINYTEXT: "LONG VARCHAR",
+        exp.DType.MEDIUMBLOB: "LONG VARBINARY",
+        exp.DType.LONGBLOB: "LONG VARBINARY",
+        exp.DType.TINYBLOB: "LONG VARBINARY",
+    }
+    TRANSFORMS: ClassVar = {
+        **generator.Generator.TRANSFORMS,
+        exp.HexString: lambda self, e: f"CAST('{e.name}' AS VARBINARY)",
+        exp.Lower: lambda self, e: self.func("LCASE", e.this),
+        exp.Upper: lambda self, e: self.func("UCASE", e.this),
+        exp.CurrentDate: lambda self, e: "CURDATE()",
+        exp.CurrentTime: lambda self, e: "CURTIME()",
+        exp.CurrentTimestamp: lambda self, e: "NOW()",
+        exp.Date: lambda self, e: f"{{d {self.sql(e, 'this')}}}",
+        exp.Time: lambda self, e: f"{{t {self.sql(e, 'this')}}}",
+        exp.Timestamp: lambda self, e: f"{{ts {self.sql(e, 'this')}}}",
+    }
+
+    def datatype_sql(self, expression: exp.DataType) -> str:
+        """A type in solidDB's words; what it has no type for is not supported."""
+        word = expression.meta.get("soliddb") or self.TYPE_MAPPING.get(expression.this)
+        if word is None:
+            self.unsupported(f"the type {expression.this}")
+            word = str(expression.this)
+        inside = self.expressions(expression, flat=True)
+        return f"{word}({inside})" if inside else word
+
+    def createtable_sql(self, expression: nodes.CreateTable) -> str:
+        """CREATE TABLE with its clauses."""
+        temporary = expression.args.get("temporary")
+        parts = [f"CREATE{' ' + temporary if temporary else ''} TABLE {self.sql(expression, 'this')}"]
+        return " ".join([*parts, *(self.sql(clause) for clause in expression.clauses)])
+
+    def createsequence_sql(self, expression: nodes.CreateSequence) -> str:
+        """CREATE DENSE SEQUENCE."""
+        return self.create_sql(expression).replace("CREATE ", "CREATE DENSE ", 1)
+
+    def createview_sql(self, expression: nodes.CreateView) -> str:
+        """CREATE VIEW … WITH CHECK OPTION."""
+        return f"{self.create_sql(expression)} WITH CHECK OPTION"
+
+    def ordered_sql(self, expression: exp.Ordered) -> str:
+        """ASC is what is meant without a word."""
+        return f"{self.sql(expression, 'this')}{' DESC' if expression.args.get('desc') else ''}"
+
+    def modifyschema_sql(self, expression: nodes.ModifySchema) -> str:
+        """MODIFY SCHEMA."""
+        return f"MODIFY SCHEMA {self.sql(expression, 'this')}"
+
+    def dropconstraint_sql(self, expression: nodes.DropConstraint) -> str:
+        """DROP CONSTRAINT."""
+        return f"DROP CONSTRAINT {self.sql(expression, 'this')}"
+
+    def renamecolumn_sql(self, expression: exp.RenameColumn) -> str:
+        """RENAME COLUMN has no TO."""
+        return f"RENAME COLUMN {self.sql(expression, 'this')} {self.sql(expression, 'to')}"
+
+    def alterrename_sql(self, expression: exp.AlterRename, include_to: bool = True) -> str:
+        """SET TABLE NAME; the table stays in its schema."""
+        return f"SET TABLE NAME {self.sql(expression.this, 'this')}"
+
+    def altercolumn_sql(self, expression: exp.AlterColumn) -> str:
+        """MODIFY COLUMN for types, ALTER COLUMN for defaults and NOT NULL."""
+        column = self.sql(expression, "this")
+        if expression.args.get("dtype"):
+            return f"MODIFY COLUMN {column} {self.sql(expression, 'dtype')}"
+        if expression.args.get("default"):
+            return f"ALTER COLUMN {column} SET DEFAULT {self.sql(expression, 'default')}"
+        if expression.args.get("drop"):
+            return f"ALTER COLUMN {column} DROP {'NOT NULL' if expression.args.get('allow_null') else 'DEFAULT'}"
+        return f"ALTER COLUMN {column} ADD NOT NULL"
+
+    def alter_sql(self, expression: exp.Alter) -> str:
+        """ALTER TABLE takes one action."""
+        actions = expression.args["actions"]
+        if len(actions) != 1:
+            self.unsupported("ALTER TABLE with several actions")
+        action = actions[0]
+        text = f"ADD COLUMN {self.sql(action)}" if isinstance(action, exp.ColumnDef) else self.sql(action)
+        return f"ALTER TABLE {self.sql(expression, 'this')} {text}"
+
+
+SoliddbGenerator.TRANSFORMS.update(writers(SoliddbGenerator, nodes))

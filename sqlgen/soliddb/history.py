@@ -1,0 +1,332 @@
+"""The objects of a solidDB as statement after statement makes them, so that what takes a statement back can be said in solidDB's words.
+
+Only what statements have told is known. A statement about an object that none of them made can be taken back where it says all by itself (ADD COLUMN),
+and not where its former state matters (DROP COLUMN).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Table
+from sqlgen.soliddb import nodes
+from sqlgen.soliddb.expressions import Place, source_name
+from sqlgen.soliddb.translate import default_of, read
+from sqlgen.structure import Action, Source, StructureChange
+
+#: An object: its kind, schema and name.
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class _Back:
+    """What takes a statement back: ``trees`` in order, None where the former state is not known (``why``). ``lost``: what they do not bring back."""
+
+    trees: tuple[exp.Expr, ...] | None
+    why: str = ""
+    lost: str = ""
+
+
+@dataclass
+class History:
+    """``made`` holds the CREATE statement of each object as it would be written now. ``place``: schema and catalog of names without them."""
+
+    place: Place = field(default_factory=Place)
+    made: dict[Key, exp.Create] = field(default_factory=dict)
+
+    def change(self, text: str, table: Table, schema: str = "") -> StructureChange:
+        """What a statement does, and what takes it back; later statements build on it. ``table`` is what the change is filed under, ``schema`` that of
+        names without one in this statement (that of the history where it is empty).
+
+        Never raises: a statement that is not understood raises when it is written for a target, cannot be taken back, and nothing of what
+        came before it is relied on any more.
+        """
+        place = replace(self.place, schema=schema or self.place.schema)
+        try:
+            tree = read(text)
+        except SqlgenError:
+            self.forget()
+            source = Source(text, place.schema, place.catalog)
+            return StructureChange(Action.STATEMENT, table, note="the statement is not understood", reversible=False, source=(source,))
+        key = _key_of(tree, place)
+        source = Source(text, place.schema, place.catalog, self._before(tree, place))
+        back = self._back(tree, key, place)
+        self._apply(tree, key, place)
+        undo: tuple[Source, ...] | None = None
+        if back.trees is not None:
+            undo = tuple(Source(_written(one), place.schema, place.catalog, self._before(one, place)) for one in back.trees)
+        return StructureChange(
+            Action.STATEMENT, table, note=back.why or back.lost, reversible=undo is not None and not back.lost, source=(source,), back=undo
+        )
+
+    def forget(self) -> None:
+        """A statement was carried out whose text is not known: nothing known before it counts any more."""
+        self.made.clear()
+
+    def _before(self, tree: exp.Expr, place: Place) -> str:
+        """The CREATE statement of what a statement concerns: the object it names, the table of an index that is made or whose rows are not logged."""
+        key = _key_of(tree, place)
+        index = tree if isinstance(tree, exp.Create) else self.made.get(key)
+        if index is not None and key[0] == "INDEX":
+            table = self.made.get(("TABLE", *_table_of(index, place)))
+            if index is tree or (isinstance(table, nodes.CreateTable) and table.args.get("temporary")):
+                return _written(table) if table is not None else ""
+        return _written(self.made[key]) if key in self.made and not isinstance(tree, exp.Create) else ""
+
+    # -- what takes a statement back ------------------------------------------------------------------------------------------------------
+
+    def _back(self, tree: exp.Expr, key: Key, place: Place) -> _Back:
+        kind, _, name = key
+        if isinstance(tree, exp.Create):
+            return _Back((exp.Drop(kind=kind, tables=[_named(tree)]),))
+        if isinstance(tree, exp.TruncateTable):
+            return _Back(None, "the rows that TRUNCATE took are not in the log")
+        if isinstance(tree, exp.Drop):
+            return self._undropped(tree, key)
+        if isinstance(tree, exp.Alter):
+            made = self.made.get(key)
+            found = _unaltered(tree, made, place)
+            return found or _Back(None, f"what {name} was before the statement is not known")
+        return _Back(None, "the statement changes no table, index, view or sequence")
+
+    def _undropped(self, tree: exp.Drop, key: Key) -> _Back:
+        kind, schema, name = key
+        if key not in self.made:
+            return _Back(None, f"the definition of the {kind.lower()} {schema}.{name} is not known")
+        if isinstance(self.made[key], nodes.CreateTable) and self.made[key].args.get("temporary"):
+            return _Back(())  # no target has it
+        again: list[exp.Expr] = [self.made[key].copy()]
+        if kind == "TABLE":
+            again += [
+                one.copy() for other, one in self.made.items() if other[0] == "INDEX" and _table_of(one, self.place) == (schema, name)
+            ]
+            referring = [other for other, one in self.made.items() if other != key and (schema, name) in _parents(one, other[1])]
+            if tree.args.get("cascade") and referring:
+                return _Back(None, f"the foreign keys that referred to {schema}.{name} went with it")
+        lost = {"TABLE": "the rows of the table", "SEQUENCE": "where the sequence stood"}.get(kind, "")
+        return _Back(tuple(again), lost=lost)
+
+    # -- what a statement makes of what is known ------------------------------------------------------------------------------------------
+
+    def _apply(self, tree: exp.Expr, key: Key, place: Place) -> None:
+        kind, schema, name = key
+        if isinstance(tree, exp.Create):
+            self.made[key] = _qualified(tree.copy(), place)
+        elif isinstance(tree, exp.Drop):
+            self.made.pop(key, None)
+            if kind == "TABLE":
+                self._forget(lambda other, one: other[0] == "INDEX" and _table_of(one, place) == (schema, name))
+        elif isinstance(tree, exp.Alter):
+            self._alter(tree.args["actions"][0], key, place)
+
+    def _forget(self, which: Callable[[Key, exp.Create], bool]) -> None:
+        for key in [key for key, one in self.made.items() if which(key, one)]:
+            del self.made[key]
+
+    def _alter(self, action: exp.Expr, key: Key, place: Place) -> None:
+        if isinstance(action, exp.AlterRename | nodes.ModifySchema | exp.RenameColumn):
+            self._follow(action, key)
+        made = self.made.pop(key, None)
+        if made is None:
+            return
+        entries = made.this.expressions
+        if isinstance(action, exp.AlterRename):
+            made.this.this.set("this", action.this.this.copy())
+        elif isinstance(action, nodes.ModifySchema):
+            made.this.this.set("db", action.this.copy())
+        elif isinstance(action, exp.ColumnDef):
+            last = max(place for place, entry in enumerate(entries) if isinstance(entry, exp.ColumnDef))
+            made.this.set("expressions", [*entries[: last + 1], action.copy(), *entries[last + 1 :]])
+        elif isinstance(action, exp.AddConstraint):
+            made.this.append("expressions", action.expressions[0].copy())
+        elif not _changed(made, action):
+            return
+        self.made[_key_of(made, place)] = made
+
+    def _follow(self, action: exp.Expr, key: Key) -> None:
+        """Indexes and foreign keys follow a table or column that is renamed; views keep their text, which may fail then."""
+        _, schema, name = key
+        self._forget(lambda other, one: other[0] == "VIEW" and (schema, name) in _parents(one, other[1]))
+        for other, one in self.made.items():
+            for table in list(one.find_all(exp.Table)):
+                owner = table.find_ancestor(exp.Reference, exp.Index)
+                if owner is None or (table is owner.this and other[0] == "INDEX") or _place_of(table, other[1]) != (schema, name):
+                    continue
+                if isinstance(action, exp.RenameColumn):
+                    columns = owner.this.expressions if isinstance(owner, exp.Reference) else owner.args["params"].args["columns"]
+                    _rename(columns, action)
+                elif isinstance(action, exp.AlterRename):
+                    table.set("this", action.this.this.copy())
+                else:
+                    table.set("db", action.this.copy())
+
+
+def _rename(trees: Iterable[exp.Expr], action: exp.RenameColumn) -> None:
+    """Rename a column wherever it stands in trees; names of tables and constraints stay, and columns that foreign keys refer to."""
+    old, new = source_name(action.this), action.args["to"]
+    for tree in trees:
+        for name in tree.find_all(exp.Identifier):
+            named = isinstance(name.parent, exp.Table | exp.Constraint | exp.ColumnConstraint)
+            referred = name is not tree and name.find_ancestor(exp.Reference) is not None
+            if source_name(name) == old and not named and not referred:
+                name.set("this", new.name)
+                name.set("quoted", new.args.get("quoted"))
+
+
+def _place_of(table: exp.Table, schema: str) -> tuple[str, str]:
+    return source_name(table.args["db"]) if table.args.get("db") is not None else schema, source_name(table.this)
+
+
+def _changed(made: exp.Create, action: exp.Expr) -> bool:
+    """Make the change of an entry or column of a CREATE TABLE in place; False where what comes out is not known."""
+    if isinstance(action, nodes.Clause):
+        return True
+    if isinstance(action, nodes.DropConstraint):
+        found = _constraint(made, source_name(action.this))
+        if found is not None:
+            found.pop()
+        return found is not None
+    name = action.args["tables"][0].this if isinstance(action, exp.Drop) else action.this
+    column = _column(made, source_name(name))
+    if column is None:
+        return False
+    if isinstance(action, exp.Drop):
+        column.pop()
+    elif isinstance(action, exp.RenameColumn):
+        _rename(made.this.expressions, action)
+    elif isinstance(action, exp.AlterColumn):
+        _alter_column(column, action)
+    return True
+
+
+def _alter_column(column: exp.ColumnDef, action: exp.AlterColumn) -> None:
+    if action.args.get("dtype") is not None:
+        column.set("kind", action.args["dtype"].copy())
+        return
+    null = action.args.get("allow_null")
+    kind: type[exp.Expression] = exp.DefaultColumnConstraint if null is None else exp.NotNullColumnConstraint
+    kept = [constraint for constraint in column.constraints if not isinstance(constraint.kind, kind)]
+    if action.args.get("default") is not None:
+        kept.insert(0, exp.ColumnConstraint(kind=exp.DefaultColumnConstraint(this=action.args["default"].copy())))
+    elif null is False:
+        kept.append(exp.ColumnConstraint(kind=exp.NotNullColumnConstraint()))
+    column.set("constraints", kept)
+
+
+def _unaltered(tree: exp.Alter, made: exp.Create | None, place: Place) -> _Back | None:
+    """What takes an ALTER TABLE back; None where the table's former state is needed and not known."""
+    action, table = tree.args["actions"][0], tree.this
+    back: exp.Expr | None = None
+    lost = ""
+    if isinstance(action, nodes.Clause):
+        return _Back(())
+    if isinstance(action, exp.ColumnDef):
+        back = exp.Drop(kind="COLUMN", tables=[exp.Column(this=action.this.copy())])
+    elif isinstance(action, exp.RenameColumn):
+        back = exp.RenameColumn(this=action.args["to"].copy(), to=action.this.copy())
+    elif isinstance(action, exp.AddConstraint):
+        back = nodes.DropConstraint(this=action.expressions[0].this.copy())
+    elif isinstance(action, exp.AlterRename):
+        back = exp.AlterRename(this=exp.Table(this=table.this.copy()))
+        table = exp.Table(this=action.this.this, db=table.args.get("db"), catalog=table.args.get("catalog"))
+    elif isinstance(action, nodes.ModifySchema):
+        former = table.args.get("db") or (exp.to_identifier(place.schema, quoted=True) if place.schema else None)
+        back = nodes.ModifySchema(this=former.copy()) if former is not None else None
+        table = exp.Table(this=table.this, db=action.this, catalog=table.args.get("catalog"))
+    elif made is not None and isinstance(action, nodes.DropConstraint):
+        found = _constraint(made, source_name(action.this))
+        if isinstance(found, exp.Constraint):
+            back = exp.AddConstraint(expressions=[found.copy()])
+    elif made is not None and isinstance(action, exp.Drop):
+        back = _column(made, source_name(action.args["tables"][0].this))
+        lost = "the values of the column"
+        if isinstance(back, exp.ColumnDef) and _stands_alone(back):
+            back = back.copy()
+        else:
+            back = None
+    elif made is not None and isinstance(action, exp.AlterColumn):
+        column = _column(made, source_name(action.this))
+        back = _unaltered_column(column, action) if column is not None else None
+    if back is None:
+        return None
+    return _Back((exp.Alter(this=table.copy(), kind="TABLE", actions=[back]),), lost=lost)
+
+
+def _stands_alone(column: exp.ColumnDef) -> bool:
+    """Whether ADD COLUMN can say all of a column."""
+    return all(isinstance(constraint.kind, exp.DefaultColumnConstraint | exp.NotNullColumnConstraint) for constraint in column.constraints)
+
+
+def _unaltered_column(column: exp.ColumnDef, action: exp.AlterColumn) -> exp.AlterColumn:
+    name = action.this.copy()
+    if action.args.get("dtype") is not None:
+        return exp.AlterColumn(this=name, dtype=column.args["kind"].copy())
+    if action.args.get("allow_null") is not None:
+        was_null = not any(isinstance(constraint.kind, exp.NotNullColumnConstraint) for constraint in column.constraints)
+        return exp.AlterColumn(this=name, drop=True, allow_null=True) if was_null else exp.AlterColumn(this=name, allow_null=False)
+    default = default_of(column)
+    return exp.AlterColumn(this=name, drop=True) if default is None else exp.AlterColumn(this=name, default=default.copy())
+
+
+# -- names and entries ----------------------------------------------------------------------------------------------------------------------
+
+
+def _key_of(tree: exp.Expr, place: Place) -> Key:
+    kind = str(tree.args.get("kind") or "TABLE").upper()
+    name = _named(tree)
+    if not isinstance(name, exp.Table):
+        return kind, place.schema, source_name(name) if isinstance(name, exp.Identifier) else ""
+    schema = name.args.get("db")
+    return kind, source_name(schema) if schema is not None else place.schema, source_name(name.this)
+
+
+def _named(tree: exp.Expr) -> exp.Expr:
+    """The name of what a statement makes, changes or drops; for an index without schema an identifier."""
+    if isinstance(tree, exp.Drop):
+        found: exp.Expr = tree.args["tables"][0]
+    elif isinstance(tree, exp.TruncateTable):
+        found = tree.expressions[0]
+    else:
+        found = tree.this if isinstance(tree.this, exp.Expr) else exp.Null()
+        found = found.this if isinstance(found, exp.Schema | exp.Index) else found
+    found = found.copy()
+    return exp.Table(this=found) if isinstance(found, exp.Identifier) else found
+
+
+def _qualified(tree: exp.Create, place: Place) -> exp.Create:
+    """A CREATE statement whose names state their schema, so that it means the same wherever it stands."""
+    if isinstance(tree.this, exp.Index) and isinstance(tree.this.this, exp.Identifier):
+        tree.this.set("this", exp.Table(this=tree.this.this))
+    for table in tree.find_all(exp.Table):
+        if table.args.get("db") is None and place.schema:
+            table.set("db", exp.to_identifier(place.schema, quoted=True))
+    return tree
+
+
+def _parents(tree: exp.Create, schema: str) -> set[tuple[str, str]]:
+    """The tables that the foreign keys of a CREATE TABLE refer to, and the tables of a view."""
+    found = [one for one in tree.find_all(exp.Table) if tree.kind == "VIEW" or one.find_ancestor(exp.Reference)]
+    return {_place_of(one, schema) for one in found}
+
+
+def _table_of(tree: exp.Create, place: Place) -> tuple[str, str]:
+    return _place_of(tree.this.args["table"], place.schema)
+
+
+def _column(made: exp.Create, name: str) -> exp.ColumnDef | None:
+    found = [entry for entry in made.this.expressions if isinstance(entry, exp.ColumnDef) and source_name(entry.this) == name]
+    return found[0] if found else None
+
+
+def _constraint(made: exp.Create, name: str) -> exp.Expr | None:
+    """A named constraint, of the table (Constraint) or of a column (ColumnConstraint)."""
+    found = [one for one in made.find_all(exp.Constraint, exp.ColumnConstraint) if one.args.get("this") is not None]
+    return next((one for one in found if source_name(one.this) == name), None)
+
+
+def _written(tree: exp.Expr) -> str:
+    return tree.sql(dialect="soliddb", comments=False)

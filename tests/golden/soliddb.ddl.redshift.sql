@@ -1,0 +1,168 @@
+>> CREATE TABLE SHOP.DBA.CUSTOMER (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(40), WNAME WVARCHAR(40) DEFAULT 'it''s', BALANCE DECIMAL(10, 2) DEFAULT -1.5 NOT NULL, CREATED TIMESTAMP, CREDIT BIGINT, NOTE LONG VARCHAR) STORE MEMORY
+-- left out: STORE MEMORY
+-- CUSTOMER.NAME: VARCHAR(40) becomes VARCHAR(160), widened: lengths are bytes: four for each character are reserved
+-- CUSTOMER.WNAME: VARCHAR(40) becomes VARCHAR(160), widened: lengths are bytes: four for each character are reserved
+-- CUSTOMER.BALANCE: DECIMAL(52,2) becomes DECIMAL(38, 2), lossy: 38 digits at most
+-- CUSTOMER.CREATED: TIMESTAMP(9) becomes TIMESTAMP, lossy: six fraction digits
+-- CUSTOMER.NOTE: CLOB becomes VARCHAR(65535), lossy: 65,535 characters, 1,024,000 bytes at most
+CREATE TABLE "dba".customer (id INTEGER NOT NULL, name VARCHAR(160), wname VARCHAR(160) DEFAULT 'it''s', balance DECIMAL(38, 2) DEFAULT -1.50 NOT NULL, created TIMESTAMP, credit BIGINT, note VARCHAR(65535), PRIMARY KEY (id));
+<< all of it
+DROP TABLE "dba".customer;
+>> ALTER TABLE CUSTOMER ADD COLUMN TIER SMALLINT DEFAULT 5 NOT NULL
+ALTER TABLE "dba".customer ADD COLUMN tier SMALLINT DEFAULT 5 NOT NULL;
+<< all of it
+ALTER TABLE "dba".customer DROP COLUMN tier;
+>> ALTER TABLE CUSTOMER ADD COLUMN SINCE DATE
+ALTER TABLE "dba".customer ADD COLUMN since DATE;
+<< all of it
+ALTER TABLE "dba".customer DROP COLUMN since;
+>> ALTER TABLE CUSTOMER RENAME COLUMN TIER RANKING
+ALTER TABLE "dba".customer RENAME COLUMN tier TO ranking;
+<< all of it
+ALTER TABLE "dba".customer RENAME COLUMN ranking TO tier;
+>> CREATE TABLE ORDERS (ID INTEGER NOT NULL, CUST INTEGER DEFAULT NULL, QTY SMALLINT DEFAULT 1 NOT NULL CHECK (QTY > 0 AND QTY < 100), KIND CHAR(1) DEFAULT 'a' CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), RAW VARBINARY(4) DEFAULT CAST('01FF' AS VARBINARY), DAY DATE DEFAULT '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES CUSTOMER (ID))
+!! LR3003 found the statement …; expected what redshift can say: redshift takes no check constraint there
+<< all of it
+DROP TABLE "dba".orders;
+>> CREATE TABLE EVERY_TYPE (A TINYINT, B BIT, C REAL, D FLOAT(20), E NUMERIC(9, 2), F NUMERIC, G DECIMAL, H WCHAR(5), I LONG WVARCHAR, J LONG VARBINARY, K BINARY(4), L TIME, M VARCHAR, N VARBINARY, O CHAR, P DECIMAL(9), Q INTEGER) STORE DISK
+-- left out: STORE DISK
+-- EVERY_TYPE.F: DECIMAL(52,2) becomes DECIMAL(38, 2), lossy: 38 digits at most
+-- EVERY_TYPE.G: DECFLOAT becomes VARCHAR(42), widened: text: no type has its range and its NaN
+-- EVERY_TYPE.H: CHAR(5) becomes VARCHAR(20), widened: CHAR holds single bytes only; lengths are bytes: four for each character are reserved
+-- EVERY_TYPE.I: CLOB becomes VARCHAR(65535), lossy: 65,535 characters, 1,024,000 bytes at most
+-- EVERY_TYPE.J: BLOB becomes VARBYTE(1024000), lossy: 65,535 characters, 1,024,000 bytes at most
+-- EVERY_TYPE.K: BINARY(4) becomes VARBYTE(4), widened: may be shorter
+-- EVERY_TYPE.M: CLOB becomes VARCHAR(65535), lossy: 65,535 characters, 1,024,000 bytes at most
+-- EVERY_TYPE.N: BLOB becomes VARBYTE(1024000), lossy: 65,535 characters, 1,024,000 bytes at most
+-- EVERY_TYPE.O: CHAR(1) becomes VARCHAR(4), widened: CHAR holds single bytes only; lengths are bytes: four for each character are reserved
+-- EVERY_TYPE.P: DECIMAL(52,0) becomes DECIMAL(38, 0), lossy: 38 digits at most
+CREATE TABLE "dba".every_type (a SMALLINT, b SMALLINT, c REAL, d DOUBLE PRECISION, e DECIMAL(9, 2), f DECIMAL(38, 2), g VARCHAR(42), h VARCHAR(20), i VARCHAR(65535), j VARBYTE(1024000), k VARBYTE(4), l TIME, m VARCHAR(65535), n VARBYTE(1024000), o VARCHAR(4), p DECIMAL(38, 0), q INTEGER);
+<< all of it
+DROP TABLE "dba".every_type;
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+!! LR3003 found the statement …; expected what redshift can say: redshift has no foreign keys with ON UPDATE CASCADE
+<< all of it
+DROP TABLE "dba"."part";
+>> CREATE TRANSIENT TABLE SESSIONS (ID INTEGER NOT NULL PRIMARY KEY)
+-- left out: CREATE TRANSIENT TABLE SESSIONS (ID INTEGER NOT NULL PRIMARY KEY); its rows are not in the log
+<< all of it
+-- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
+>> CREATE INDEX SESSIONS_IX ON SESSIONS (ID)
+-- left out: CREATE INDEX SESSIONS_IX ON SESSIONS(ID); the rows of the table are not in the log, and it is not in the target
+<< all of it
+-- left out: DROP INDEX SESSIONS_IX; the rows of the table are not in the log, and it is not in the target
+>> CREATE UNIQUE INDEX CUSTOMER_IX ON CUSTOMER (NAME DESC, ID)
+!! LR3003 in the statement …: found the unique index CUSTOMER_IX; redshift has no indexes and does not enforce keys
+<< all of it
+-- left out: the index CUSTOMER_IX; redshift has none
+>> CREATE INDEX ORDERS_IX ON DBA.ORDERS (DAY)
+-- left out: the index ORDERS_IX; redshift has none
+<< all of it
+-- left out: the index ORDERS_IX; redshift has none
+>> CREATE SEQUENCE NUMBERS START WITH 5 INCREMENT BY -1
+!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+>> CREATE DENSE SEQUENCE GAPLESS
+!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+>> CREATE VIEW RICH (ID, LABEL) AS SELECT ID, NAME FROM CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION
+!! LR3003 found the statement …; expected what redshift can say: redshift has no WITH CHECK OPTION
+<< all of it
+DROP VIEW "dba".rich;
+>> CREATE VIEW COUNTED AS SELECT C.ID, COUNT(*) AS N FROM CUSTOMER AS C LEFT JOIN ORDERS AS O ON C.ID = O.CUST WHERE C.NAME <> 'x\y' GROUP BY C.ID HAVING COUNT(*) > 1 UNION ALL SELECT ID, 0 FROM CUSTOMER WHERE NAME LIKE 'a%'
+CREATE VIEW "dba".counted AS SELECT c.id, COUNT(*) AS n FROM "dba".customer AS c LEFT JOIN "dba".orders AS o ON c.id = o.cust WHERE c.name <> 'x' || CHR(92) || 'y' GROUP BY c.id HAVING COUNT(*) > 1 UNION ALL SELECT id, 0 FROM "dba".customer WHERE name LIKE 'a%';
+<< all of it
+DROP VIEW "dba".counted;
+>> CREATE VIEW TREE AS SELECT LEVEL, ID FROM CUSTOMER START WITH ID = 1 CONNECT BY PRIOR ID = CREDIT
+!! LR3003 found the statement …; expected what redshift can say: 'SELECT LEVEL, ID FROM CUSTOMER START WITH ID = 1 CONNECT BY PRIOR ID = CREDIT': a hierarchical query
+<< all of it
+DROP VIEW "dba".tree;
+>> CREATE VIEW TODAY AS SELECT DAYOFWEEK(DAY) AS D FROM ORDERS
+!! LR3003 found the statement …; expected what redshift can say: 'DAYOFWEEK(DAY)' may mean something else in redshift
+<< all of it
+DROP VIEW "dba".today;
+>> ALTER TABLE EVERY_TYPE MODIFY COLUMN H WCHAR(9)
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a column's type
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a column's type
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o'
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a default value
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to take a default value away
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to take a default value away
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a default value
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to make a column NOT NULL
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to let a column be null
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to let a column be null
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to make a column NOT NULL
+>> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
+!! LR3003 found the statement …; expected what redshift can say: redshift takes no check constraint there
+<< all of it
+ALTER TABLE "dba".every_type DROP CONSTRAINT positive;
+>> ALTER TABLE EVERY_TYPE ADD CONSTRAINT ONCE UNIQUE (A)
+ALTER TABLE "dba".every_type ADD CONSTRAINT once UNIQUE (a);
+<< all of it
+ALTER TABLE "dba".every_type DROP CONSTRAINT once;
+>> ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE
+!! LR3003 found the statement …; expected what redshift can say: redshift has no foreign keys with ON DELETE CASCADE
+<< all of it
+ALTER TABLE "dba".every_type DROP CONSTRAINT parent;
+>> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
+ALTER TABLE "dba".every_type DROP CONSTRAINT parent;
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no foreign keys with ON DELETE CASCADE
+>> ALTER TABLE EVERY_TYPE DROP COLUMN N
+ALTER TABLE "dba".every_type DROP COLUMN n;
+<< the values of the column
+-- EVERY_TYPE.N: BLOB becomes VARBYTE(1024000), lossy: 65,535 characters, 1,024,000 bytes at most
+ALTER TABLE "dba".every_type ADD COLUMN n VARBYTE(1024000);
+>> ALTER TABLE EVERY_TYPE SET TABLE NAME TYPES
+ALTER TABLE "dba".every_type RENAME TO types;
+<< all of it
+ALTER TABLE "dba".types RENAME TO every_type;
+>> ALTER TABLE TYPES MODIFY SCHEMA OTHER
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to move a table to another schema
+<< all of it
+!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to move a table to another schema
+>> ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
+-- left out: ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
+<< all of it
+>> TRUNCATE TABLE OTHER.TYPES
+DELETE FROM other.types;
+<< the rows that TRUNCATE took are not in the log
+>> DROP VIEW COUNTED
+DROP VIEW "dba".counted;
+<< all of it
+CREATE VIEW "dba".counted AS SELECT c.id, COUNT(*) AS n FROM "dba".customer AS c LEFT JOIN "dba".orders AS o ON c.id = o.cust WHERE c.name <> 'x' || CHR(92) || 'y' GROUP BY c.id HAVING COUNT(*) > 1 UNION ALL SELECT id, 0 FROM "dba".customer WHERE name LIKE 'a%';
+>> DROP INDEX ORDERS_IX
+-- left out: the index ORDERS_IX; redshift has none
+<< all of it
+-- left out: the index ORDERS_IX; redshift has none
+>> DROP SEQUENCE GAPLESS
+!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+<< where the sequence stood
+!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+>> DROP TABLE SESSIONS
+-- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
+<< all of it
+>> DROP TABLE ORDERS
+DROP TABLE "dba".orders;
+<< the rows of the table
+!! LR3003 found the statement …; expected what redshift can say: redshift takes no check constraint there
+>> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
+!! LR3003 found the statement …; expected what redshift can say: redshift cannot drop just the foreign keys that refer to a table with it
+<< the foreign keys that referred to DBA.CUSTOMER went with it
+>> ALTER TABLE PART ENCRYPT
+!! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
+<< the statement is not understood
+>> GRANT SELECT ON CUSTOMER TO PUBLIC
+!! LR3003 found the statement …; expected what redshift can say: it is no change of a table, index, view or sequence
+<< the statement changes no table, index, view or sequence

@@ -1,0 +1,192 @@
+>> CREATE TABLE SHOP.DBA.CUSTOMER (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(40), WNAME WVARCHAR(40) DEFAULT 'it''s', BALANCE DECIMAL(10, 2) DEFAULT -1.5 NOT NULL, CREATED TIMESTAMP, CREDIT BIGINT, NOTE LONG VARCHAR) STORE MEMORY
+-- left out: STORE MEMORY
+-- CUSTOMER.ID: INTEGER becomes INTEGER, widened: 64 bits
+-- CUSTOMER.NAME: VARCHAR(40) becomes TEXT, widened: lengths are not enforced
+-- CUSTOMER.WNAME: VARCHAR(40) becomes TEXT, widened: lengths are not enforced
+-- CUSTOMER.BALANCE: DECIMAL(52,2) becomes TEXT, widened: text: SQLite keeps 15 digits of a number; compare and sum with care
+-- CUSTOMER.CREATED: TIMESTAMP(9) becomes TEXT, widened: text YYYY-MM-DD HH:MM:SS.f
+-- CUSTOMER.NOTE: CLOB becomes TEXT, widened: the length is not kept
+CREATE TABLE "dba".customer (id INTEGER NOT NULL, name TEXT, wname TEXT DEFAULT ('it''s'), balance TEXT DEFAULT ('-1.50') NOT NULL, created TEXT, credit INTEGER, note TEXT, PRIMARY KEY (id));
+<< all of it
+DROP TABLE "dba".customer;
+>> ALTER TABLE CUSTOMER ADD COLUMN TIER SMALLINT DEFAULT 5 NOT NULL
+-- CUSTOMER.TIER: SMALLINT becomes INTEGER, widened: 64 bits
+ALTER TABLE "dba".customer ADD COLUMN tier INTEGER DEFAULT (5) NOT NULL;
+<< all of it
+ALTER TABLE "dba".customer DROP COLUMN tier;
+>> ALTER TABLE CUSTOMER ADD COLUMN SINCE DATE
+-- CUSTOMER.SINCE: DATE becomes TEXT, widened: text YYYY-MM-DD
+ALTER TABLE "dba".customer ADD COLUMN since TEXT;
+<< all of it
+ALTER TABLE "dba".customer DROP COLUMN since;
+>> ALTER TABLE CUSTOMER RENAME COLUMN TIER RANKING
+ALTER TABLE "dba".customer RENAME COLUMN tier TO ranking;
+<< all of it
+ALTER TABLE "dba".customer RENAME COLUMN ranking TO tier;
+>> CREATE TABLE ORDERS (ID INTEGER NOT NULL, CUST INTEGER DEFAULT NULL, QTY SMALLINT DEFAULT 1 NOT NULL CHECK (QTY > 0 AND QTY < 100), KIND CHAR(1) DEFAULT 'a' CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), RAW VARBINARY(4) DEFAULT CAST('01FF' AS VARBINARY), DAY DATE DEFAULT '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES CUSTOMER (ID))
+-- ORDERS.ID: INTEGER becomes INTEGER, widened: 64 bits
+-- ORDERS.CUST: INTEGER becomes INTEGER, widened: 64 bits
+-- ORDERS.QTY: SMALLINT becomes INTEGER, widened: 64 bits
+-- ORDERS.KIND: CHAR(1) becomes TEXT, widened: not padded; lengths are not enforced
+-- ORDERS.RAW: VARBINARY(4) becomes BLOB, widened: lengths are not enforced
+-- ORDERS.DAY: DATE becomes TEXT, widened: text YYYY-MM-DD
+CREATE TABLE "dba".orders (id INTEGER NOT NULL, cust INTEGER, qty INTEGER DEFAULT (1) NOT NULL, kind TEXT DEFAULT ('a'), "raw" BLOB DEFAULT (X'01ff'), "day" TEXT DEFAULT ('2024-02-29'), CONSTRAINT orders_pk PRIMARY KEY (id, qty), CHECK (qty > 0 AND qty < 100), CONSTRAINT kind_ck CHECK (kind IN ('a', 'b')), UNIQUE (cust, qty), CONSTRAINT orders_fk FOREIGN KEY (cust) REFERENCES customer (id));
+<< all of it
+DROP TABLE "dba".orders;
+>> CREATE TABLE EVERY_TYPE (A TINYINT, B BIT, C REAL, D FLOAT(20), E NUMERIC(9, 2), F NUMERIC, G DECIMAL, H WCHAR(5), I LONG WVARCHAR, J LONG VARBINARY, K BINARY(4), L TIME, M VARCHAR, N VARBINARY, O CHAR, P DECIMAL(9), Q INTEGER) STORE DISK
+-- left out: STORE DISK
+-- EVERY_TYPE.A: SMALLINT becomes INTEGER, widened: 64 bits
+-- EVERY_TYPE.B: SMALLINT becomes INTEGER, widened: 64 bits
+-- EVERY_TYPE.C: REAL becomes REAL, widened: a double
+-- EVERY_TYPE.D: DOUBLE becomes REAL, lossy: before SQLite 3.43 the last bit of a written value may differ; no NaN, no -0.0
+-- EVERY_TYPE.E: DECIMAL(9,2) becomes NUMERIC, widened: stored as integer or double; up to 15 digits are exact
+-- EVERY_TYPE.F: DECIMAL(52,2) becomes TEXT, widened: text: SQLite keeps 15 digits of a number; compare and sum with care
+-- EVERY_TYPE.G: DECFLOAT becomes TEXT, widened: text: no type has its range and its NaN
+-- EVERY_TYPE.H: CHAR(5) becomes TEXT, widened: not padded; lengths are not enforced
+-- EVERY_TYPE.I: CLOB becomes TEXT, widened: the length is not kept
+-- EVERY_TYPE.J: BLOB becomes BLOB, widened: the length is not kept
+-- EVERY_TYPE.K: BINARY(4) becomes BLOB, widened: lengths are not enforced
+-- EVERY_TYPE.L: TIME becomes TEXT, widened: text HH:MM:SS
+-- EVERY_TYPE.M: CLOB becomes TEXT, widened: the length is not kept
+-- EVERY_TYPE.N: BLOB becomes BLOB, widened: the length is not kept
+-- EVERY_TYPE.O: CHAR(1) becomes TEXT, widened: not padded; lengths are not enforced
+-- EVERY_TYPE.P: DECIMAL(52,0) becomes TEXT, widened: text: SQLite keeps 15 digits of a number; compare and sum with care
+-- EVERY_TYPE.Q: INTEGER becomes INTEGER, widened: 64 bits
+CREATE TABLE "dba".every_type (a INTEGER, b INTEGER, c REAL, d REAL, e NUMERIC, f TEXT, g TEXT, h TEXT, i TEXT, j BLOB, k BLOB, l TEXT, m TEXT, n BLOB, o TEXT, p TEXT, q INTEGER);
+<< all of it
+DROP TABLE "dba".every_type;
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+-- PART.ID: INTEGER becomes INTEGER, widened: 64 bits
+-- PART.CUST: INTEGER becomes INTEGER, widened: 64 bits
+CREATE TABLE "dba"."part" (id INTEGER NOT NULL, cust INTEGER, PRIMARY KEY (id), FOREIGN KEY (cust) REFERENCES customer (id) ON UPDATE CASCADE ON DELETE SET NULL);
+<< all of it
+DROP TABLE "dba"."part";
+>> CREATE TRANSIENT TABLE SESSIONS (ID INTEGER NOT NULL PRIMARY KEY)
+-- left out: CREATE TRANSIENT TABLE SESSIONS (ID INTEGER NOT NULL PRIMARY KEY); its rows are not in the log
+<< all of it
+-- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
+>> CREATE INDEX SESSIONS_IX ON SESSIONS (ID)
+-- left out: CREATE INDEX SESSIONS_IX ON SESSIONS(ID); the rows of the table are not in the log, and it is not in the target
+<< all of it
+-- left out: DROP INDEX SESSIONS_IX; the rows of the table are not in the log, and it is not in the target
+>> CREATE UNIQUE INDEX CUSTOMER_IX ON CUSTOMER (NAME DESC, ID)
+CREATE UNIQUE INDEX "dba".customer_ix ON customer(name DESC, id);
+<< all of it
+DROP INDEX "dba".customer_ix;
+>> CREATE INDEX ORDERS_IX ON DBA.ORDERS (DAY)
+CREATE INDEX "dba".orders_ix ON orders("day");
+<< all of it
+DROP INDEX "dba".orders_ix;
+>> CREATE SEQUENCE NUMBERS START WITH 5 INCREMENT BY -1
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+>> CREATE DENSE SEQUENCE GAPLESS
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+>> CREATE VIEW RICH (ID, LABEL) AS SELECT ID, NAME FROM CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no WITH CHECK OPTION
+<< all of it
+DROP VIEW "dba".rich;
+>> CREATE VIEW COUNTED AS SELECT C.ID, COUNT(*) AS N FROM CUSTOMER AS C LEFT JOIN ORDERS AS O ON C.ID = O.CUST WHERE C.NAME <> 'x\y' GROUP BY C.ID HAVING COUNT(*) > 1 UNION ALL SELECT ID, 0 FROM CUSTOMER WHERE NAME LIKE 'a%'
+CREATE VIEW "dba".counted AS SELECT c.id, COUNT(*) AS n FROM "dba".customer AS c LEFT JOIN "dba".orders AS o ON c.id = o.cust WHERE c.name <> 'x\y' GROUP BY c.id HAVING COUNT(*) > 1 UNION ALL SELECT id, 0 FROM "dba".customer WHERE name LIKE 'a%';
+<< all of it
+DROP VIEW "dba".counted;
+>> CREATE VIEW TREE AS SELECT LEVEL, ID FROM CUSTOMER START WITH ID = 1 CONNECT BY PRIOR ID = CREDIT
+!! LR3003 found the statement …; expected what sqlite can say: 'SELECT LEVEL, ID FROM CUSTOMER START WITH ID = 1 CONNECT BY PRIOR ID = CREDIT': a hierarchical query
+<< all of it
+DROP VIEW "dba".tree;
+>> CREATE VIEW TODAY AS SELECT DAYOFWEEK(DAY) AS D FROM ORDERS
+!! LR3003 found the statement …; expected what sqlite can say: 'DAYOFWEEK(DAY)' may mean something else in sqlite
+<< all of it
+DROP VIEW "dba".today;
+>> ALTER TABLE EVERY_TYPE MODIFY COLUMN H WCHAR(9)
+-- EVERY_TYPE.H stays TEXT
+<< all of it
+-- EVERY_TYPE.H stays TEXT
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o'
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to change a default value
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to take a default value away
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to take a default value away
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to change a default value
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to make a column NOT NULL
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to let a column be null
+>> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to let a column be null
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to make a column NOT NULL
+>> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
+!! LR3003 found the statement …; expected what sqlite can say: sqlite takes no check constraint there
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+>> ALTER TABLE EVERY_TYPE ADD CONSTRAINT ONCE UNIQUE (A)
+!! LR3003 found the statement …; expected what sqlite can say: sqlite takes no unique constraint there
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+>> ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE
+!! LR3003 found the statement …; expected what sqlite can say: sqlite takes no foreign key constraint there
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+>> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite takes no foreign key constraint there
+>> ALTER TABLE EVERY_TYPE DROP COLUMN N
+ALTER TABLE "dba".every_type DROP COLUMN n;
+<< the values of the column
+-- EVERY_TYPE.N: BLOB becomes BLOB, widened: the length is not kept
+ALTER TABLE "dba".every_type ADD COLUMN n BLOB;
+>> ALTER TABLE EVERY_TYPE SET TABLE NAME TYPES
+ALTER TABLE "dba".every_type RENAME TO types;
+<< all of it
+ALTER TABLE "dba".types RENAME TO every_type;
+>> ALTER TABLE TYPES MODIFY SCHEMA OTHER
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to move a table to another schema
+<< all of it
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to move a table to another schema
+>> ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
+-- left out: ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
+<< all of it
+>> TRUNCATE TABLE OTHER.TYPES
+DELETE FROM other.types;
+<< the rows that TRUNCATE took are not in the log
+>> DROP VIEW COUNTED
+DROP VIEW "dba".counted;
+<< all of it
+CREATE VIEW "dba".counted AS SELECT c.id, COUNT(*) AS n FROM "dba".customer AS c LEFT JOIN "dba".orders AS o ON c.id = o.cust WHERE c.name <> 'x\y' GROUP BY c.id HAVING COUNT(*) > 1 UNION ALL SELECT id, 0 FROM "dba".customer WHERE name LIKE 'a%';
+>> DROP INDEX ORDERS_IX
+DROP INDEX "dba".orders_ix;
+<< all of it
+CREATE INDEX "dba".orders_ix ON orders("day");
+>> DROP SEQUENCE GAPLESS
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+<< where the sequence stood
+!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+>> DROP TABLE SESSIONS
+-- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
+<< all of it
+>> DROP TABLE ORDERS
+DROP TABLE "dba".orders;
+<< the rows of the table
+-- ORDERS.ID: INTEGER becomes INTEGER, widened: 64 bits
+-- ORDERS.CUST: INTEGER becomes INTEGER, widened: 64 bits
+-- ORDERS.QTY: SMALLINT becomes INTEGER, widened: 64 bits
+-- ORDERS.KIND: CHAR(1) becomes TEXT, widened: not padded; lengths are not enforced
+-- ORDERS.RAW: VARBINARY(4) becomes BLOB, widened: lengths are not enforced
+-- ORDERS.DAY: DATE becomes TEXT, widened: text YYYY-MM-DD
+CREATE TABLE "dba".orders (id INTEGER NOT NULL, cust INTEGER, qty INTEGER DEFAULT (1) NOT NULL, kind TEXT DEFAULT ('a'), "raw" BLOB DEFAULT (X'01ff'), "day" TEXT DEFAULT ('2024-02-29'), CONSTRAINT orders_pk PRIMARY KEY (id, qty), CHECK (qty > 0 AND qty < 100), CONSTRAINT kind_ck CHECK (kind IN ('a', 'b')), UNIQUE (cust, qty), CONSTRAINT orders_fk FOREIGN KEY (cust) REFERENCES customer (id));
+>> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
+!! LR3003 found the statement …; expected what sqlite can say: sqlite cannot drop just the foreign keys that refer to a table with it
+<< the foreign keys that referred to DBA.CUSTOMER went with it
+>> ALTER TABLE PART ENCRYPT
+!! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
+<< the statement is not understood
+>> GRANT SELECT ON CUSTOMER TO PUBLIC
+!! LR3003 found the statement …; expected what sqlite can say: it is no change of a table, index, view or sequence
+<< the statement changes no table, index, view or sequence

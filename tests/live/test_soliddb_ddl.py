@@ -1,0 +1,62 @@
+"""A history of solidDB's DDL on PostgreSQL, and back: what is there after each step is what was there when the step was first reached."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Table
+from sqlgen.soliddb.expressions import Place
+from sqlgen.soliddb.history import History
+from sqlgen.structure import StructureChange, statements
+
+HISTORY = (Path(__file__).parents[1] / "golden" / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
+POSTGRES = profile_named("postgres")
+#: What a database with these schemas holds, but for the numbers that PostgreSQL gives and the order of columns, which no statement brings back.
+SHOWN = """
+    SELECT 'column', table_schema, table_name, column_name, data_type, character_maximum_length, numeric_precision, numeric_scale,
+           is_nullable, column_default FROM information_schema.columns WHERE table_schema IN ('dba', 'other')
+    UNION ALL SELECT 'index', schemaname, tablename, indexname, indexdef, NULL, NULL, NULL, NULL, NULL
+              FROM pg_indexes WHERE schemaname IN ('dba', 'other')
+    UNION ALL SELECT 'constraint', n.nspname, r.relname, c.conname, pg_get_constraintdef(c.oid), NULL, NULL, NULL, NULL, NULL
+              FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid JOIN pg_namespace n ON n.oid = r.relnamespace
+              WHERE n.nspname IN ('dba', 'other') AND c.contype <> 'n'
+    UNION ALL SELECT 'sequence', schemaname, sequencename, start_value::text, increment_by::text, NULL, NULL, NULL, NULL, NULL FROM pg_sequences
+    UNION ALL SELECT 'view', schemaname, viewname, '', definition, NULL, NULL, NULL, NULL, NULL
+              FROM pg_views WHERE schemaname IN ('dba', 'other')
+    ORDER BY 1, 2, 3, 4, 5
+"""
+
+
+def run(connection: psycopg.Connection, change: StructureChange) -> None:
+    for statement in statements(change, POSTGRES, "lower"):
+        connection.execute(statement.encode())
+
+
+def test_history_and_back(fresh_database: str) -> None:
+    history = History(Place("DBA", "SHOP"))
+    done: list[tuple[StructureChange, list[tuple[object, ...]]]] = []
+    with psycopg.connect(fresh_database, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA dba")
+        connection.execute("CREATE SCHEMA other")
+        for text in HISTORY:
+            change = history.change(text, Table("DBA", "T", ()))
+            before = connection.execute(SHOWN).fetchall()
+            try:
+                run(connection, change)
+            except SqlgenError:
+                assert connection.execute(SHOWN).fetchall() == before
+            else:
+                done.append((change, before))
+        assert len(done) == len(HISTORY) - 5
+        for change, before in reversed(done):
+            inverse = change.inverse(values=False)
+            if inverse is None:
+                assert change.source[0].text.startswith("TRUNCATE")
+            else:
+                run(connection, inverse)
+            assert connection.execute(SHOWN).fetchall() == before, change.source[0].text
+        assert connection.execute(SHOWN).fetchall() == []
