@@ -40,6 +40,8 @@ CODES: dict[str, str] = {
     "LR2030": "records of a log are out of order",
     "LR2031": "the catalog export is unusable",
     "LR2032": "a compensation record takes back a change that is not in the log",
+    "LR2033": "what becomes of changes flagged as not to be propagated is not known",
+    "LR2034": "read sessions of a log do not chain",
     "LR3001": "a value cannot be represented in the target dialect",
     "LR3002": "a change cannot be undone from the log",
     "LR3003": "a change cannot be expressed in the target dialect",

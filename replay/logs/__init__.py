@@ -211,6 +211,7 @@ class Family:
 FAMILIES: dict[str, str] = {
     "logmaster": "replay.logs.logmaster.family:FAMILY",
     "db2luw": "replay.logs.db2luw.family:FAMILY",
+    "soliddb": "replay.logs.soliddb.family:FAMILY",
 }
 
 
