@@ -82,7 +82,7 @@ class SolidLog:
             raise UsageError(
                 "LR1004", f"{found}; expected a position of 20 digits", hint="logreplay inspect shows the first and the last one"
             )
-        return position[:8].rjust(8, b"\0") + (b"\xff\xff" if last else b"\0\0")
+        return position[:8].rjust(8, b"\0") + (b"\xff\xff" if last and any(position) else b"\0\0")
 
     def placed_unit(self, unit: bytes) -> bytes:
         """A TRXID of 6 bytes in its 10-byte form."""
