@@ -65,6 +65,11 @@ class SolidLog:
     found_warnings: tuple[str, ...] = ()
     dependent_position: bytes | None = field(default=None, init=False)
 
+    @property
+    def has_offsets(self) -> bool:
+        """False: records are rows of an export."""
+        return False
+
     def inputs(self) -> list[str]:
         """The files the user named."""
         return [*self.catalog_files, *(file.name for file in self.files)]
