@@ -37,6 +37,7 @@ def applied(log: SolidLog, history: History) -> Tables:
     """The tables after all units, from nothing; then everything is taken back again, up to the last change of structure."""
     entries, units = log.entries(), log.units()
     tables: Tables = {}
+    images = images_of(log)
     chosen = [*ROW_CHANGES, Change.TRUNCATE, Change.STRUCTURE]
     order = np.lexsort([entries["place"], np.ascontiguousarray(units["commit"]).view("S10")[entries["unit"]]])
     done = []
@@ -44,19 +45,19 @@ def applied(log: SolidLog, history: History) -> Tables:
         entry = entries[row]
         if entry["change"] in chosen and entry["segment"] == 1 and entry["unit"] >= 0:
             assert not entry["fault"], log.header_finding(0, row + 1, row, 0)
-            apply(log, entry, tables, history)
+            apply(log, entry, tables, images, history)
             done.append(entry)
     whole = {name: dict(rows) for name, rows in tables.items()}
     for entry in reversed(done):
         if Change(int(entry["change"])) not in ROW_CHANGES:
             break
-        apply(log, entry, tables, history, back=True)
+        apply(log, entry, tables, images, history, back=True)
     else:
         assert not any(tables.values())
     return whole
 
 
-def apply(log: SolidLog, entry: np.void, tables: Tables, history: History, back: bool = False) -> None:
+def apply(log: SolidLog, entry: np.void, tables: Tables, images: dict[int, tuple[Any, ...]], history: History, back: bool = False) -> None:
     change = Change(int(entry["change"]))
     version = log.catalog.versions[int(entry["version"])]
     rows = tables.setdefault(version.table.name, {})
@@ -72,8 +73,8 @@ def apply(log: SolidLog, entry: np.void, tables: Tables, history: History, back:
             del tables[version.table.name]
     else:
         old, new = ("after", "before") if back else ("before", "after")
-        before = None if entry[old] < 0 else row_of(log, entry, old)
-        after = None if entry[new] < 0 else row_of(log, entry, new)
+        before = None if entry[old] < 0 else images[int(entry[old])]
+        after = None if entry[new] < 0 else images[int(entry[new])]
         names = [column.name for column in version.table.columns]
         key = [names.index(name) for name in version.table.key]
         if before is not None:
@@ -83,17 +84,23 @@ def apply(log: SolidLog, entry: np.void, tables: Tables, history: History, back:
             rows[tuple(after[place] for place in key)] = after
 
 
-def row_of(log: SolidLog, entry: np.void, side: str) -> tuple[Any, ...]:
-    version = log.catalog.versions[int(entry["version"])]
-    start = np.array([entry[side]], np.int64)
-    walk = log.walk(version.index, log.data(), start, start + entry[f"{side}_size"])
-    assert not walk.bad[0], walk.reason(0)
-    row = []
-    for column in version.table.columns:
-        values, bad = walk.decode(version.index_of(column.name))
-        assert bad is None, walk.explain(version.index_of(column.name), 0)
-        row.append(values[0].as_py())
-    return tuple(row)
+def images_of(log: SolidLog) -> dict[int, tuple[Any, ...]]:
+    """Every row image, by where it lies."""
+    entries = log.entries()
+    found = {}
+    live = np.isin(entries["change"], ROW_CHANGES)
+    for number in np.unique(entries["version"][live]).tolist():
+        version = log.catalog.versions[number]
+        start = entries["start"][live & (entries["version"] == number)].astype(np.int64)
+        walk = log.walk(number, log.data(), start, start + entries["size"][live & (entries["version"] == number)])
+        assert not walk.bad.any(), walk.reason(int(np.flatnonzero(walk.bad)[0]))
+        columns = []
+        for column in version.table.columns:
+            values, bad = walk.decode(version.index_of(column.name))
+            assert bad is None, walk.explain(version.index_of(column.name), int(np.flatnonzero(bad)[0]))
+            columns.append(values.to_pylist())
+        found.update(zip(start.tolist(), zip(*columns, strict=True), strict=True))
+    return found
 
 
 def expected(history: History) -> Tables:
