@@ -31,8 +31,9 @@ _ALL_OF_IT: dict[str, Any] = {**_NOT_ASKED, "until_lrsn": None, "until_time": No
 
 def _position(text: str) -> bytes:
     digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
-    if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}", digits):
-        raise argparse.ArgumentTypeError(f"found {text!r}; expected an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits")
+    if not re.fullmatch(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}|[0-9A-F]{40}|[0-9A-F]{56}", digits):
+        expected = "an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits, or a LOGADDR of 40 or 56"
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected {expected}")
     return bytes.fromhex(digits)
 
 
@@ -55,7 +56,10 @@ def _unit(text: str) -> tuple[bytes, int | None]:
     urid, _, member = text.partition("/")
     if member and not member.isdigit():
         raise argparse.ArgumentTypeError(f"found member {member!r}; expected a number")
-    return _position(urid), int(member) if member else None
+    unit = _position(urid)
+    if len(unit) > 10:
+        raise argparse.ArgumentTypeError(f"found {urid!r}; expected the id of a unit, of 20 (or 12, or 16) hexadecimal digits")
+    return unit, int(member) if member else None
 
 
 def _pair(what: str, text: str) -> tuple[str, str]:

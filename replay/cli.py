@@ -245,10 +245,10 @@ def _replay(arguments: argparse.Namespace) -> int:
         request = live.Request(
             arguments.to,
             arguments.apply,
-            until=None if arguments.until_lrsn is None else log.placed(arguments.until_lrsn, True),
+            until=_at(log, arguments.until_lrsn, True),
             until_time=arguments.until_time,
             until_mark=arguments.until_mark,
-            at=None if arguments.at_lrsn is None else log.placed(arguments.at_lrsn, True),
+            at=_at(log, arguments.at_lrsn, True),
             adjoining=arguments.adjoining,
             enforcement=arguments.enforcement == "on",
             responses=responses_of(arguments.on),
@@ -451,12 +451,21 @@ def _chosen_units(pairs: Sequence[tuple[str, Any]]) -> Selection:
     return Selection(**values)
 
 
+def _at(log: LogFile, position: bytes | None, last: bool) -> bytes | None:
+    """A position as the user gave it, as the log places it. UsageError for a form of position that its family does not have."""
+    if position is None:
+        return None
+    placed = log.placed(position, last)
+    if len(placed) != 10:
+        raise UsageError("LR1001", f"found a position of {2 * len(position)} digits; expected 20 (or 12, or 16) with this log")
+    return placed
+
+
 def _placed(selection: Selection, log: LogFile) -> Selection:
     """Positions and units as the user gave them, placed as this log places them."""
-    bounds: dict[str, Any] = {}
-    for name in ("from_position", "until_position"):
-        given = getattr(selection, name)
-        bounds[name] = None if given is None else log.placed(given, name == "until_position")
+    bounds: dict[str, Any] = {
+        name: _at(log, getattr(selection, name), name == "until_position") for name in ("from_position", "until_position")
+    }
     units = tuple((log.placed_unit(unit), member) for unit, member in selection.units)
     excepted = _placed(selection.excepted, log) if selection.excepted else None
     return replace(selection, **bounds, units=units, excepted=excepted)

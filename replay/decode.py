@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from replay.catalog import TableVersion
 from replay.changes import Change
-from replay.errors import InputError, Where
-from replay.logs import Images, LogFile, Walk
+from replay.errors import InputError
+from replay.logs import Images, LogFile, Walk, where_of
 from replay.plan import Plan
 from replay.selection import REASON
 from replay.where import ValueFilter
@@ -146,7 +146,7 @@ def whole_rows(
             changed = {name: pa.array(mask) for name, mask in masks.items() if mask is not None}
         for problem in batch.problems:
             record = records[heads[part[problem.row]]]
-            where = Where(log.files[int(record["file"])].name, int(record["number"]), int(record["offset"]), problem.field)
+            where = where_of(log, record, problem.field)
             raise InputError(problem.code, f"found {problem.found}; expected {problem.expected}", where, problem.hint)
         yield part, Rows(found.table, _OPS[kind], batch.count, sides.get("before", {}), sides.get("after", {}), changed)
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from replay.changes import Change, unit_text
+from replay.changes import Change
 from replay.decode import whole_rows
 from replay.errors import Where
-from replay.logs import LogFile
+from replay.logs import LogFile, where_of
 from replay.plan import Plan
 from replay.steps import Script
 from replay.targets import Session
@@ -75,8 +75,7 @@ class EvidenceRoom:
             _, rows = next(whole_rows(self.log, records, np.zeros(1, np.int64), np.array([len(records)], np.int64), version, kind))
             rows = rows.inverse() if self.plan.mode == "undo" else rows
         first = records[0]
-        file = self.log.files[int(first["file"])].name
-        where = Where(file, int(first["number"]), int(first["offset"]), None, name, unit_text(first["unit"].tobytes()))
+        where = where_of(self.log, first, table=name)
         if rows is None:
             statement = script.slice(step, step + 1).decode("utf-8", "replace")
         else:

@@ -61,7 +61,7 @@ def state_files(folder: Path, tables: Sequence[Table]) -> dict[str, Path]:
 
 
 def state_rows(path: Path, table: Table) -> Iterator[Rows]:
-    """The rows of a table's file as inserts, in parts. InputError (LR2033) where the file is not one of this table, or a value not one of its column."""
+    """The rows of a table's file as inserts, in parts. InputError (LR2035) where the file is not one of this table, or a value not one of its column."""
     columns = _columns(path, table)
     texts = {column.name: pa.string() for column in columns}
     options = pa_csv.ConvertOptions(column_types=texts, null_values=["\\N"], strings_can_be_null=True, quoted_strings_can_be_null=False)
@@ -78,7 +78,7 @@ def state_rows(path: Path, table: Table) -> Iterator[Rows]:
     except pa.ArrowInvalid as error:
         if "Empty CSV file" in str(error):
             return
-        raise InputError("LR2033", f"the file is not CSV with the columns of its first line: {error}", Where(str(path))) from error
+        raise InputError("LR2035", f"the file is not CSV with the columns of its first line: {error}", Where(str(path))) from error
 
 
 def _columns(path: Path, table: Table) -> list[Column]:
@@ -94,7 +94,7 @@ def _columns(path: Path, table: Table) -> list[Column]:
     if wrong or len(names) != len(known):
         expected = ", ".join(known)
         found = f"found the columns {', '.join(names) or 'of no first line'}; expected those of the log's table: {expected}"
-        raise InputError("LR2033", found, Where(str(path), table=f"{table.schema}.{table.name}"))
+        raise InputError("LR2035", found, Where(str(path), table=f"{table.schema}.{table.name}"))
     return [known[name.upper()] for name in names]
 
 
@@ -107,7 +107,7 @@ def _values(texts: pa.Array, column: Column, table: Table, path: Path, first: in
         expected = (
             "a value" if shown == "NULL" else f"a value of {column.type.value}, as {_EXPECTED.get(column.type, 'the log would have it')}"
         )
-        raise InputError("LR2033", f"found {shown}; expected {expected}", where, "Records are counted with the first line as 1")
+        raise InputError("LR2035", f"found {shown}; expected {expected}", where, "Records are counted with the first line as 1")
     if column.type is SqlType.DECIMAL:
         return _padded(texts, column.scale)
     if column.type is SqlType.TIMESTAMP:

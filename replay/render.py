@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay import order
-from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, opaque, take_records, unit_text
+from replay.changes import RECORD, ROW_CHANGES, TABLE_EVENTS, Change, Envelope, distinct, opaque, take_records
 from replay.decode import RowDecoder
 from replay.errors import Finding, Where
 from replay.keyorder import Arranged, KeyOrder
 from replay.keys import Batch
-from replay.logs import LogFile
+from replay.logs import LogFile, where_of
 from replay.plan import Plan
 from replay.report import Tally
 from replay.selection import REASONS
@@ -295,8 +295,7 @@ class BucketRenderer:
                 changes.outcome[row] = FAILED
 
     def _where(self, record: np.void, field: str | None = None, table: str | None = None) -> Where:
-        file = self.log.files[int(record["file"])].name
-        return Where(file, int(record["number"]), int(record["offset"]), field, table, unit_text(record["unit"].tobytes()))
+        return where_of(self.log, record, field, table)
 
     def _finding(
         self, code: str, record: np.void, field: str | None, found: str, expected: str, hint: str, table: str | None = None

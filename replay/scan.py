@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, take_records, unit_text
-from replay.errors import Finding, Where
-from replay.logs import LogFile, Split
+from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, take_records
+from replay.errors import Finding
+from replay.logs import LogFile, Split, where_of
 from replay.plan import Plan
 from replay.report import Tally
 from replay.selection import INCOMPLETE, Facts, Verdicts, balance_of, decide
@@ -126,13 +126,7 @@ def _refuse_events(
         record = records[row]
         table = log.catalog.versions[version[row]].table if version[row] >= 0 else None
         name = f"{table.schema}.{table.name}" if table else None
-        where = Where(
-            log.files[int(record["file"])].name,
-            int(record["number"]),
-            int(record["offset"]),
-            table=name,
-            unit=unit_text(record["unit"].tobytes()),
-        )
+        where = where_of(log, record, table=name)
         kind = Change(int(change[row])).name.lower().replace("_", " ")
         hint = "Undo only what came after it (--from-lrsn), or leave the table out (--exclude-table) and restore it from an image copy"
         tally.refusals.append(Finding("LR3002", where, f"a committed {kind}", "changes whose row images are in the log", hint))

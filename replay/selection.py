@@ -50,6 +50,9 @@ REASONS: tuple[str, ...] = (
     "compensation record: takes another back",
     "unit of recovery in flight at the end of the log",
     "unit of recovery in doubt (prepared)",
+    "repeated by another read session",
+    "not to be propagated (CAPTURE_OFF)",
+    "unit of recovery begins before the log",
 )
 REASON = {name: code for code, name in enumerate(REASONS)}
 #: Verdicts that are not skips: the record's unit is incomplete and set aside.
@@ -68,6 +71,9 @@ _NO_CHANGES = (
     (Change.STATUS, 7),
     (Change.CONTROL, "control record of the log"),
     (Change.COMPENSATION, "compensation record: takes another back"),
+    (Change.REPEATED, "repeated by another read session"),
+    (Change.UNCAPTURED, "not to be propagated (CAPTURE_OFF)"),
+    (Change.HEADLESS, "unit of recovery begins before the log"),
 )
 
 Verdicts = npt.NDArray[np.uint8]

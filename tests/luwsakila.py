@@ -75,10 +75,10 @@ def encode(sakila: Path, scratch: Path, dialect: str, big: bool, framing: str, s
         keys = {name: number for number, name in enumerate(version.table.key, 1)}
         columns = tuple(column(entry, keys.get(entry.column.name, 0)) for entry in version.format.columns)
         tables.append(Tab(4, 100 + version.index, version.table.schema, version.table.name, columns))
-    return _Encoder(tables, LogBuilder(dialect, big, framing), seed).run(*_work(log))
+    return _Encoder(tables, LogBuilder(dialect, big, framing), seed).run(*work_of(log))
 
 
-def _work(log: LogmasterLog) -> tuple[list[Work], dict[bytes, tuple[bytes, bool]]]:
+def work_of(log: LogmasterLog) -> tuple[list[Work], dict[bytes, tuple[bytes, bool]]]:
     """All row changes, and the commit position and outcome of each unit."""
     works: list[Work] = []
     units: dict[bytes, tuple[bytes, bool]] = {}

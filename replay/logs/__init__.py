@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from replay.catalog import Catalog, TableVersion
-from replay.changes import Change, Envelope
-from replay.errors import Finding, UsageError
+from replay.changes import Change, Envelope, unit_text
+from replay.errors import Finding, UsageError, Where
 from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -88,6 +88,11 @@ class LogFile(Protocol):
     @property
     def files(self) -> Sequence[DataFile]: ...
     @property
+    def has_offsets(self) -> bool:
+        """Whether records are found by byte offset; else they are rows, and their number says where they are."""
+        ...
+
+    @property
     def dependent_position(self) -> bytes | None: ...
     def inputs(self) -> list[str]: ...
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
@@ -123,6 +128,12 @@ class LogFile(Protocol):
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk: ...
     def unit_fields(self, envelope: Any) -> Mapping[str, pa.Array]: ...
     def trace(self, envelope: Any) -> pa.Array: ...
+
+
+def where_of(log: LogFile, record: np.void, field: str | None = None, table: str | None = None) -> Where:
+    """The place of a sort record (dtype :data:`replay.changes.RECORD`), for messages."""
+    offset = int(record["offset"]) if log.has_offsets else None
+    return Where(log.files[int(record["file"])].name, int(record["number"]), offset, field, table, unit_text(record["unit"].tobytes()))
 
 
 #: What commands may need to know of a change or a log, and the options that need it.
@@ -211,6 +222,7 @@ class Family:
 FAMILIES: dict[str, str] = {
     "logmaster": "replay.logs.logmaster.family:FAMILY",
     "db2luw": "replay.logs.db2luw.family:FAMILY",
+    "soliddb": "replay.logs.soliddb.family:FAMILY",
 }
 
 

@@ -75,7 +75,7 @@ def test_a_value_that_is_none_is_named(tmp_path: Path, line: str, column: str, f
     good = "1,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t\n"
     with pytest.raises(InputError, match=f"found {found}") as caught:
         rows(tmp_path, good + line + "\n")
-    assert (caught.value.code, caught.value.where.record, caught.value.where.field) == ("LR2033", 3, column)
+    assert (caught.value.code, caught.value.where.record, caught.value.where.field) == ("LR2035", 3, column)
 
 
 def test_a_decimal_must_fit_its_digits(tmp_path: Path) -> None:
@@ -89,11 +89,11 @@ def test_columns_must_be_those_of_the_table(tmp_path: Path) -> None:
         path.write_text(header + "1\n" * bool(header), encoding="utf-8")
         with pytest.raises(InputError, match="expected those of the log's table") as caught:
             list(state_rows(path, TABLE))
-        assert caught.value.code == "LR2033"
+        assert caught.value.code == "LR2035"
     path.write_text(HEADER + "1,2\n", encoding="utf-8")
     with pytest.raises(InputError, match="not CSV") as caught:
         list(state_rows(path, TABLE))
-    assert caught.value.code == "LR2033"
+    assert caught.value.code == "LR2035"
 
 
 def test_files_are_found_by_name(tmp_path: Path) -> None:

@@ -73,6 +73,11 @@ class LuwLog:
     found_warnings: tuple[str, ...] = ()
     dependent_position: bytes | None = field(default=None, init=False)
 
+    @property
+    def has_offsets(self) -> bool:
+        """True: records lie in files of bytes."""
+        return True
+
     def inputs(self) -> list[str]:
         """The files the user named."""
         return [*([self.catalog_path] if self.catalog_path else []), *(file.given for file in self.files)]

@@ -88,6 +88,11 @@ class LogmasterLog:
         """DLGE.DEPENDENTRBA when the log has incomplete units."""
         return self.control.dependent_position
 
+    @property
+    def has_offsets(self) -> bool:
+        """True: records lie in files of bytes."""
+        return True
+
     def inputs(self) -> list[str]:
         """The files the user named."""
         return [self.control_path, *(file.given for file in self.files)]

@@ -1,0 +1,280 @@
+"""Order, read sessions and brackets of a SYS_LOG export (sections 4, 5, 6 and 10): which unit of recovery each row belongs to.
+
+The order of the rows is the order of the commits. What contradicts that ends the reading: rows that come out of order or twice cannot be told from
+rows that are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.errors import InputError, Refusal, Where
+from replay.logs.soliddb import layouts
+from replay.logs.soliddb.export import NONE, Rows
+from replay.logs.soliddb.layouts import Rec
+from replay.logs.soliddb.rows import same_bytes
+from replay.logs.soliddb.tables import Manifest
+
+Bytes = npt.NDArray[np.uint8]
+Index = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_ORDER = "Give the files in the order in which they were exported, each once and whole, with SEQ"
+_AGAIN = "Export the log again from the last commit that was read whole"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The rows of all files behind each other: ``file`` and ``row`` (within it) of each, numbers, addresses, and DATA in one buffer."""
+
+    files: Sequence[Rows]
+    file: Index
+    row: Index
+    numbers: dict[str, Index]
+    address: Bytes
+    address_null: Mask
+    data: Bytes
+    start: Index
+    end: Index
+    data_null: Mask
+    session: Index
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+    def where(self, row: int, field: str | None = None) -> Where:
+        """The place of a row, for messages."""
+        return Where(self.files[int(self.file[row])].name, int(self.row[row]) + 1, None, field)
+
+    def address_of(self, row: int) -> bytes:
+        """LOGADDR of a row; empty for NULL."""
+        return b"" if self.address_null[row] else self.address[row].tobytes()
+
+
+@dataclass
+class Brackets:
+    """``unit`` of each row (-1 none); of each unit its ``first`` and ``last`` row, ``disposition`` (C, or F where its end is not in the log), whether it
+    is ``whole``, a bracket that an earlier read session held already (``repeated``), and its start record's FLAGS. ``headless``: rows before the
+    first whole bracket."""
+
+    unit: Index
+    first: list[int] = field(default_factory=list)
+    last: list[int] = field(default_factory=list)
+    disposition: list[int] = field(default_factory=list)
+    whole: list[bool] = field(default_factory=list)
+    repeated: list[bool] = field(default_factory=list)
+    flags: list[int] = field(default_factory=list)
+    headless: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+
+def join(files: Sequence[Rows]) -> Joined:
+    """All files as one log. InputError LR2030 where they cannot be in fetch order, LR2010 where LOGADDRs have two lengths."""
+    if len(files) > 1 and any(part.sequence is None for part in files):
+        name = next(part.name for part in files if part.sequence is None)
+        raise InputError(
+            "LR2030", f"found {len(files)} files and no SEQ; expected SEQ in each, which gives their order", Where(name), _ORDER
+        )
+    sizes = {part.address.shape[1] for part in files if part.address.shape[1]}
+    if len(sizes) > 1:
+        raise InputError("LR2010", "found LOGADDRs of 20 and of 28 bytes; expected one length", Where(files[-1].name), _ORDER)
+    size = max(sizes, default=layouts.ADDRESS_SIZES[0])
+    address = np.concatenate([part.address if part.address.shape[1] else np.zeros((len(part), size), np.uint8) for part in files])
+    base = np.cumsum([0, *(len(part.data) for part in files[:-1])])
+    joined = Joined(
+        files,
+        np.repeat(np.arange(len(files)), [len(part) for part in files]),
+        np.concatenate([np.arange(len(part)) for part in files]),
+        {name: np.concatenate([part.numbers[name] for part in files]) for name in files[0].numbers},
+        address,
+        np.concatenate([part.address_null for part in files]),
+        np.concatenate([part.data for part in files]),
+        np.concatenate([part.offsets[:-1] + at for part, at in zip(files, base, strict=True)]),
+        np.concatenate([part.offsets[1:] + at for part, at in zip(files, base, strict=True)]),
+        np.concatenate([part.data_null for part in files]),
+        np.zeros(sum(map(len, files)), np.int64),
+    )
+    joined.session[:] = _sessions(joined)
+    return joined
+
+
+def _sessions(rows: Joined) -> Index:
+    """The read session of each row, from 0: a new one begins where SESSION changes, after a shutdown, and where a file begins with SEQ 0."""
+    new = np.zeros(len(rows), bool)
+    told = [part.session for part in rows.files]
+    if all(session is not None for session in told):
+        values = np.concatenate([session for session in told if session is not None])
+        new[1:] = values[1:] != values[:-1]
+        down = np.flatnonzero(values[1:] < values[:-1])
+        if len(down):
+            raise InputError(
+                "LR2030", "found a lower SESSION after a higher one; expected them rising", rows.where(int(down[0]) + 1), _ORDER
+            )
+    flags = rows.numbers["FLAGS"]
+    stopped = (flags != NONE) & ((flags & layouts.FLAG_SHUTDOWN) > 0)
+    new[1:] |= stopped[:-1] & ~stopped[1:]
+    if rows.files[0].sequence is not None:
+        sequence = np.concatenate([part.sequence for part in rows.files if part.sequence is not None])
+        begins = np.zeros(len(rows), bool)
+        begins[1:] = rows.file[1:] != rows.file[:-1]
+        again = sequence == 0
+        new[1:] |= (begins & again)[1:]
+        good = sequence[1:] == sequence[:-1] + 1
+        wrong = np.flatnonzero(~good & ~(new[1:] & again[1:]))
+        if len(wrong):
+            at = int(wrong[0]) + 1
+            found = f"found SEQ {sequence[at]} after {sequence[at - 1]}; expected every row once, in fetch order"
+            raise InputError("LR2030", found, rows.where(at, "SEQ"), _ORDER)
+    return np.cumsum(new)
+
+
+# -- brackets ------------------------------------------------------------------------------------------------------------------------------
+
+
+def brackets(rows: Joined) -> Brackets:
+    """The units of a log. InputError LR2030 where rows stand outside of brackets, or commits are out of order."""
+    found = Brackets(np.full(len(rows), -1, np.int64))
+    recid = rows.numbers["RECID"]
+    flags = np.where(rows.numbers["FLAGS"] == NONE, 0, rows.numbers["FLAGS"])
+    nop = ((recid == Rec.EMPTY) | (recid == NONE)) & rows.data_null & (rows.numbers["RELID"] == NONE)
+    ends = np.append(rows.session[1:] != rows.session[:-1], True)
+    stopped = (flags & layouts.FLAG_SHUTDOWN) > 0
+    control = ~nop & ((recid == Rec.START) | (recid == Rec.COMMIT))
+    open_at = -1
+    for row in np.flatnonzero(control | stopped | ends).tolist():
+        if control[row] and recid[row] == Rec.START:
+            if open_at >= 0:
+                _close(found, open_at, row - 1, "C", False, flags)
+            open_at = row
+        elif control[row]:
+            if open_at >= 0:
+                _close(found, open_at, row, "C", True, flags)
+            elif found.first or rows.session[row]:
+                raise InputError("LR2030", "found a commit without a start; expected both", rows.where(row, "RECID"), _AGAIN)
+            open_at = -1
+        if (stopped[row] or ends[row]) and open_at >= 0:
+            _close(found, open_at, row, "F", False, flags)
+            open_at = -1
+    for number, (first, last) in enumerate(zip(found.first, found.last, strict=True)):
+        found.unit[first : last + 1] = number
+    found.unit[nop] = -1
+    open_rows = int((np.append(np.array(found.disposition), 0)[found.unit] == ord("F")).sum())
+    if open_rows:
+        found.warnings.append(f"{open_rows} row(s) at an end of the log are of transactions whose commit is not in it; they are left out")
+    _orphans(rows, found, nop)
+    _commits_rise(rows, found)
+    return found
+
+
+def _close(found: Brackets, first: int, last: int, disposition: str, whole: bool, flags: Index) -> None:
+    found.first.append(first)
+    found.last.append(last)
+    found.disposition.append(ord(disposition))
+    found.whole.append(whole)
+    found.repeated.append(False)
+    found.flags.append(int(flags[first]))
+
+
+def _orphans(rows: Joined, found: Brackets, nop: Mask) -> None:
+    """Rows outside of brackets: those before the first one are the rest of a unit that began earlier; others cannot be."""
+    recid = rows.numbers["RECID"]
+    table = rows.numbers["RELID"]
+    loose = (found.unit < 0) & ~nop
+    holds = loose & (np.isin(recid, layouts.DATA_RECS) | ((table >= layouts.FIRST_USER_TABLE) & (recid != Rec.COMMIT)))
+    begin = found.first[0] if found.first else len(rows)
+    wrong = np.flatnonzero(holds & (np.arange(len(rows)) >= begin))
+    if len(wrong):
+        message = "found a row outside of any transaction; expected it between a start and a commit"
+        raise InputError("LR2030", message, rows.where(int(wrong[0]), "RECID"), _AGAIN)
+    found.headless = int(holds.sum())
+    if found.headless:
+        first = f"the first whole one begins at record {int(rows.row[begin]) + 1}" if found.first else "no whole one follows"
+        found.warnings.append(
+            f"{found.headless} row(s) at the beginning belong to a transaction whose start is not in the log; {first}. "
+            "Begin an export at the LOGADDR of a COMMIT"
+        )
+    strange = np.unique(recid[loose & ~holds & ~np.isin(recid, list(Rec))]).tolist()
+    if strange:
+        found.warnings.append(
+            f"records of unpublished kinds (RECID {', '.join(map(str, strange))}) outside of transactions were passed over"
+        )
+
+
+def _commits_rise(rows: Joined, found: Brackets) -> None:
+    """Commits come in the order of their addresses within a read session (section 6)."""
+    done = [last for last, whole in zip(found.last, found.whole, strict=True) if whole]
+    before: dict[int, int] = {}
+    for row in done:
+        if rows.address_null[row]:
+            raise InputError("LR2010", "found a commit without LOGADDR; expected one", rows.where(row, "LOGADDR"), "Export it again")
+        session = int(rows.session[row])
+        if session in before and rows.address_of(row) <= rows.address_of(before[session]):
+            found_text = f"found a commit at {rows.address_of(row).hex().upper()} after {rows.address_of(before[session]).hex().upper()}"
+            raise InputError("LR2030", f"{found_text}; expected commits in log order", rows.where(row, "LOGADDR"), _ORDER)
+        before[session] = row
+
+
+# -- sessions ------------------------------------------------------------------------------------------------------------------------------
+
+
+def check_sessions(rows: Joined, found: Brackets, manifest: Manifest, accept: bool) -> list[str]:
+    """Hold the read sessions against the manifest and each other; mark brackets that an earlier session held. Warnings about accepted gaps.
+
+    InputError LR2006 where rows are missing that the manifest knows of, LR2017 where a bracket comes twice with different rows; Refusal LR2034 where
+    changes may be missing between two sessions.
+    """
+    sessions = int(rows.session[-1]) + 1 if len(rows) else 0
+    commits: list[list[int]] = [[] for _ in range(sessions)]
+    for unit, last in enumerate(found.last):
+        if found.whole[unit]:
+            commits[int(rows.session[last])].append(unit)
+    _mark_repeated(rows, found, commits)
+    told = manifest.sessions if len(manifest.sessions) == sessions else ()
+    for number, entry in enumerate(told):
+        end = rows.address_of(found.last[commits[number][-1]]) if commits[number] else None
+        if entry["last_commit_logaddr"] is not None and end != entry["last_commit_logaddr"]:
+            text = f"found {end.hex().upper() if end else 'none'} as the last commit of session {number}"
+            message = f"{text}; expected {entry['last_commit_logaddr'].hex().upper()}, as the manifest says"
+            raise InputError("LR2006", message, Where(rows.files[-1].name), "Give all files of the export, whole")
+    warnings = []
+    reached: bytes | None = None
+    for number in range(sessions):
+        start = told[number]["start_logaddr"] if told else None
+        if number and (start is None or reached is None or start > reached):
+            between = f"session {number - 1} ends at {reached.hex().upper() if reached else 'an unknown position'}"
+            message = f"{between} and session {number} begins at {start.hex().upper() if start else 'an unknown position'}"
+            if not accept:
+                hint = "Export what lies between, name the sessions in the manifest, or accept it: --log-option gaps=accept"
+                where = rows.where(int(np.searchsorted(rows.session, number)))
+                raise Refusal("LR2034", f"found that {message}; expected each to begin where the last one ended", where, hint)
+            warnings.append(f"changes may be missing: {message}")
+        ended = rows.address_of(found.last[commits[number][-1]]) if commits[number] else start
+        reached = max(filter(None, (reached, ended)), default=None)
+    return warnings
+
+
+def _mark_repeated(rows: Joined, found: Brackets, commits: list[list[int]]) -> None:
+    known: dict[bytes, int] = {}
+    for units in commits:
+        for unit in units:
+            address = rows.address_of(found.last[unit])
+            if address in known:
+                if not _same_rows(rows, found, known[address], unit):
+                    message = f"found the transaction of {address.hex().upper()} twice, with different rows; expected the same"
+                    raise InputError("LR2017", message, rows.where(found.first[unit]), "Export the log again")
+                found.repeated[unit] = True
+            known.setdefault(address, unit)
+
+
+def _same_rows(rows: Joined, found: Brackets, one: int, other: int) -> bool:
+    mine, theirs = (np.flatnonzero(found.unit[found.first[unit] : found.last[unit] + 1] >= 0) + found.first[unit] for unit in (one, other))
+    if len(mine) != len(theirs) or any((rows.numbers[name][mine] != rows.numbers[name][theirs]).any() for name in rows.numbers):
+        return False
+    length = rows.end[mine] - rows.start[mine]
+    if (length != rows.end[theirs] - rows.start[theirs]).any():
+        return False
+    return bool(same_bytes(rows.data, rows.start[mine], rows.data, rows.start[theirs], length).all())

@@ -1,0 +1,155 @@
+"""Calibration (section 18): rows with known values, and the shape of a log that holds exactly these.
+
+scripts/calibrate_soliddb.py runs :data:`STATEMENTS` on a server and exports what SYS_LOG says of them; :func:`calibrated` reads that export under every
+framing and column list, and exactly one reading must give back every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replay.catalog import RowFormat
+from replay.errors import InputError, Where
+from replay.logs.soliddb import brackets, layouts
+from replay.logs.soliddb.detect import Shape, listed
+from replay.logs.soliddb.export import find, read_rows
+from replay.logs.soliddb.layouts import Framing, Rec
+from replay.logs.soliddb.rows import RowWalk, walk
+from replay.logs.soliddb.tables import Known, read_catalog, read_manifest
+from sqlgen.schema import SqlType
+
+#: Tables that calibration makes, and drops again.
+TYPES, SHAPES = "LOGREPLAY_CALIBRATE_TYPES", "LOGREPLAY_CALIBRATE_SHAPES"
+#: (column, type) of the table of types; every value of :data:`ROWS` stands in this order.
+COLUMNS: tuple[tuple[str, str], ...] = (
+    ("ID", "INTEGER NOT NULL"), ("TINY", "TINYINT"), ("SMALL", "SMALLINT"), ("BIG", "BIGINT"), ("SHORT", "REAL"), ("LONG_", "DOUBLE PRECISION"),
+    ("DIGITS", "DECIMAL(20,4)"), ("FIXED", "CHAR(20)"), ("VARYING_", "VARCHAR(400)"), ("ENDLESS", "LONG VARCHAR"), ("WIDE", "WCHAR(20)"),
+    ("WVARYING", "WVARCHAR(400)"), ("RAW", "VARBINARY(400)"), ("LONGRAW", "LONG VARBINARY"), ("DAY_", "DATE"), ("CLOCK", "TIME"),
+    ("MOMENT", "TIMESTAMP"),
+)  # fmt: skip
+_NULLS: tuple[Any, ...] = (None,) * (len(COLUMNS) - 1)
+_FULL: tuple[Any, ...] = (
+    -128, -32768, -(2**63), 0.5, -0.75, "12.5000", "Ada", "Lovelace", "x" * 300, "\u00c5\u00e9\u20ac", "\u00c5sa", b"\x00\x01", b"\x00" * 300,
+    "2024-02-29", "23:59:59", "2024-02-29 13:05:09.123456",
+)  # fmt: skip
+#: The rows of the table of types.
+ROWS: tuple[tuple[Any, ...], ...] = (
+    (1, *_NULLS),
+    (2, *_FULL),
+    (3, 0, 0, 0, 0.0, 0.0, "0.0000", "", "", "", "", "", b"", b"", "0001-01-01", "00:00:00", "0001-01-01 00:00:00.000000"),
+    (
+        4, 127, 32767, 2**63 - 1, 0.125, 1e300, "-0.7500", "a b", " ", " ", "w", " ",
+        b"\x00", b"\x00\x00", "9999-12-31", "00:00:01", "9999-12-31 23:59:59.999999",
+    ),
+    *((10 + size, *_NULLS[:7], "v" * size, *_NULLS[8:]) for size in (1, 127, 253, 254, 255, 256)),
+    (5, *_NULLS[:8], "y" * 70_000, *_NULLS[9:]),
+)  # fmt: skip
+#: The table of shapes: a column is dropped and another added; its last rows have ID, KEPT and MORE.
+SHAPE_ROWS: tuple[tuple[Any, ...], ...] = ((7, "left", 70), (8, None, None))
+
+#: Statements with their parameters, in order; None commits.
+STATEMENTS: tuple[tuple[str, tuple[Any, ...]] | None, ...] = (
+    (f"CREATE TABLE {TYPES} ({', '.join(f'{name} {kind}' for name, kind in COLUMNS)}, PRIMARY KEY (ID))", ()),
+    (f"CREATE TABLE {SHAPES} (ID INTEGER NOT NULL, GONE VARCHAR(20), KEPT VARCHAR(20), PRIMARY KEY (ID))", ()),
+    None,
+    *((f"INSERT INTO {TYPES} VALUES ({', '.join('?' * len(COLUMNS))})", row) for row in ROWS),
+    (f"INSERT INTO {SHAPES} VALUES (?, ?, ?)", (6, "away", "left")),
+    None,
+    (f"UPDATE {TYPES} SET VARYING_ = 'changed' WHERE ID = 2", ()),
+    (f"UPDATE {TYPES} SET ID = 99 WHERE ID = 1", ()),
+    (f"DELETE FROM {TYPES} WHERE ID = 3", ()),
+    None,
+    (f"ALTER TABLE {SHAPES} DROP COLUMN GONE", ()),
+    None,
+    (f"ALTER TABLE {SHAPES} ADD COLUMN MORE INTEGER", ()),
+    None,
+    *((f"INSERT INTO {SHAPES} VALUES (?, ?, ?)", row) for row in SHAPE_ROWS),
+    None,
+)
+#: What takes the tables away again, after the export.
+CLEAN_UP = (f"DROP TABLE {TYPES}", f"DROP TABLE {SHAPES}")
+_HINT = "Run scripts/calibrate_soliddb.py again and give the folder that it wrote; if it fails again, report it with that folder"
+
+
+def calibrated(folder: str, charset: int) -> Shape:
+    """The shape that a calibration export was written with.
+
+    InputError LR2031 where the export lacks the calibration tables or their rows, LR2018 where not exactly one reading gives back every value.
+    """
+    path = find(Path(folder), "syslog") if Path(folder).is_dir() else None
+    if path is None:
+        raise InputError(
+            "LR2031", "found no syslog file; expected the folder that scripts/calibrate_soliddb.py wrote", Where(folder), _HINT
+        )
+    rows = brackets.join([read_rows(str(path))])
+    tables = {entry.name: entry for entry in read_catalog(folder, read_manifest(Path(folder)), charset).values()}
+    for name in (TYPES, SHAPES):
+        if name not in tables:
+            raise InputError("LR2031", f"found no table {name}; expected it in sys_tables", Where(folder), _HINT)
+    fits: dict[tuple[Any, ...], Shape] = {}
+    for columns in layouts.COLUMN_LISTS:
+        for framing in layouts.FRAMINGS.values():
+            shape = Shape(framing, columns)
+            if _gives_back(rows, tables[TYPES], shape, ROWS) and _gives_back(rows, tables[SHAPES], shape, SHAPE_ROWS):
+                fits.setdefault(_places(rows, tables, shape), shape)
+    if len(fits) != 1:
+        shown = " and ".join(str(shape) for shape in fits.values()) or "no reading"
+        raise InputError("LR2018", f"found {shown} that gives back every calibration value; expected exactly one", Where(folder), _HINT)
+    return next(iter(fits.values()))
+
+
+def _walked(rows: brackets.Joined, table: Known, shape: Shape, count: int) -> RowWalk | None:
+    """The last ``count`` inserts of a table, read in one way; None where there are fewer."""
+    mine = np.flatnonzero((rows.numbers["RECID"] == Rec.INSERT) & (rows.numbers["RELID"] == table.id))
+    if table.name == TYPES:
+        mine = mine[:count]
+    mine = mine[-count:]
+    fmt = RowFormat(tuple(entry.format for entry in listed(table.attributes, shape.columns)))
+    return walk(fmt, rows.data, rows.start[mine], rows.end[mine], shape.framing) if len(mine) == count else None
+
+
+def _gives_back(rows: brackets.Joined, table: Known, shape: Shape, expected: Sequence[tuple[Any, ...]]) -> bool:
+    found = _walked(rows, table, shape, len(expected))
+    if found is None or found.bad.any():
+        return False
+    user = [entry.format.column.name for entry in table.attributes if entry.kind == layouts.ATTR_USER]
+    index = {column.column.name: number for number, column in enumerate(found.format.columns)}
+    for place, name in enumerate(user):
+        values, bad = found.decode(index[name])
+        if bad is not None or place >= len(expected[0]):
+            return False
+        kind = found.format.columns[index[name]].column.type
+        if [_plain(value, kind) for value in values.to_pylist()] != [_plain(row[place], kind) for row in expected]:
+            return False
+    return True
+
+
+def _plain(value: Any, kind: SqlType) -> Any:
+    """A value in the form in which both sides can be compared: text without blanks at its end, moments without zeros at theirs."""
+    if value is None:
+        return None
+    if kind in (SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB):
+        return str(value).rstrip(" ")
+    if kind is SqlType.TIMESTAMP:
+        return str(value).rstrip("0").rstrip(".")
+    if kind in (SqlType.DECIMAL, SqlType.DECFLOAT):
+        whole, _, fraction = str(value).partition(".")
+        return whole, fraction.rstrip("0")
+    return value
+
+
+def _places(rows: brackets.Joined, tables: dict[str, Known], shape: Shape) -> tuple[Any, ...]:
+    """Where a reading finds its values: readings that find the same are the same."""
+    found = _walked(rows, tables[TYPES], shape, len(ROWS))
+    assert found is not None
+    return tuple((cells.place.tobytes(), cells.length.tobytes(), cells.null.tobytes()) for cells in found.columns)
+
+
+def names(shape: Shape) -> dict[str, str]:
+    """A shape as the manifest names it."""
+    framing: Framing = shape.framing
+    return {"framing": str(framing), "column_list": shape.columns}

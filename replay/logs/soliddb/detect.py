@@ -1,0 +1,170 @@
+"""Which framing a log was written with, found out from its own rows (section 7.3).
+
+A candidate survives when every image of a sample closes exactly and holds only values that can be. Several that read different values, or none, are
+errors that say how to settle it: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from replay import codecs
+from replay.catalog import RowFormat
+from replay.errors import InputError, Where
+from replay.logs.soliddb import layouts
+from replay.logs.soliddb.layouts import COLUMN_LISTS, Framing, Kind
+from replay.logs.soliddb.rows import RowWalk, in_range, walk
+from replay.logs.soliddb.tables import Attribute
+
+Bytes = npt.NDArray[np.uint8]
+Index = npt.NDArray[np.int64]
+
+#: Images looked at first; what survives them is held against all others.
+SAMPLE = 2000
+CALIBRATE = (
+    "Run scripts/calibrate_soliddb.py on a server of this kind and give its result (--log-option calibration=DIR), or name what you know: "
+    "--framing, --log-option columns=A, B or C"
+)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``framing`` of row images, and which list of columns they hold (a key of :data:`layouts.COLUMN_LISTS`)."""
+
+    framing: Framing
+    columns: str
+
+    def __str__(self) -> str:
+        return f"framing {self.framing}, column list {self.columns}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Images of one table with all its attributes: where they lie in the data, and the number of each one's row."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    start: Index
+    end: Index
+    row: Index
+
+    def format(self, columns: str) -> RowFormat:
+        """The layout of the images by a list of columns."""
+        return RowFormat(tuple(entry.format for entry in listed(self.attributes, columns)))
+
+    def part(self, chosen: Index) -> Group:
+        """Some of its images."""
+        return Group(self.name, self.attributes, self.start[chosen], self.end[chosen], self.row[chosen])
+
+
+def listed(attributes: Sequence[Attribute], columns: str) -> tuple[Attribute, ...]:
+    """The attributes that a list of columns takes, by number."""
+    kinds = COLUMN_LISTS[columns]
+    return tuple(entry for entry in attributes if kinds is None or entry.kind in kinds)
+
+
+def settle(
+    groups: Sequence[Group], buffer: Bytes, file: str, framing: str | None = None, columns: str | None = None
+) -> tuple[Shape, tuple[str, ...]]:
+    """The shape of a log and which others read the same. ``framing`` and ``columns``: what the user named; a named framing may leave damaged images open.
+
+    InputError LR2004 where none fits, LR2018 where several fit and read different values.
+    """
+    lists = [columns] if columns else list(COLUMN_LISTS)
+    candidates = [layouts.FRAMINGS[framing]] if framing else list(layouts.FRAMINGS.values())
+    groups = [group for group in groups if len(group.start)]
+    if not groups:
+        return Shape(candidates[0], lists[0]), ()
+    sample = sampled(groups)
+    for name in lists:
+        survivors = [candidate for candidate in candidates if _fits(sample, buffer, candidate, name)]
+        if survivors:
+            return _decided(survivors, groups, buffer, name, file)
+    if framing:
+        closed = [sum(_closing(sample, buffer, candidates[0], name)) for name in lists]
+        if max(closed):
+            return Shape(candidates[0], lists[closed.index(max(closed))]), ()
+    raise _none_fits(sample, buffer, candidates, lists[0], file)
+
+
+def sampled(groups: Sequence[Group]) -> list[Group]:
+    """Up to about :data:`SAMPLE` images, of every table some, from all over the log."""
+    share = max(1, SAMPLE // len(groups))
+    return [group.part(np.unique(np.linspace(0, len(group.start) - 1, min(share, len(group.start))).astype(np.int64))) for group in groups]
+
+
+def _fits(groups: Sequence[Group], buffer: Bytes, framing: Framing, columns: str) -> bool:
+    return all(possible(walk(group.format(columns), buffer, group.start, group.end, framing)).all() for group in groups)
+
+
+def _closing(groups: Sequence[Group], buffer: Bytes, framing: Framing, columns: str) -> list[int]:
+    """How many images of each table close."""
+    return [int(possible(walk(group.format(columns), buffer, group.start, group.end, framing)).sum()) for group in groups]
+
+
+def possible(found: RowWalk) -> npt.NDArray[np.bool_]:
+    """Which images close and have moments whose fields can be such."""
+    good = ~found.bad
+    for column, cells in zip(found.format.columns, found.columns, strict=True):
+        if Kind[column.subtype] is Kind.DATE:
+            there = np.flatnonzero(good & ~cells.null)
+            good[there] = in_range(codecs.gather_padded(found.buffer, cells.place[there], cells.length[there], 11))
+    return good
+
+
+def _decided(survivors: list[Framing], groups: Sequence[Group], buffer: Bytes, columns: str, file: str) -> tuple[Shape, tuple[str, ...]]:
+    """The first survivor, when all others read the same values."""
+    if len(survivors) > 1:
+        whole = [candidate for candidate in survivors if _fits(groups, buffer, candidate, columns)]
+        survivors = whole or survivors
+    if any(candidate.nul for candidate in survivors) and _has_text(groups, buffer, survivors[0], columns):
+        survivors = [candidate for candidate in survivors if candidate.nul]
+    first = survivors[0]
+    for other in survivors[1:]:
+        if not all(_same(group, buffer, columns, first, other) for group in groups):
+            found = f"found images that {first} and {other} read differently and both to the last byte; expected one framing"
+            raise InputError("LR2018", found, Where(file, field="DATA"), CALIBRATE)
+    return Shape(first, columns), tuple(str(candidate) for candidate in survivors[1:])
+
+
+def _has_text(groups: Sequence[Group], buffer: Bytes, framing: Framing, columns: str) -> bool:
+    for group in groups:
+        found = walk(group.format(columns), buffer, group.start, group.end, framing)
+        for column, cells in zip(found.format.columns, found.columns, strict=True):
+            if Kind[column.subtype] in layouts.TEXTS and not cells.null.all():
+                return True
+    return False
+
+
+def _same(group: Group, buffer: Bytes, columns: str, one: Framing, other: Framing) -> bool:
+    first, second = (walk(group.format(columns), buffer, group.start, group.end, framing) for framing in (one, other))
+    return all(
+        np.array_equal(mine.place, theirs.place) and np.array_equal(mine.length, theirs.length) and np.array_equal(mine.null, theirs.null)
+        for mine, theirs in zip(first.columns, second.columns, strict=True)
+    )
+
+
+def _none_fits(groups: Sequence[Group], buffer: Bytes, candidates: Sequence[Framing], columns: str, file: str) -> InputError:
+    """What the two candidates that fit most images fail on."""
+    failures = []
+    for candidate in candidates:
+        count, first = 0, None
+        for group in groups:
+            found = walk(group.format(columns), buffer, group.start, group.end, candidate)
+            wrong = np.flatnonzero(~possible(found))
+            count += len(wrong)
+            if len(wrong) and first is None:
+                field, what, expected = found.reason(int(wrong[0]))
+                first = int(group.row[wrong[0]]), f"{group.name}, {field or 'a date or time'}: {what}, not {expected}"
+        if first is not None:
+            failures.append((count, candidate, first))
+    failures.sort(key=lambda entry: entry[0])
+    shown = "; ".join(f"{candidate}: record {row + 1}, {text}" for _, candidate, (row, text) in failures[:2])
+    total = sum(len(group.start) for group in groups)
+    message = f"found {total} row images that no known framing closes ({shown}); expected one that closes all"
+    hint = f"The catalog export may be of another time than the log, or of another database. {CALIBRATE}"
+    return InputError("LR2004", message, Where(file, field="DATA"), hint)

@@ -1,0 +1,309 @@
+"""Tables of a solidDB log: the export of the system tables (section 11), and the manifest that comes with a log (section 14)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from replay.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.errors import InputError, Where
+from replay.logs.soliddb import export, layouts
+from replay.logs.soliddb.layouts import Kind
+from sqlgen.schema import Column, SqlType, Table
+
+_HINT = "Export the system tables with scripts/export_soliddb.py"
+_TABLES = ("ID", "TABLE_NAME", "TABLE_TYPE", "TABLE_SCHEMA")
+_COLUMNS = ("REL_ID", "COLUMN_NAME", "COLUMN_NUMBER", "SQL_DATA_TYPE_NUM", "DATA_TYPE_NUMBER", "NULLABLE")
+_KEYS = ("ID", "REL_ID", "KEY_PRIMARY", "KEY_NREF")
+_PARTS = ("ID", "KEYP_NO", "ATTR_ID", "ATTR_NO", "ATTR_TYPE")
+_UTF16 = 1200
+#: Names of character sets as settings take them, beside CCSIDs.
+CHARSETS = {
+    "utf-8": 1208, "utf8": 1208, "latin-1": 819, "iso8859-1": 819, "iso8859-2": 912, "iso8859-5": 915, "iso8859-7": 813, "iso8859-9": 920,
+    "iso8859-15": 923, "ascii": 367, "cp1250": 5346, "cp1251": 5347, "cp1252": 5348, "cp437": 437, "cp850": 850, "cp932": 943,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of SYS_COLUMNS: ``number`` COLUMN_NUMBER, ``kind`` ATTR_TYPE, ``former`` the name that a removed one had."""
+
+    number: int
+    kind: int
+    format: ColumnFormat
+    former: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A table of the export: its id, names, all attributes by number, the names of its key, and whether its rows are the server's own business."""
+
+    id: int
+    catalog: str
+    schema: str
+    name: str
+    attributes: tuple[Attribute, ...]
+    key: tuple[str, ...]
+    shadow: bool = False
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest says; all of it optional. ``sessions``: start and last commit of each read session, as bytes, and what ended it."""
+
+    charset: str | None = None
+    sessions: tuple[Mapping[str, Any], ...] = ()
+    metadata_at: bytes | None = None
+    framing: str | None = None
+    columns: str | None = None
+    capture_off: str | None = None
+    batch_size: int = 1
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    partition: str | None = None
+    version: str | None = None
+    path: str | None = None
+
+
+def charset_number(text: str) -> int | None:
+    """The CCSID of a character set by name or number; None for a name that is not known."""
+    name = text.strip().lower().replace("_", "-").replace("iso-", "iso")
+    return CHARSETS.get(name, int(name) if name.isdigit() else None)
+
+
+# -- manifest ------------------------------------------------------------------------------------------------------------------------------
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest in a catalog folder or, where the folder is ``meta``, beside it. InputError LR2031 for one that cannot be used."""
+    places = [folder, folder.parent] if folder.name == "meta" else [folder]
+    path = next((place / "manifest.json" for place in places if (place / "manifest.json").is_file()), None)
+    if path is None:
+        return Manifest()
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError("LR2031", f"the manifest cannot be read: {error}", Where(str(path)), "Write it again") from None
+    if not isinstance(found, dict):
+        raise InputError("LR2031", "found a manifest that is no JSON object; expected one", Where(str(path)), "Write it again")
+    sessions = found.get("sessions") or []
+    keys = found.get("primary_keys") or {}
+    if not isinstance(sessions, list) or not all(isinstance(entry, dict) for entry in sessions) or not isinstance(keys, dict):
+        expected = "expected a list of objects as sessions, and an object as primary_keys"
+        raise InputError("LR2031", f"found something else; {expected}", Where(str(path)), "Write it again")
+    return Manifest(
+        charset=_charset(found.get("char_encoding")),
+        sessions=tuple(_session(str(path), entry) for entry in sessions),
+        metadata_at=_address(str(path), "metadata_logaddr", found.get("metadata_logaddr")),
+        framing=found.get("framing"),
+        columns=found.get("column_list"),
+        capture_off=found.get("capture_off"),
+        batch_size=int(found.get("batch_size") or 1),
+        keys={str(name).upper(): tuple(map(str, columns)) for name, columns in keys.items()},
+        partition=found.get("partition"),
+        version=found.get("product_version"),
+        path=str(path),
+    )
+
+
+def _charset(value: Any) -> str | None:
+    """``UTF8``, or ``Raw`` with the name of the character set (``Raw:latin-1``, or an object); ``Raw`` alone says nothing."""
+    if isinstance(value, dict):
+        return str(value["charset"]) if value.get("charset") else _charset(value.get("mode"))
+    mode, _, name = str(value or "").partition(":")
+    return "utf-8" if mode.upper() in ("UTF8", "UTF-8") else name.strip() or None
+
+
+def _session(path: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    places = {name: _address(path, name, entry.get(name)) for name in ("start_logaddr", "last_commit_logaddr")}
+    return {**places, "ended_by": str(entry.get("ended_by") or "")}
+
+
+def _address(path: str, name: str, value: Any) -> bytes | None:
+    if not value:
+        return None
+    digits = str(value).upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
+    try:
+        raw = bytes.fromhex(digits)
+    except ValueError:
+        raw = b""
+    if len(raw) not in layouts.ADDRESS_SIZES:
+        raise InputError("LR2031", f"found {name} {value!r}; expected 40 or 56 hexadecimal digits", Where(path), "Write it again")
+    return raw
+
+
+# -- system tables -------------------------------------------------------------------------------------------------------------------------
+
+
+def files_of(folder: str, manifest: Manifest) -> list[str]:
+    """The files of a catalog folder that are read."""
+    place = _meta(folder)
+    found = [export.find(place, name) for name in ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts")]
+    return [*([manifest.path] if manifest.path else []), *(str(path) for path in found if path is not None)]
+
+
+def _meta(folder: str) -> Path:
+    place = Path(folder)
+    return place / "meta" if (place / "meta").is_dir() else place
+
+
+def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, Known]:
+    """The tables of an export, by id. ``charset`` is the CCSID of CHAR columns.
+
+    InputError LR2031 where the export lacks a table or column, has an unusable value, or does not say which columns are a table's key.
+    """
+    place = _meta(folder)
+    tables = {_number(row, "ID", place): row for row in _records(place, "sys_tables", _TABLES)}
+    columns: dict[int, list[Mapping[str, str | None]]] = {}
+    for row in _records(place, "sys_columns", _COLUMNS):
+        columns.setdefault(_number(row, "REL_ID", place), []).append(row)
+    names = {relid: f"{row['TABLE_SCHEMA']}.{row['TABLE_NAME']}".upper() for relid, row in tables.items()}
+    keys = _keys(place, {relid for relid, name in names.items() if name in manifest.keys}, bool(manifest.keys), columns)
+    found = {}
+    for relid, row in tables.items():
+        if row["TABLE_TYPE"] in ("VIEW", "SYNONYM"):
+            continue
+        schema, name = row["TABLE_SCHEMA"] or "", row["TABLE_NAME"] or ""
+        if relid < layouts.FIRST_USER_TABLE:
+            found[relid] = Known(relid, row.get("TABLE_CATALOG") or "", schema, name, (), (), True)
+            continue
+        key = manifest.keys.get(f"{schema}.{name}".upper(), keys.get(relid, ()))
+        attributes = [_attribute(place, entry, key, charset) for entry in columns.get(relid, ())]
+        attributes.sort(key=lambda entry: entry.number)
+        if len({entry.number for entry in attributes}) < len(attributes):
+            raise _unusable(place, "sys_columns", f"a COLUMN_NUMBER twice in {schema}.{name}", "each once")
+        seen = {entry.format.column.name for entry in attributes if entry.kind == layouts.ATTR_USER}
+        if unknown := [column for column in key if column not in seen]:
+            raise _unusable(place, "sys_keyparts", f"{', '.join(unknown)} in the key of {schema}.{name}", "columns of the table")
+        shadow = row["TABLE_TYPE"] in layouts.SHADOWS
+        found[relid] = Known(relid, row.get("TABLE_CATALOG") or "", schema, name, tuple(attributes), key, shadow)
+    return found
+
+
+def _records(place: Path, name: str, needed: tuple[str, ...]) -> list[dict[str, str | None]]:
+    path = export.find(place, name)
+    if path is None:
+        files = f"{name}.parquet, .csv or .jsonl"
+        raise InputError("LR2031", f"found no {files}; expected the export of {name.upper()}", Where(str(place)), _HINT)
+    return export.records(path, needed)
+
+
+def _unusable(place: Path, name: str, found: str, expected: str) -> InputError:
+    return InputError("LR2031", f"found {found}; expected {expected}", Where(str(export.find(place, name) or place)), _HINT)
+
+
+def _number(row: Mapping[str, str | None], name: str, place: Path, default: int | None = None) -> int:
+    text = row.get(name)
+    if text is None and default is not None:
+        return default
+    try:
+        return int(float(text)) if text and "." in text else int(text or "")
+    except ValueError:
+        raise InputError("LR2031", f"found {text!r}; expected a number", Where(str(place), field=name), _HINT) from None
+
+
+def _attribute(place: Path, row: Mapping[str, str | None], key: tuple[str, ...], charset: int) -> Attribute:
+    number, kind = _number(row, "COLUMN_NUMBER", place), _number(row, "ATTR_TYPE", place, layouts.ATTR_USER)
+    sql, code = _number(row, "SQL_DATA_TYPE_NUM", place), _number(row, "DATA_TYPE_NUMBER", place)
+    name = row["COLUMN_NAME"] or ""
+    former = name.removeprefix(layouts.REMOVED_PREFIX).partition("_")[2] if name.startswith(layouts.REMOVED_PREFIX) else ""
+    sql = layouts.SAME_SQL_TYPE.get(sql, sql)
+    if code not in list(Kind):
+        raise _unusable(place, "sys_columns", f"DATA_TYPE_NUMBER {code} of column {name}", f"0 to {max(Kind)}")
+    if kind == layouts.ATTR_USER and (sql not in layouts.SQL_TYPES or Kind(code) not in layouts.KINDS_OF[sql]):
+        raise _unusable(
+            place, "sys_columns", f"types {sql} and {code} of column {name}", "SQL_DATA_TYPE_NUM and DATA_TYPE_NUMBER that agree"
+        )
+    user = kind in (layouts.ATTR_USER, layouts.ATTR_REMOVED)
+    nullable = (row["NULLABLE"] or "").strip().upper() != "NO" or kind != layouts.ATTR_USER
+    scale = row.get("NUMERIC_SCALE")
+    length = _number(row, "CHAR_MAX_LENGTH", place, 0)
+    sequence = key.index(name) + 1 if name in key and kind == layouts.ATTR_USER else 0
+    precision = _number(row, "NUMERIC_PRECISION", place, 0)
+    digits = None if scale is None else _number(row, "NUMERIC_SCALE", place)
+    made = column_format(name, sql if user else -5, Kind(code), length, precision, digits, nullable, charset, number, sequence)
+    return Attribute(number, kind, made, former)
+
+
+def column_format(
+    name: str, sql: int, kind: Kind, length: int, precision: int, scale: int | None, nullable: bool, charset: int, number: int, key: int = 0
+) -> ColumnFormat:
+    """A column by its catalog values. ``code`` is the SQL type's name, ``subtype`` the internal type's, ``position`` COLUMN_NUMBER. A DECIMAL whose
+    ``scale`` is not known keeps the digits that were logged."""
+    spelled, type_ = layouts.SQL_TYPES.get(sql, ("unknown", SqlType.VARBINARY))
+    limited = 0 < length < layouts.NO_LIMIT
+    if type_ in (SqlType.CHAR, SqlType.VARCHAR, SqlType.BINARY, SqlType.VARBINARY) and not limited:
+        type_ = SqlType.CLOB if type_ in (SqlType.CHAR, SqlType.VARCHAR) else SqlType.BLOB
+    if type_ is SqlType.DECIMAL:
+        most = precision if spelled == "NUMERIC" and precision else layouts.MOST_DIGITS
+        column = Column(name, SqlType.DECFLOAT, nullable) if scale is None else Column(name, type_, nullable, most, scale)
+    elif type_ is SqlType.TIMESTAMP:
+        column = Column(name, type_, nullable, 9)
+    else:
+        column = Column(name, type_, nullable, length if limited and type_ not in (SqlType.CLOB, SqlType.BLOB) else 0)
+    ccsid = charset if kind is Kind.CHAR else _UTF16 if kind is Kind.UNICODE else None
+    variable = kind not in layouts.WIDTHS
+    return ColumnFormat(
+        column, spelled, length, column.scale, nullable, variable, "U", kind.name, ccsid, position=number, key_sequence=key,
+    )  # fmt: skip
+
+
+def _keys(place: Path, told: set[int], optional: bool, columns: Mapping[int, list[Mapping[str, str | None]]]) -> dict[int, tuple[str, ...]]:
+    """The columns of each table's primary key, in key order. ``told``: tables whose key the manifest names; ``optional``: it names some."""
+    if optional and (export.find(place, "sys_keys") is None or export.find(place, "sys_keyparts") is None):
+        return {}
+    primary = {_number(row, "ID", place): row for row in _records(place, "sys_keys", _KEYS) if (row["KEY_PRIMARY"] or "").upper() == "YES"}
+    parts: dict[int, list[Mapping[str, str | None]]] = {}
+    for row in _records(place, "sys_keyparts", _PARTS):
+        parts.setdefault(_number(row, "ID", place), []).append(row)
+    keys = {}
+    for key, row in primary.items():
+        relid = _number(row, "REL_ID", place)
+        if relid < layouts.FIRST_USER_TABLE or relid in told:
+            continue
+        chosen: list[Mapping[str, str | None]] = []
+        for part in sorted(parts.get(key, ()), key=lambda entry: _number(entry, "KEYP_NO", place)):
+            kind = _number(part, "ATTR_TYPE", place, -1)
+            if kind in layouts.ENDS_KEY:
+                break
+            chosen += [part] if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION) else []
+        count = _number(row, "KEY_NREF", place)
+        if len(chosen) not in (count, count - 1):
+            found = f"{len(chosen)} parts of key {key} of table {relid}, whose KEY_NREF is {count}"
+            raise _unusable(place, "sys_keyparts", found, "KEY_NREF or one less; or the key in the manifest (primary_keys)")
+        keys[relid] = _named(place, relid, chosen, columns.get(relid, []))
+    return keys
+
+
+def _named(place: Path, relid: int, parts: list[Mapping[str, str | None]], columns: list[Mapping[str, str | None]]) -> tuple[str, ...]:
+    """The names of key parts, by ATTR_ID or else ATTR_NO."""
+    by_id = {row["ID"]: row for row in columns if row.get("ID") is not None}
+    by_number = {_number(row, "COLUMN_NUMBER", place): row for row in columns}
+    names = []
+    for part in parts:
+        row = by_id.get(part["ATTR_ID"]) if part["ATTR_ID"] is not None else None
+        if row is None and part["ATTR_NO"] is not None:
+            row = by_number.get(_number(part, "ATTR_NO", place))
+        if row is None:
+            raise _unusable(place, "sys_keyparts", f"a key part of table {relid} without a column", "ATTR_ID or ATTR_NO of one")
+        names.append(row["COLUMN_NAME"] or "")
+    return tuple(names)
+
+
+# -- versions ------------------------------------------------------------------------------------------------------------------------------
+
+
+def version_of(
+    index: int, known: Known, attributes: tuple[Attribute, ...], sequence: int, names: tuple[str, str] | None = None
+) -> TableVersion:
+    """A table version whose images hold ``attributes``; its columns are those that users see, under their names of that time (``names``: schema and
+    name where they were others)."""
+    schema, name = names or (known.schema, known.name)
+    seen = {entry.number: entry.format.column for entry in attributes if entry.kind == layouts.ATTR_USER}
+    numbers = [entry.number for part in known.key for entry in known.attributes if (entry.format.column.name, entry.kind) == (part, 0)]
+    key = tuple(seen[number].name for number in numbers) if set(numbers) <= set(seen) else ()
+    table = Table(schema, name, tuple(seen.values()), key)
+    fmt = RowFormat(tuple(entry.format for entry in attributes))
+    return TableVersion(index, table, 0, 0, known.id, sequence, 0, bytes(10), bytes(10), schema, name, fmt)

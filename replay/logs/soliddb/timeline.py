@@ -1,0 +1,353 @@
+"""Which columns a table's rows have at each place of a log (section 7.4), and what its DDL records mean for the change stream.
+
+The export of the system tables is of one moment. From there the statements lead back, and forward; where the log does not have their text, what an
+older image holds is what closes it: columns that were added later are missing at its end, dropped ones are still there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.logs.soliddb import ddl, layouts
+from replay.logs.soliddb.ddl import Alter, Event
+from replay.logs.soliddb.detect import listed
+from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
+from replay.logs.soliddb.tables import Attribute, Known, version_of
+from sqlgen.schema import Column, Table
+from sqlgen.structure import Action, StructureChange
+
+Index = npt.NDArray[np.int64]
+#: Whether all images of rows ``low`` to ``high`` (exclusive) of a table close with a format, and how many there are.
+Closes = Callable[[int, int, int, RowFormat], tuple[bool, int]]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A DDL record at ``row``: its RELID (None: NULL), what it says, and the statement (empty: not in the log)."""
+
+    row: int
+    relid: int | None
+    event: Event
+    text: str
+
+
+@dataclass(frozen=True)
+class State:
+    """A table at a place of the log: its attributes (None: not known) and its name."""
+
+    attributes: tuple[Attribute, ...] | None
+    schema: str
+    name: str
+
+
+@dataclass
+class Timeline:
+    """``versions`` of all tables; of each table id the rows from which on a version holds (``steps``; -1: none); ``changes`` of structure by row, with
+    the version they are filed under; ``truncated`` rows; ``warnings``."""
+
+    versions: list[TableVersion] = field(default_factory=list)
+    steps: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    changes: dict[int, tuple[int, StructureChange]] = field(default_factory=dict)
+    truncated: dict[int, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def version_at(self, relid: int, rows: Index) -> npt.NDArray[np.int32]:
+        """The version of a table at rows; -1 where it has none."""
+        steps = self.steps.get(relid, [(-1, -1)])
+        places = np.array([row for row, _ in steps])
+        values = np.array([version for _, version in steps], np.int32)
+        return values[np.searchsorted(places, rows, side="right") - 1]
+
+
+def build(known: Mapping[int, Known], records: Sequence[Record], exported: int, columns: str, charset: int, closes: Closes) -> Timeline:
+    """The timeline of a log. ``exported`` is the first row that the export of the system tables does not know of; ``columns`` the list of columns
+    that images hold."""
+    return _Builder(known, records, exported, columns, charset, closes).run()
+
+
+class _Builder:
+    def __init__(
+        self, known: Mapping[int, Known], records: Sequence[Record], exported: int, columns: str, charset: int, closes: Closes
+    ) -> None:
+        self.known, self.records, self.exported, self.columns, self.charset = known, records, exported, columns, charset
+        self.closes = closes
+        self.result = Timeline()
+        self.tables: dict[int, list[Record]] = {}
+        self.others: list[Record] = []
+        self.stray: dict[tuple[str, str], int] = {}
+
+    def run(self) -> Timeline:
+        names: dict[str, set[int]] = {}
+        for entry in self.known.values():
+            names.setdefault(entry.name, set()).add(entry.id)
+        created = {(r.event.name.schema, r.event.name.name): r.relid for r in self.records if r.event.kind is Ddl.CREATE_TABLE and r.relid}
+        for record in self.records:
+            relid = record.relid if record.event.kind in TABLE_DDL else None
+            if record.event.kind in TABLE_DDL and relid is None:
+                relid = created.get((record.event.name.schema, record.event.name.name)) or self._by_name(record, names)
+            if relid is None:
+                self.others.append(record)
+            else:
+                self.tables.setdefault(relid, []).append(record)
+        for relid in sorted({*self.known, *self.tables}):
+            self._table(relid, self.tables.get(relid, []))
+        for record in self.others:
+            self._other(record)
+        return self.result
+
+    def _by_name(self, record: Record, names: Mapping[str, set[int]]) -> int | None:
+        """The table of a name that only one table has."""
+        wanted = record.event.name
+        fits = [relid for relid in names.get(wanted.name, ()) if wanted.schema in ("", self.known[relid].schema)]
+        return fits[0] if len(fits) == 1 else None
+
+    # -- one table ----------------------------------------------------------------------------------------------------------------------
+
+    def _table(self, relid: int, records: list[Record]) -> None:
+        """The states between a table's DDL records, and what each of these does."""
+        before = [record for record in records if record.row < self.exported]
+        after = records[len(before) :]
+        known = self.known.get(relid)
+        states: list[State | None] = [None if known is None else State(known.attributes, known.schema, known.name)]
+        for number in range(len(before) - 1, -1, -1):
+            low = before[number - 1].row if number else -1
+            states.insert(0, self._earlier(relid, before[number], states[0], low, before[number].row))
+        for record in after:
+            states.append(self._later(relid, record, states[-1]))
+        versions = self._versions(relid, states)
+        self.result.steps[relid] = [
+            (-1, versions[0]),
+            *((record.row, version) for record, version in zip(records, versions[1:], strict=True)),
+        ]
+        for record, old, new in zip(records, range(len(records)), range(1, len(states)), strict=True):
+            self._change(relid, record, (states[old], versions[old]), (states[new], versions[new]))
+
+    def _versions(self, relid: int, states: Sequence[State | None]) -> list[int]:
+        """A version of each state (-1: none), one for neighbours that are the same."""
+        made: list[int] = []
+        last: tuple[State, int] | None = None
+        for state in states:
+            if state is None or state.attributes is None:
+                made.append(-1)
+                continue
+            if last is None or last[0] != state:
+                base = self.known.get(relid) or Known(relid, "", state.schema, state.name, state.attributes, ())
+                held = listed(state.attributes, self.columns)
+                version = version_of(len(self.result.versions), base, held, len(made) + 1, (state.schema, state.name))
+                self.result.versions.append(version)
+                last = state, version.index
+            made.append(last[1])
+        return made
+
+    def _earlier(self, relid: int, record: Record, after: State | None, low: int, high: int) -> State | None:
+        """The state before a record, from the one after it."""
+        kind = record.event.kind
+        if kind is Ddl.CREATE_TABLE:
+            return None
+        if after is None or after.attributes is None:
+            return after if kind is not Ddl.DROP_TABLE else State(None, record.event.name.schema, record.event.name.name)
+        if kind is Ddl.RENAME_TABLE:
+            return self._former_name(record, after)
+        if kind is not Ddl.ALTER_TABLE:
+            return after
+        change = ddl.alter(record.text) if record.text else None
+        if change is None:
+            return self._by_closing(relid, after, low, high)
+        made = _without(after, change)
+        if made.attributes is None:
+            self._warn_unknown(after, record, "before")
+        return made
+
+    def _former_name(self, record: Record, after: State) -> State:
+        told = record.event.name
+        change = ddl.alter(record.text) if record.text else None
+        if change is not None and change.what == "name":
+            return replace(after, name=change.table)
+        if told.name != after.name:
+            return replace(after, schema=told.schema or after.schema, name=told.name)
+        self.result.warnings.append(
+            f"{after.schema}.{after.name} was renamed, and its former name is not in the log: earlier changes name it so"
+        )
+        return after
+
+    def _by_closing(self, relid: int, after: State, low: int, high: int) -> State:
+        """The columns with which all older images close; the state is not known where several do."""
+        fits = []
+        for candidate in _candidates(after):
+            assert candidate.attributes is not None
+            held = listed(candidate.attributes, self.columns)
+            good, count = self.closes(relid, low, high, RowFormat(tuple(entry.format for entry in held)))
+            if not count:
+                return after
+            if good:
+                fits.append(candidate)
+        if len(fits) == 1:
+            return fits[0]
+        what = "with several sets of columns" if fits else "with no set of columns that the catalog export knows of"
+        self.result.warnings.append(
+            f"{after.schema}.{after.name}: rows before an ALTER TABLE whose text is not in the log close {what}; their changes are set aside"
+        )
+        return replace(after, attributes=None)
+
+    def _later(self, relid: int, record: Record, before: State | None) -> State | None:
+        """The state after a record that the catalog export does not know of."""
+        kind, told = record.event.kind, record.event.name
+        if kind is Ddl.DROP_TABLE:
+            return None
+        if kind is Ddl.CREATE_TABLE:
+            return State(None, told.schema, told.name)
+        if before is None or before.attributes is None:
+            return before
+        if kind is Ddl.RENAME_TABLE and told.name != before.name:
+            return replace(before, schema=told.schema or before.schema, name=told.name)
+        if kind is Ddl.RENAME_TABLE:
+            return self._renamed(record, before)
+        if kind is not Ddl.ALTER_TABLE:
+            return before
+        change = ddl.alter(record.text) if record.text else None
+        made = None if change is None else _with(before, change, self.charset)
+        if made is None or made.attributes is None:
+            self._warn_unknown(before, record, "after")
+            return replace(before, attributes=None)
+        return made
+
+    def _renamed(self, record: Record, before: State) -> State:
+        change = ddl.alter(record.text) if record.text else None
+        if change is not None and change.what == "name":
+            return replace(before, name=change.new)
+        return replace(before, attributes=None)
+
+    def _warn_unknown(self, state: State, record: Record, where: str) -> None:
+        what = record.text or "an ALTER TABLE whose text is not in the log"
+        self.result.warnings.append(
+            f"{state.schema}.{state.name}: its columns {where} {what!r} are not known; its changes there are set aside"
+        )
+
+    # -- what goes into the change stream -----------------------------------------------------------------------------------------------
+
+    def _change(self, relid: int, record: Record, old: tuple[State | None, int], new: tuple[State | None, int]) -> None:
+        kind = record.event.kind
+        version = new[1] if new[1] >= 0 else old[1]
+        if kind is Ddl.TRUNCATE_TABLE:
+            self.result.truncated[record.row] = version
+            return
+        if version < 0:
+            version = self._stray(record, old[0] or new[0])
+        table = self.result.versions[version].table
+        made = StructureChange(Action.NOTE, table, note=_noted(record))
+        if kind is Ddl.CREATE_TABLE and new[1] >= 0:
+            made = StructureChange(Action.CREATE_TABLE, table)
+        elif kind is Ddl.DROP_TABLE:
+            made = StructureChange(Action.DROP_TABLE, table, reversible=False)
+        elif kind is Ddl.ALTER_TABLE and min(old[1], new[1]) >= 0:
+            made = _altered(self.result.versions[old[1]].table, table, made)
+        self.result.changes[record.row] = version, made
+
+    def _other(self, record: Record) -> None:
+        self.result.changes[record.row] = (
+            (version := self._stray(record, None)),
+            StructureChange(Action.NOTE, self.result.versions[version].table, note=_noted(record)),
+        )
+
+    def _stray(self, record: Record, state: State | None) -> int:
+        """The version under which a record of an object without known columns is filed."""
+        told = record.event.name
+        schema, name = (state.schema or told.schema, state.name or told.name) if state else (told.schema, told.name)
+        if (schema, name) not in self.stray:
+            index = len(self.result.versions)
+            empty = Table(schema, name, ())
+            self.result.versions.append(TableVersion(index, empty, 0, 0, 0, 1, 0, bytes(10), bytes(10), schema, name, RowFormat(())))
+            self.stray[schema, name] = index
+        return self.stray[schema, name]
+
+
+def _noted(record: Record) -> str:
+    text = f": {' '.join(record.text.split())}" if record.text else " (its statement is not in the log)"
+    return f"{layouts.DDL_NAMES[record.event.kind]}{text}"
+
+
+def _altered(old: Table, new: Table, other: StructureChange) -> StructureChange:
+    """ADD or DROP COLUMN, by what the table had and has; else ``other``."""
+    had, has = {column.name: column for column in old.columns}, {column.name: column for column in new.columns}
+    more, less = tuple(has[name] for name in has if name not in had), tuple(had[name] for name in had if name not in has)
+    if more and not less:
+        return StructureChange(Action.ADD_COLUMNS, new, tuple(replace(column, nullable=True) for column in more))
+    if less and not more:
+        return StructureChange(Action.DROP_COLUMNS, new, less, reversible=False)
+    return other
+
+
+def _renamed_format(entry: ColumnFormat, name: str, nullable: bool | None = None) -> ColumnFormat:
+    null = entry.nullable if nullable is None else nullable
+    column: Column = replace(entry.column, name=name, nullable=null)
+    return replace(entry, column=column, nullable=null)
+
+
+def _without(state: State, change: Alter) -> State:
+    """A table before an ALTER; attributes None where that cannot be said."""
+    assert state.attributes is not None
+    named = {entry.format.column.name: entry for entry in state.attributes if entry.kind == layouts.ATTR_USER}
+    if change.what == "name":
+        return replace(state, name=change.table)
+    if change.what in ("schema", "other"):
+        return state
+    if change.what == "drop":
+        gone = [entry for entry in state.attributes if entry.kind == layouts.ATTR_REMOVED and entry.former == change.column]
+        if not gone:
+            return replace(state, attributes=None)
+        back = replace(gone[-1], kind=layouts.ATTR_USER, format=_renamed_format(gone[-1].format, change.column))
+        return replace(state, attributes=tuple(back if entry is gone[-1] else entry for entry in state.attributes))
+    name = change.new if change.what == "rename" else change.column
+    if change.what == "modify" or name not in named:
+        return replace(state, attributes=None)
+    if change.what == "add":
+        return replace(state, attributes=tuple(entry for entry in state.attributes if entry is not named[name]))
+    nullable = True if change.what == "null" else None
+    other = replace(named[name], format=_renamed_format(named[name].format, change.column, nullable))
+    return replace(state, attributes=tuple(other if entry is named[name] else entry for entry in state.attributes))
+
+
+def _with(state: State, change: Alter, charset: int) -> State | None:
+    """A table after an ALTER; None where that cannot be said."""
+    assert state.attributes is not None
+    named = {entry.format.column.name: entry for entry in state.attributes if entry.kind == layouts.ATTR_USER}
+    if change.what == "other":
+        return state
+    if change.what in ("name", "schema"):
+        return replace(state, name=change.new) if change.what == "name" else replace(state, schema=change.new)
+    if change.what == "add":
+        made = ddl.added(change, max((entry.number for entry in state.attributes), default=-1) + 1, charset)
+        return None if made is None or change.column in named else replace(state, attributes=(*state.attributes, made))
+    if change.what == "modify" or change.column not in named:
+        return None
+    entry = named[change.column]
+    if change.what == "drop":
+        hidden = f"{layouts.REMOVED_PREFIX}{entry.number}_{change.column}"
+        other = replace(entry, kind=layouts.ATTR_REMOVED, format=_renamed_format(entry.format, hidden, True), former=change.column)
+    else:
+        name = change.new if change.what == "rename" else change.column
+        other = replace(entry, format=_renamed_format(entry.format, name, True if change.what == "null" else None))
+    return replace(state, attributes=tuple(other if each is entry else each for each in state.attributes))
+
+
+def _candidates(state: State) -> list[State]:
+    """What a table may have been before an ALTER that is not known: the same, without its last columns, or with columns that were dropped since."""
+    assert state.attributes is not None
+    users = [entry for entry in state.attributes if entry.kind == layouts.ATTR_USER]
+    gone = [entry for entry in state.attributes if entry.kind == layouts.ATTR_REMOVED]
+    made = [state]
+    for entry in reversed(users[1:]):
+        made.append(
+            replace(
+                state, attributes=tuple(each for each in state.attributes if each.number < entry.number or each.kind != layouts.ATTR_USER)
+            )
+        )
+    for entry in gone:
+        back = replace(entry, kind=layouts.ATTR_USER, format=_renamed_format(entry.format, entry.former))
+        made.append(replace(state, attributes=tuple(back if each is entry else each for each in state.attributes)))
+    return made

@@ -1,0 +1,119 @@
+"""A first look at the values of a log: which row each image is of, and what a user should know of its text and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay import codecs
+from replay.catalog import ColumnFormat, TableVersion
+from replay.errors import InputError, Where
+from replay.logs.soliddb import layouts
+from replay.logs.soliddb.layouts import Kind
+from replay.logs.soliddb.rows import Cells, RowWalk
+from sqlgen.schema import SqlType
+
+Numbers = npt.NDArray[np.int64]
+
+#: Values of wide text needed to judge its byte order, and the share of characters that decides.
+_ENOUGH, _MOST = 20, 0.9
+
+
+class Keys:
+    """Numbers for rows: two images of a table have the same one when their key columns hold the same bytes."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.parts: dict[int, list[tuple[Numbers, list[pa.Array]]]] = {}
+
+    def add(self, table: int, place: Numbers, found: RowWalk, version: TableVersion) -> None:
+        """Images of a table version; ``place`` says which of all images they are."""
+        good = np.flatnonzero(~found.bad)
+        if not version.table.key or not len(good):
+            return
+        columns = []
+        for name in version.table.key:
+            cells = found.columns[version.index_of(name)]
+            data, offsets = codecs.gather_varying(found.buffer, np.where(cells.null, 0, cells.place)[good], cells.length[good])
+            columns.append(codecs.binary_values(data, offsets, cells.null[good] if cells.null[good].any() else None))
+        self.parts.setdefault(table, []).append((place[good], columns))
+
+    def codes(self) -> Numbers:
+        """The number of each image, unique among those of its table; -1 without key."""
+        codes = np.full(self.count, -1, np.int64)
+        for parts in self.parts.values():
+            place = np.concatenate([rows for rows, _ in parts])
+            widths = {len(columns) for _, columns in parts}
+            if len(widths) > 1:
+                continue
+            columns = [pa.chunked_array([each[number] for _, each in parts]).combine_chunks() for number in range(widths.pop())]
+            encoded = [pc.fill_null(column.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False) for column in columns]
+            codes[place] = np.unique(np.stack(encoded, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        return codes
+
+
+def look_at(found: RowWalk, version: TableVersion, where: Callable[[int, str | None], Where], rows: Numbers, named: bool) -> list[str]:
+    """Warnings about the values of images. ``named``: the user named the character set.
+
+    InputError LR2015 where text is not of the character set and nobody named it, or wide text seems to be LSB first.
+    """
+    warnings = []
+    for number, (column, cells) in enumerate(zip(found.format.columns, found.columns, strict=True)):
+        kind = Kind[column.subtype]
+        there = np.flatnonzero(~found.bad & ~cells.null)
+        name = f"{version.name}.{column.column.name}"
+        if kind is Kind.CHAR and not named:
+            _check_text(found, number, there, where, rows, name)
+        elif kind is Kind.UNICODE:
+            _check_order(found, cells, there, where, rows, name)
+        elif kind is Kind.DATE:
+            warnings += _unused(found, column, cells, there, name)
+        if column.column.type in (SqlType.CLOB, SqlType.BLOB):
+            cut = np.isin(cells.length[there], layouts.CUT_LENGTHS).sum()
+            warnings += (
+                [f"{name}: {cut} value(s) are as long as one of which only the beginning is logged; compare one with the table"]
+                if cut
+                else []
+            )
+    return warnings
+
+
+def _check_text(found: RowWalk, number: int, there: Numbers, where: Callable[[int, str | None], Where], rows: Numbers, name: str) -> None:
+    _, bad = found.decode(number, there)
+    if bad is None:
+        return
+    row = int(there[np.flatnonzero(bad)[0]])
+    text, _ = found.explain(number, row)
+    hint = "Name the database's character set: --log-option charset=latin-1, or char_encoding in the manifest"
+    raise InputError("LR2015", f"found {text}; expected UTF-8, because no other character set is named", where(int(rows[row]), name), hint)
+
+
+def _check_order(found: RowWalk, cells: Cells, there: Numbers, where: Callable[[int, str | None], Where], rows: Numbers, name: str) -> None:
+    """Wide text that is Latin when read LSB first, and is not when read as it must be."""
+    filled = there[cells.length[there] > 0]
+    if len(filled) < _ENOUGH:
+        return
+    data, _ = codecs.gather_varying(found.buffer, cells.place[filled], cells.length[filled])
+    high, low = data[0::2], data[1::2]
+    if ((low == 0) & (high > 31)).mean() > _MOST and (high == 0).mean() < 1 - _MOST:
+        message = "found wide text that reads as Latin letters with its bytes swapped; expected UTF-16 MSB first"
+        raise InputError(
+            "LR2015", message, where(int(rows[filled[0]]), name), "Export the log without swapping bytes; report it if nothing swaps them"
+        )
+
+
+def _unused(found: RowWalk, column: ColumnFormat, cells: Cells, there: Numbers, name: str) -> list[str]:
+    kind = column.column.type
+    if kind not in (SqlType.DATE, SqlType.TIME):
+        return []
+    block = codecs.gather_padded(found.buffer, cells.place[there], cells.length[there], 11)
+    rest = (
+        block[:, layouts.MOMENT["hour"][0] :] if kind is SqlType.DATE else block[:, layouts.MOMENT["month"][0] : layouts.MOMENT["hour"][0]]
+    )
+    count = int(rest.any(axis=1).sum())
+    what = "a time of day" if kind is SqlType.DATE else "a date"
+    return [f"{name}: {count} value(s) of {column.code} hold {what} as well, which is not looked at"] if count else []
