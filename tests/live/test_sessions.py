@@ -60,7 +60,7 @@ def test_a_row_that_somebody_changed(
     said = capsys.readouterr().err
     for part in ("LR4006", "no-row", "in SAKILA.FILM touched 0 rows", "before image: {'FILM_ID': '819'"):
         assert part in said
-    ahead = sum(len(keys.split()) for (keys,) in rows(database, "SELECT keys FROM logreplay.ahead"))
+    ahead = sum(len(keys.split()) for (keys,) in rows(database, "SELECT unit_keys FROM logreplay.ahead"))
     assert ahead > 0
     assert main(["status", "--to", database]) == 0
     assert f"{ahead:,} units are in it ahead of that position" in capsys.readouterr().out
