@@ -13,6 +13,7 @@ import replay
 from replay import picture
 from replay.cascade import MODES as CASCADE_MODES
 from replay.changes import OP_NAMES
+from replay.formats import FORMATS
 from replay.logs import FAMILIES
 from sqlgen.dialects import BUILT_IN
 
@@ -151,6 +152,7 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
         _add_mapping(command)
         _add_engine(command)
         command.set_defaults(run=run[mode])
+    _add_export(commands, layout, run)
     _add_live(commands, layout, run)
     return parser
 
@@ -211,6 +213,45 @@ def _add_mapping(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("mapping")
     group.add_argument("--mapping", type=Path, metavar="F", help="names, types, exclusions and masks of the target (TOML; see README)")
     group.add_argument("--mask-key-file", type=Path, metavar="F", help="the key for masks: at least 16 bytes that nobody else knows")
+
+
+def _add_export(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
+    what = "write the logged changes as data: a dataset for each table, parted by the date of commit"
+    command = commands.add_parser("export", help=what, description=what, **layout)
+    _add_log(command)
+    group = command.add_argument_group("output")
+    group.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="folder for the datasets and manifest.json; appears whole or not at all"
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace a bundle that is already there")
+    group.add_argument("--format", choices=tuple(FORMATS), default="parquet", help="parquet (default); csv, jsonl or debezium (text)")
+    group.add_argument(
+        "--parquet-types",
+        choices=("portable", "native"),
+        default="portable",
+        help="portable (default): what Spark reads too, times of day as text, timestamps in microseconds; native: times of day, and nanoseconds "
+        "where a column has more than 6 fraction digits",
+    )
+    group.add_argument(
+        "--schemas", choices=("inline", "apart"), default="inline", help="debezium: in every event (default), or once, in manifest.json"
+    )
+    group.add_argument(
+        "--records-per-file",
+        type=_positive,
+        default=250_000,
+        metavar="N",
+        help="about how many log records one task writes (default 250000)",
+    )
+    group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
+    values = command.add_argument_group("values")
+    _add_names(values)
+    _add_columns(values, "an update of nothing else is left out, and is counted")
+    _add_policies(values)
+    _add_selection(command)
+    _add_schema(command)
+    _add_dependents(command, "redo")
+    _add_engine(command)
+    command.set_defaults(run=run["export"], dialect="duckdb", where_columns="key", commit_every=1, trace=False, empty_text="refuse")
 
 
 def _add_live(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
@@ -388,14 +429,22 @@ def _add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool =
         default=where,
         help=f"what finds a row: its key; key and the old values of what changes (guard); all columns (default {where})",
     )
-    group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
+    _add_columns(group, "an update of nothing else yields no statement, and is counted")
+    _add_policies(group)
     group.add_argument(
-        "--exclude-columns",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="not these columns; an update of nothing else yields no statement, and is counted",
+        "--empty-text",
+        choices=("refuse", "null", "space"),
+        default="refuse",
+        help="empty text where the target takes it for NULL (Oracle; default: refuse)",
     )
+
+
+def _add_columns(group: argparse._ArgumentGroup, otherwise: str) -> None:
+    group.add_argument("--columns", action="append", default=[], metavar="GLOB", help="only these columns (COLUMN or OWNER.TABLE.COLUMN)")
+    group.add_argument("--exclude-columns", action="append", default=[], metavar="GLOB", help=f"not these columns; {otherwise}")
+
+
+def _add_policies(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--nul", choices=("refuse", "strip", "space"), default="refuse", help="X'00' in text (default: refuse, the unit is set aside)"
     )
@@ -411,12 +460,6 @@ def _add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool =
         choices=("refuse", "next"),
         default="refuse",
         help="hour 24 where the target has none (default: refuse; next: hour 0, of the next day in a timestamp)",
-    )
-    group.add_argument(
-        "--empty-text",
-        choices=("refuse", "null", "space"),
-        default="refuse",
-        help="empty text where the target takes it for NULL (Oracle; default: refuse)",
     )
 
 

@@ -1,4 +1,4 @@
-"""A bundle: a folder of scripts in order, and ``manifest.json`` that says what is in it and where it came from.
+"""A bundle: a folder of scripts in order, or of datasets, and ``manifest.json`` that says what is in it and where it came from.
 
 A bundle appears whole or not at all: everything is written into a temporary folder beside the target and renamed at the end.
 """
@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import replay
+from replay.bucket import BucketResult
 from replay.changes import Change
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
+from replay.export import export_contents
 from replay.logs import LogFile
 from replay.plan import Plan
 from replay.quarantine import write_quarantine
-from replay.render import BucketResult
 from replay.report import Tally
 from replay.run import Outcome, carry_out
 from replay.stages import Engine
@@ -71,7 +72,7 @@ def write_bundle(
     warnings: list[str] | None = None,
     constraints: Constraints | None = None,
 ) -> Bundle:
-    """Run ``plan`` and publish its scripts and manifest as the folder ``out``.
+    """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed, InputError when damage leaves no unit
     trustworthy or, with ``--strict``, at the first finding. Nothing is left behind then.
@@ -170,14 +171,30 @@ class Digests:
 def _manifest(
     plan: Plan, log: LogFile, tally: Tally, results: list[BucketResult], inputs: list[dict[str, Any]], warnings: list[str], exit_code: int
 ) -> dict[str, Any]:
-    options = plan.options
-    scripts = sorted((r for r in results if r.name is not None), key=lambda r: str(r.name))
+    contents = _scripts(plan, results) if plan.export is None else export_contents(plan, log, results)
     return {
         "program": f"logreplay {replay.__version__}",
-        "mode": plan.mode,
-        "dialect": options.dialect,
+        "mode": plan.mode if plan.export is None else "export",
         "inputs": inputs,
         "selection": plan.selection.describe(),
+        **contents,
+        "first_commit_lrsn": _hex(tally.first_commit),
+        "last_commit_lrsn": _hex(tally.last_commit),
+        "units": tally.units,
+        "statements" if plan.export is None else "changes": tally.statements,
+        "tables": changes_by_table(log, tally.changes),
+        "balance": tally.balance(),
+        "quarantined_units": tally.quarantine(),
+        "findings": {"count": tally.finding_count, "shown": [str(finding) for finding in sorted(tally.findings, key=str)]},
+        "warnings": warnings,
+        "exit_code": exit_code,
+    }
+
+
+def _scripts(plan: Plan, results: list[BucketResult]) -> dict[str, Any]:
+    options = plan.options
+    return {
+        "dialect": options.dialect,
         "options": {
             "names": options.names,
             "commit_every": options.commit_every,
@@ -189,26 +206,16 @@ def _manifest(
         },
         "scripts": [
             {
-                "name": r.name,
-                "size": r.size,
-                "sha256": r.sha256,
-                "statements": r.tally.statements,
-                "units": r.tally.units,
-                "first_commit_lrsn": _hex(r.tally.first_commit),
-                "last_commit_lrsn": _hex(r.tally.last_commit),
+                "name": file.name,
+                "size": file.size,
+                "sha256": file.sha256,
+                "statements": file.changes,
+                "units": found.units,
+                "first_commit_lrsn": _hex(found.first_commit),
+                "last_commit_lrsn": _hex(found.last_commit),
             }
-            for r in scripts
+            for file, found in sorted(((file, r.tally) for r in results for file in r.files), key=lambda entry: entry[0].name)
         ],
-        "first_commit_lrsn": _hex(tally.first_commit),
-        "last_commit_lrsn": _hex(tally.last_commit),
-        "units": tally.units,
-        "statements": tally.statements,
-        "tables": changes_by_table(log, tally.changes),
-        "balance": tally.balance(),
-        "quarantined_units": tally.quarantine(),
-        "findings": {"count": tally.finding_count, "shown": [str(finding) for finding in sorted(tally.findings, key=str)]},
-        "warnings": warnings,
-        "exit_code": exit_code,
     }
 
 

@@ -21,10 +21,11 @@ from replay.bundle import Bundle, check_output, write_bundle, write_file
 from replay.cascade import consequences, what_if, what_if_text
 from replay.catalog import TableVersion
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING, InputError, LogReplayError, UsageError, Where
+from replay.formats import check_datasets
 from replay.keys import KeySpaces
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.needs import check_needs
-from replay.plan import ScriptOptions, make_plan
+from replay.plan import Export, ScriptOptions, make_plan
 from replay.progress import Bar
 from replay.report import balance_text
 from replay.resolve import Asker, Seeds
@@ -208,8 +209,7 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
         log = _open(arguments, family, scratch)
         selection = _placed(selection, log)
         options = _mapped(arguments, log, options)
-        if selection.from_position and selection.until_position and selection.from_position > selection.until_position:
-            raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
+        _check_bounds(selection)
         warnings = _check(log, selection, options)
         if mode == "redo" and selection.ri == "apply" and "origins" not in family.capabilities.unknown:
             said = "note: RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade by themselves, use --ri skip"
@@ -221,6 +221,31 @@ def _script(mode: str, arguments: argparse.Namespace) -> int:
     return bundle.exit_code
 
 
+def _export(arguments: argparse.Namespace) -> int:
+    check_output(arguments.out, arguments.overwrite)
+    family = source_named(arguments.source)
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _opened(arguments, "redo", scratch)
+        selection, options = _placed(_selection(arguments), log), _options(arguments)
+        _check_bounds(selection)
+        unknown = frozenset(family.capabilities.unknown)
+        export = Export(arguments.format, arguments.parquet_types, arguments.schemas, log.source, unknown)
+        versions = _taken(log, selection)
+        check_datasets(versions, export, options)
+        if selection.where:
+            ValueFilter(selection.where, log.catalog)
+        bundle = _write(log, "redo", selection, options, arguments.out, arguments, log.warnings(versions), export)
+    for warning in bundle.manifest["warnings"]:
+        print(f"warning: {warning}")
+    _tell_bundle(bundle)
+    return bundle.exit_code
+
+
+def _check_bounds(selection: Selection) -> None:
+    if selection.from_position and selection.until_position and selection.from_position > selection.until_position:
+        raise UsageError("LR1001", "--from-lrsn is higher than --until-lrsn")
+
+
 def _tell_bundle(bundle: Bundle) -> None:
     for finding in bundle.manifest["findings"]["shown"][:20]:
         print(finding)
@@ -230,8 +255,10 @@ def _tell_bundle(bundle: Bundle) -> None:
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
     if len(bundle.manifest["quarantined_units"]) > 20:
         print(f"… {len(bundle.manifest['quarantined_units']) - 20} more quarantined units in manifest.json")
-    print(balance_text(bundle.tally))
-    print(f"{len(bundle.manifest['scripts'])} script(s) and manifest.json in {bundle.folder}")
+    exported = bundle.manifest["mode"] == "export"
+    print(balance_text(bundle.tally, "changes" if exported else "statements"))
+    parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
+    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {bundle.folder}")
 
 
 def _replay(arguments: argparse.Namespace) -> int:
@@ -317,10 +344,11 @@ def _write(
     out: Path,
     arguments: argparse.Namespace,
     warnings: list[str],
+    export: Export | None = None,
 ) -> Bundle:
     with Bar(sys.stderr) as progress:
         engine = _engine(arguments, progress)
-        plan = make_plan(log, mode, selection, options, arguments.split_mb << 20)
+        plan = replace(make_plan(log, mode, selection, options, arguments.split_mb << 20), export=export)
         overwrite = getattr(arguments, "overwrite", False)
         return write_bundle(plan, log, out, engine, overwrite=overwrite, warnings=warnings, constraints=_constraints(arguments, log))
 
@@ -500,6 +528,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "migrate": _migrate,
     "redo": partial(_script, "redo"),
     "undo": partial(_script, "undo"),
+    "export": _export,
     "replay": _replay,
     "verify": _verify,
     "status": _status,

@@ -5,7 +5,7 @@ Decoding is late and lazy: of an update only the identity columns are decoded in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +19,11 @@ from replay.logs import Images, LogFile, Walk, where_of
 from replay.plan import Plan
 from replay.selection import REASON
 from replay.where import ValueFilter
-from sqlgen import statements, upsert
+from sqlgen import literals, statements, upsert
 from sqlgen.dialects import Profile
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
+from sqlgen.schema import Column
 from sqlgen.shapes import render_shaped
 
 Mask = npt.NDArray[np.bool_]
@@ -56,6 +57,20 @@ class Rendered:
     shapes: Mapping[str, str]
 
 
+#: Both images of some changes (None where the kind has none), and how many there are -> rows of an export, and values that cannot be said.
+Shape = Callable[[Mapping[str, pa.Array] | None, Mapping[str, pa.Array] | None, int], tuple[pa.Table, list[literals.Problem]]]
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """As :class:`Rendered`, with the rows of an export in ``rows``."""
+
+    rows: pa.Table
+    outcome: npt.NDArray[np.uint8]
+    failed: Mask
+    problems: list[Problem]
+
+
 class RowDecoder:
     """Decodes and renders for one plan."""
 
@@ -85,11 +100,23 @@ class RowDecoder:
             rendered = render(rows, self.profile, options)
         for problem in rendered.problems:
             batch.problem(problem.row, problem.code, problem.column, problem.found, problem.expected, problem.hint)
-        made = np.zeros(batch.count, np.uint8)
-        made[rendered.outcome == statements.NO_CHANGE] = REASON["update changes nothing"]
-        made[rendered.outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
-        outcome = np.where(outcome == 0, made, outcome)
+        outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
         return Rendered(rendered.text, outcome, batch.failed, batch.problems, shapes)
+
+    def shaped(self, version: int, kind: Change, image: Images, columns: Sequence[Column], make: Shape) -> Shaped:
+        """The changes whose images are given, with all ``columns`` of both images, as ``make`` shapes them."""
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        outcome = np.zeros(batch.count, np.uint8)
+        if self.filter is not None:
+            outcome[~self._wanted(self.filter, batch)] = REASON["does not satisfy --where"]
+        if kind is Change.UPDATE:
+            outcome = np.where(outcome == 0, _reasons(batch.outcome(columns)), outcome)
+        wanted = (outcome == 0) & ~batch.failed
+        sides = {side: {column.name: batch.decode(side, column.name, wanted) for column in columns} for side in batch.walks}
+        table, problems = make(sides.get("before"), sides.get("after"), batch.count)
+        for problem in problems:
+            batch.problem(problem.row, problem.code, problem.column, problem.found, problem.expected, problem.hint)
+        return Shaped(table, outcome, batch.failed, batch.problems)
 
     def wanted(self, version: int, kind: Change, image: Images) -> Mask:
         """Which of the changes satisfy ``--where``."""
@@ -129,6 +156,14 @@ class RowDecoder:
                     images_of[become][name], unknown = batch.unreported(become, name)
                     whole &= ~unknown
         return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks, None if whole is None else pa.array(whole))
+
+
+def _reasons(outcome: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """What became of statements, as indexes of :data:`replay.selection.REASONS`."""
+    made = np.zeros(len(outcome), np.uint8)
+    made[outcome == statements.NO_CHANGE] = REASON["update changes nothing"]
+    made[outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
+    return made
 
 
 def whole_rows(
@@ -190,6 +225,14 @@ class _Batch:
         mask = ~self.walks["before"].equal(self.walks["after"], index)
         mask &= ~self.failed
         return mask if mask.any() else None
+
+    def outcome(self, shown: Sequence[Column]) -> npt.NDArray[np.uint8]:
+        """What becomes of each update where only the ``shown`` columns count (:func:`sqlgen.statements.outcome_of`)."""
+        table = self.version.table
+        changed = {column.name: mask for column in table.columns if (mask := self.changed(column.name)) is not None}
+        named = np.logical_or.reduce([changed[column.name] for column in shown if column.name in changed] or [np.zeros(self.count, bool)])
+        rows = Rows(table, Op.UPDATE, self.count, {}, {}, {name: pa.array(mask) for name, mask in changed.items()})
+        return statements.outcome_of(rows, tuple(shown), named)
 
     def large(self, name: str) -> bool:
         """Whether it is a large object's column, whose values are not in the log."""

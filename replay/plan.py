@@ -43,6 +43,19 @@ class ScriptOptions:
 
 
 @dataclass(frozen=True)
+class Export:
+    """What is written in place of scripts. ``format`` is one of :data:`replay.formats.FORMATS`; ``types`` (Parquet): ``portable``, or ``native`` where
+    Arrow has a closer type that not every reader knows; ``schemas`` (Debezium): ``inline`` in every event, or ``apart`` in the manifest;
+    ``source`` names the database that wrote the log; ``unknown``: facts (:data:`replay.logs.FACTS`) that the log cannot tell."""
+
+    format: str
+    types: str = "portable"
+    schemas: str = "inline"
+    source: str = ""
+    unknown: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Resolved:
     """What the dependency graph decided about units; it has the last word over the selection.
 
@@ -104,7 +117,8 @@ class Plan:
     whether ``--table`` and ``--exclude-table`` take it; ``resolved`` what the dependency graph decided, None when nobody asked it;
     ``flags_resolved``: it named the incomplete units, so the log's flags count no more;
     ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each script gets what :mod:`replay.steps` describes;
-    ``prepared``: its statements are calls of prepared ones (:mod:`sqlgen.shapes`). ``units_stay_out``: units were set aside that may have written later."""
+    ``prepared``: its statements are calls of prepared ones (:mod:`sqlgen.shapes`). ``units_stay_out``: units were set aside that may have written later.
+    ``export``: datasets are written, not scripts."""
 
     mode: str
     selection: Selection
@@ -118,6 +132,7 @@ class Plan:
     constraints: Constraints = field(default_factory=Constraints)
     steps: bool = False
     prepared: bool = False
+    export: Export | None = None
     units_stay_out: bool = False
 
     @property

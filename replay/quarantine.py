@@ -25,7 +25,7 @@ FOLDER = "quarantine"
 
 
 def write_quarantine(outcome: Outcome, log: LogFile, engine: Engine, work: Path) -> dict[str, Any] | None:
-    """The bundle of the units that were held, or set aside by the log's flags, in ``work``: their scripts, for reading, and a manifest with reasons
+    """The bundle of the units that were held, or set aside by the log's flags, in ``work``: their scripts or datasets, for reading, and a manifest with reasons
     and missing inputs.
 
     Returns what the main manifest says about it; None when there is no such unit, or only damaged ones (whose statements nobody can know).
@@ -45,21 +45,22 @@ def write_quarantine(outcome: Outcome, log: LogFile, engine: Engine, work: Path)
         tally.add(result.tally)
     commits = {unit: commit for result in results for commit, unit in result.commits()}
     units = [_unit(resolution, unit, commits[unit], reason) for unit, reason in shown.items()]
+    parts, counted = ("scripts", "statements") if plan.export is None else ("files", "changes")
     manifest = {
-        "what": "Units of recovery that are not in the scripts of this bundle. Their statements may lack changes: for reading, not for running",
-        "scripts": sorted(result.name for result in results if result.name is not None),
-        "statements": tally.statements,
+        "what": f"Units of recovery that are not in the {parts} of this bundle. They may lack changes: for reading, not for running",
+        parts: sorted(file.name for result in results for file in result.files),
+        counted: tally.statements,
         "refused": [str(finding) for finding in tally.refusals],
         "units": sorted(units, key=lambda entry: (entry["commit_lrsn"], entry["unit"])),
         "missing_inputs": missing_inputs(resolution),
     }
-    if not manifest["scripts"]:
+    if not manifest[parts]:
         shutil.rmtree(folder)
         folder.mkdir()
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_text(text, encoding="utf-8")
     released = len(resolution.released - shown.keys())
-    return {"folder": FOLDER, "units": len(shown), "statements": tally.statements, "released": released}
+    return {"folder": FOLDER, "units": len(shown), counted: tally.statements, "released": released}
 
 
 def _unit(resolution: Resolution, unit: bytes, commit: bytes, reason: str) -> dict[str, Any]:

@@ -90,8 +90,8 @@ class Tally:
         return [{"unit": unit_text(unit), "reason": reason} for unit, reason in sorted(self.quarantined_units.items())]
 
 
-def balance_text(tally: Tally) -> str:
-    """The balance sheet for the terminal."""
+def balance_text(tally: Tally, emitted: str = "statements") -> str:
+    """The balance sheet for the terminal. ``emitted`` is what changes became."""
     lines = [("log records read", tally.read), ("  emitted", tally.emitted)]
     lines += [(f"  skipped: {reason}", count) for reason, count in sorted(tally.skipped.items())]
     lines += [("  quarantined with their unit", tally.quarantined), ("  failed", tally.failed)]
@@ -99,5 +99,5 @@ def balance_text(tally: Tally) -> str:
     text = [f"{label:<{width}}  {count:>12,}" for label, count in lines]
     if tally.outcomes != tally.read:
         text.append(f"THE SHEET DOES NOT CLOSE: {tally.read:,} read, {tally.outcomes:,} accounted for. Do not use this output; report it.")
-    text.append(f"{tally.statements:,} statements in {tally.units:,} units of recovery")
+    text.append(f"{tally.statements:,} {emitted} in {tally.units:,} units of recovery")
     return "\n".join(text)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from replay.bucket import BucketResult, contradictory_units
 from replay.cascade import Consequences, cascade, consequences, leave_out, limits_changes
 from replay.keys import KeySpaces
 from replay.logs import LogFile
 from replay.plan import Plan, Resolved
-from replay.render import BucketResult, contradictory_units
 from replay.report import Tally
 from replay.resolve import Asker, Resolution, resolve_incomplete
 from replay.stages import Engine
@@ -95,4 +96,7 @@ def _held(plan: Plan, resolution: Resolution | None, damaged: frozenset[bytes] =
 def clear(work: Path) -> None:
     """Remove what a run wrote that is made again."""
     for path in work.iterdir():
-        path.unlink()
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

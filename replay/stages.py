@@ -1,4 +1,4 @@
-"""What an engine is, something that carries out jobs over a log, and the job that writes scripts."""
+"""What an engine is, something that carries out jobs over a log, and the jobs that write scripts and datasets."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from replay.bucket import BucketResult
 from replay.errors import InputError
+from replay.export import export_bucket
 from replay.logs import LogFile, Split
 from replay.plan import Plan
-from replay.render import BucketResult, render_bucket
+from replay.render import render_bucket
 from replay.report import Tally
 from replay.scan import scan_split
 
@@ -55,26 +57,37 @@ class RenderJob:
 
 
 @dataclass(frozen=True)
+class ExportJob(RenderJob):
+    """Writes the datasets of a plan's export into a folder, along the same path."""
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Write the files of a bucket."""
+        yield pickle.dumps((bucket, export_bucket(self.plan, log, bucket, blocks, self.folder)))
+
+
+@dataclass(frozen=True)
 class Engine:
     """Carries out jobs."""
 
     execute: Runner
 
     def render(self, plan: Plan, log: LogFile, folder: Path) -> tuple[Tally, list[BucketResult]]:
-        """Write the scripts of a plan into ``folder``, which every task must be able to reach: the tally of what was read, and the buckets in order.
+        """Write the scripts or datasets of a plan into ``folder``, which every task must be able to reach: the tally of what was read, the buckets in order.
 
         Raises what a task raised, and InputError LR2001 when a task wrote to another machine's folder.
         """
         tally = Tally()
         results: dict[int, BucketResult] = {}
-        for blob in self.execute(RenderJob(plan, folder), log, plan.splits):
+        job = RenderJob(plan, folder) if plan.export is None else ExportJob(plan, folder)
+        for blob in self.execute(job, log, plan.splits):
             bucket, value = pickle.loads(blob)
             if isinstance(value, Tally):
                 tally.add(value)
             else:
                 results[bucket] = value
         for result in results.values():
-            if result.name is not None and not (folder / result.name).is_file():
-                hint = "The output folder must be on storage that all executors and the driver share"
-                raise InputError("LR2001", f"a task wrote {result.name} to {folder}, but it is not there", hint=hint)
+            for file in result.files:
+                if not (folder / file.name).is_file():
+                    hint = "The output folder must be on storage that all executors and the driver share"
+                    raise InputError("LR2001", f"a task wrote {file.name} to {folder}, but it is not there", hint=hint)
         return tally, [results[bucket] for bucket in sorted(results)]

@@ -90,7 +90,7 @@ def literal_parts(values: pa.Array, column: Column, profile: Profile, policy: Po
         return Parts(form.opening, pc.if_else(values, *profile.booleans), form.closing, [])
     if kind in _BYTES:
         problems = _empty_or_long(values, column, profile, 2)
-        return Parts(form.opening, _hexadecimal(values), form.closing, problems)
+        return Parts(form.opening, hexadecimal(values), form.closing, problems)
     if kind in _MOMENTS and kind not in profile.as_text:
         shown, problems = _moments(values, column, profile, policy)
         return Parts(form.opening, shown, form.closing, problems)
@@ -103,7 +103,7 @@ def plain_texts(values: pa.Array, column: Column, profile: Profile, policy: Poli
     if kind in _TEXTS:
         if kind is SqlType.CHAR and policy.char_padding == "strip":
             values = pc.utf8_rtrim(values, " ")
-        if not profile.null_byte and (_bytes_of(values) == 0).any():
+        if not profile.null_byte and (octets(values) == 0).any():
             return _without_nul(values, column, profile, policy)
         return values, []
     if kind in FLOATS:
@@ -111,7 +111,7 @@ def plain_texts(values: pa.Array, column: Column, profile: Profile, policy: Poli
     if kind is SqlType.BOOLEAN:
         return pc.if_else(values, "t", "f"), []
     if kind in _BYTES:
-        return pc.binary_join_element_wise("\\x", _hexadecimal(values), ""), []
+        return pc.binary_join_element_wise("\\x", hexadecimal(values), ""), []
     if kind in _MOMENTS and kind not in profile.as_text:
         return _moments(values, column, profile, policy)
     return values if pa.types.is_string(values.type) else pc.cast(values, pa.string()), []
@@ -158,7 +158,8 @@ def _empty_or_long(values: pa.Array, column: Column, profile: Profile, factor: i
     return problems
 
 
-def _hexadecimal(values: pa.Array) -> pa.Array:
+def hexadecimal(values: pa.Array) -> pa.Array:
+    """Bytes as lower-case hexadecimal digits; null stays null."""
     binary = values.cast(pa.binary())
     _, offsets, data = binary.buffers()
     bounds = np.frombuffer(offsets, np.int32)[binary.offset : binary.offset + len(binary) + 1].astype(np.int64)
@@ -171,7 +172,7 @@ def _hexadecimal(values: pa.Array) -> pa.Array:
     return pc.if_else(values.is_null(), pa.scalar(None, pa.string()), text) if values.null_count else text
 
 
-def _bytes_of(text: pa.Array) -> npt.NDArray[np.uint8]:
+def octets(text: pa.Array) -> npt.NDArray[np.uint8]:
     """All characters of a string array, as bytes."""
     _, offsets, data = text.buffers()
     if data is None or len(text) == 0:
@@ -196,7 +197,7 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
         values = pc.utf8_rtrim(values, " ")
     if profile.empty_is_null:
         values, problems = _empty_texts(values, column, profile, policy)
-    raw = _bytes_of(values)
+    raw = octets(values)
     special = _special(form)[0][raw].any()
     if special and not profile.null_byte and (raw == 0).any():
         values, found = _without_nul(values, column, profile, policy)

@@ -62,7 +62,10 @@ MUST_NOT_IMPORT: dict[str, tuple[str, ...]] = {
     "replay.order": ("replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
     "replay.selection": ("replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
     "replay.plan": ("replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.bucket": ("replay.spark", "replay.local", "replay.targets"),
     "replay.render": ("replay.spark", "replay.local", "replay.targets"),
+    "replay.export": ("replay.render", "replay.spark", "replay.local", "replay.targets"),
+    "replay.formats": ("replay.bucket", "replay.logs", "replay.decode", "replay.spark", "replay.local", "replay.targets"),
     "replay.bundle": ("replay.spark", "replay.local", "replay.targets"),
     "replay.steps": ("replay.plan", "replay.render", "replay.spark", "replay.local", "replay.targets"),
     "replay.survey": ("replay.render", "replay.spark", "replay.local", "replay.targets"),
@@ -84,7 +87,8 @@ FOUND_WITHOUT_INSTALLING = ("logreplay.profiles", "sqlglot.dialects")
 
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
 WRITERS = (
-    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.status", "replay.verify", "replay.java", "replay.migrate",
+    "replay.bundle", "replay.quarantine", "replay.sink", "replay.steps", "replay.datasets", "replay.formats", "replay.status", "replay.verify",
+    "replay.java", "replay.migrate",
     "replay.targets.embedded", "replay.logs.logmaster.reader",
     "replay.local", "replay.spark",
 )  # fmt: skip
@@ -344,7 +348,7 @@ PROGRAMS = sorted(
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-COMMANDS = ("demo", "inspect", "ddl", "migrate", "redo", "undo", "whatif", "graph", "replay", "status", "mark", "verify")
+COMMANDS = ("demo", "inspect", "ddl", "migrate", "redo", "undo", "export", "whatif", "graph", "replay", "status", "mark", "verify")
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:

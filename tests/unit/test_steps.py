@@ -73,7 +73,7 @@ def test_batches_cover_everything_once(sakila: Path, tmp_path: Path) -> None:
 
 def test_a_long_unit_that_is_damaged_leaves_nothing(sakila_small: Path, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Units longer than a chunk are written piece by piece; a damaged record in the last piece cuts all of it off, steps too."""
-    monkeypatch.setattr("replay.render.CHUNK", 4)
+    monkeypatch.setattr("replay.bucket.CHUNK", 4)
     (tmp_path / "whole").mkdir()
     (tmp_path / "hurt").mkdir()
     before, _ = scripts_of(sakila_small / "small.ctl", sakila_small / "small.dat", tmp_path / "whole", mode)

@@ -1,0 +1,154 @@
+"""CSV and JSON lines: a change a line. Decimals, moments and bytes are text with everything that the log has of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.formats import FACTS, Dataset, Images, Writer
+from replay.formats.values import BYTES, MOMENTS, NUMBERS, csv_text, joined, json_text, number_text, profile_of, quoted_floats, shaped
+from replay.plan import Export
+from sqlgen.literals import Policy, Problem, hexadecimal, octets
+from sqlgen.schema import FLOATS, Column, SqlType
+from sqlgen.statements import RenderOptions
+
+_PLAIN = frozenset({*NUMBERS, SqlType.BOOLEAN})
+
+
+class LineWriter:
+    """Writes the one column of its rows, each value with a line end."""
+
+    def __init__(self, path: Path, header: str = "") -> None:
+        self.file: IO[bytes] = path.open("wb")
+        if header:
+            self.file.write(f"{header}\n".encode())
+
+    def write(self, rows: pa.Table) -> None:
+        """Append rows."""
+        for chunk in rows.column(0).chunks:
+            self.file.write(octets(pc.binary_join_element_wise(chunk, "\n", "")).data)
+
+    def close(self) -> None:
+        """End the file."""
+        self.file.close()
+
+
+def line_table(parts: list[str | pa.Array], count: int) -> pa.Table:
+    """Rows of a line each."""
+    return pa.table([joined(parts, count)], ["line"])
+
+
+class JsonLines:
+    """``{"op": …, facts …, "before": {…} or null, "after": {…} or null}``. Numbers that a reader may take for floating point are strings."""
+
+    suffix = "jsonl"
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.profile = profile_of("JSON", 12, MOMENTS)
+
+    def images(self, dataset: Dataset, before: Images | None, after: Images | None, count: int) -> tuple[pa.Table, list[Problem]]:
+        """Two columns of JSON text."""
+        problems: list[Problem] = []
+        sides = [self._object(dataset, side, count, problems) for side in (before, after)]
+        return pa.table(sides, ["before", "after"]), problems
+
+    def _object(self, dataset: Dataset, side: Images | None, count: int, problems: list[Problem]) -> pa.Array:
+        if side is None:
+            return pa.array(["null"] * count, pa.string())
+        parts: list[str | pa.Array] = []
+        for column, name in zip(dataset.columns, dataset.names, strict=True):
+            values, found = shaped(side[column.name], column, self.profile, self.policy)
+            problems += found
+            parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", pc.fill_null(self._value(values, column), "null")]
+        return joined([*parts, "}"], count)
+
+    @staticmethod
+    def _value(values: pa.Array, column: Column) -> pa.Array:
+        if column.type in _PLAIN:
+            return number_text(values, column)
+        if column.type in FLOATS:
+            return quoted_floats(number_text(values, column))
+        return json_text(hexadecimal(values) if column.type in BYTES else values)
+
+    def rows(self, dataset: Dataset, facts: pa.Table, images: pa.Table) -> pa.Table:
+        """Lines."""
+        parts: list[str | pa.Array] = []
+        for name in FACTS.names:
+            parts += [f"{',' if parts else '{'}{json.dumps(name)}:", pc.fill_null(_fact(facts, name, json_text), "null")]
+        parts += [',"before":', images["before"].combine_chunks(), ',"after":', images["after"].combine_chunks(), "}"]
+        return line_table(parts, len(facts))
+
+    def open(self, path: Path, dataset: Dataset) -> Writer:
+        """A new file."""
+        return LineWriter(path)
+
+    def describe(self, dataset: Dataset) -> dict[str, Any]:
+        """Nothing more: names and types of the source are enough."""
+        return {}
+
+
+class Csv:
+    """A header, then facts, columns ``before_…`` and columns ``after_…``. Null is nothing between commas; text is in quotes, empty text too."""
+
+    suffix = "csv"
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.profile = profile_of("CSV", 12, MOMENTS, null_byte=False)
+
+    def images(self, dataset: Dataset, before: Images | None, after: Images | None, count: int) -> tuple[pa.Table, list[Problem]]:
+        """Two columns with the fields of an image."""
+        problems: list[Problem] = []
+        sides = [self._fields(dataset, side, count, problems) for side in (before, after)]
+        return pa.table(sides, ["before", "after"]), problems
+
+    def _fields(self, dataset: Dataset, side: Images | None, count: int, problems: list[Problem]) -> pa.Array:
+        if side is None:
+            return pa.array(["," * (len(dataset.columns) - 1)] * count, pa.string())
+        parts: list[str | pa.Array] = []
+        for column in dataset.columns:
+            values, found = shaped(side[column.name], column, self.profile, self.policy)
+            problems += found
+            parts += [*([","] if parts else []), pc.fill_null(self._value(values, column), "")]
+        return joined(parts, count)
+
+    @staticmethod
+    def _value(values: pa.Array, column: Column) -> pa.Array:
+        if column.type in BYTES:
+            return csv_text(hexadecimal(values))
+        plain = column.type in _PLAIN or column.type in FLOATS or column.type in MOMENTS or column.type in (SqlType.DECIMAL, SqlType.DATE)
+        return number_text(values, column) if plain else csv_text(values)
+
+    def rows(self, dataset: Dataset, facts: pa.Table, images: pa.Table) -> pa.Table:
+        """Lines."""
+        parts: list[str | pa.Array] = []
+        for name in FACTS.names:
+            parts += [pc.fill_null(_fact(facts, name, csv_text), ""), ","]
+        parts += [images["before"].combine_chunks(), ",", images["after"].combine_chunks()]
+        return line_table(parts, len(facts))
+
+    def open(self, path: Path, dataset: Dataset) -> Writer:
+        """A new file with its header."""
+        names = [*FACTS.names, *(f"{side}_{name}" for side in ("before", "after") for name in dataset.names)]
+        return LineWriter(path, ",".join('"' + name.replace('"', '""') + '"' for name in names))
+
+    def describe(self, dataset: Dataset) -> dict[str, Any]:
+        """Nothing more: names and types of the source are enough."""
+        return {}
+
+
+def _fact(facts: pa.Table, name: str, text: Any) -> pa.Array:
+    values = facts[name].combine_chunks()
+    if pa.types.is_integer(values.type):
+        return pc.cast(values, pa.string())
+    return text(values if pa.types.is_string(values.type) else pc.cast(values, pa.string()))
+
+
+def format_of(export: Export, options: RenderOptions) -> JsonLines | Csv:
+    """The format as the options want it."""
+    return Csv(options.policy) if export.format == "csv" else JsonLines(options.policy)

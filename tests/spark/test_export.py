@@ -1,0 +1,86 @@
+"""Spark reads exports without logreplay, and makes the same ones as the local engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay import local
+from replay.bundle import write_bundle
+from replay.logs.logmaster.reader import open_log
+from replay.plan import Export, ScriptOptions, make_plan
+from replay.selection import Selection
+from tests.exported import export, rows
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl", "debezium"])
+def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None:
+    from replay import spark as engine
+
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    options = ScriptOptions(records_per_file=5_000)
+    plans = [replace(make_plan(log, "redo", Selection(), options, size), export=Export(form)) for size in (1 << 20, 7 << 20)]
+    first = write_bundle(plans[0], log, tmp_path / "spark", engine.engine(lambda: spark))
+    second = write_bundle(plans[1], log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert len({Path(name).name for name in contents(first.folder)}) == 4 + 1
+
+
+def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path) -> None:
+    from replay import spark as engine
+
+    log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
+    plan = replace(make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10), export=Export("parquet"))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
+    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert first.exit_code == 4
+    held = {unit["unit"].partition("/")[0] for unit in first.manifest["quarantined_units"]}
+    for folder, expected in ((first.folder, False), (first.folder / "quarantine", True)):
+        names = [path.name for path in folder.iterdir() if path.is_dir() and path.name != "quarantine"]
+        found = {urid for name in names for (urid,) in rows(folder, name, "urid")}
+        assert bool(found & held) == expected
+        assert bool(found - held) != expected
+
+
+def test_spark_reads_parquet(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat"), "--engine", "local"]
+    manifest = export(log, tmp_path / "out")
+    for dataset in manifest["datasets"]:
+        frame = spark.read.parquet(str(tmp_path / "out" / dataset["name"]))
+        found = frame.orderBy("commit_lrsn", "urid", "member", "sequence").collect()
+        plain = [tuple(_plain(value) for value in row) for row in found]
+        assert plain == [tuple(_plain(value) for value in row) for row in rows(tmp_path / "out", dataset["name"])]
+        assert len(found) == dataset["changes"]
+    film = spark.read.parquet(str(tmp_path / "out" / "sakila.film"))
+    assert dict(film.select("after.*").dtypes)["rental_rate"] == "decimal(5,2)"
+    assert dict(film.select("after.*").dtypes)["last_update"] == "timestamp_ntz"
+    assert isinstance(film.select("after.rental_rate").first()[0], Decimal)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_spark_reads_text(spark: Any, sakila_small: Path, tmp_path: Path, form: str) -> None:
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat"), "--engine", "local"]
+    manifest = export(log, tmp_path / "out", "--format", form)
+    for dataset in manifest["datasets"]:
+        reader = spark.read.options(header=True, multiLine=True, escape='"') if form == "csv" else spark.read
+        frame = getattr(reader, "csv" if form == "csv" else "json")(str(tmp_path / "out" / dataset["name"]))
+        assert frame.count() == dataset["changes"]
+        assert {"op", "sequence", "commit_date"} <= set(frame.columns)
+
+
+def _plain(value: Any) -> Any:
+    """A value of Spark or DuckDB as both would have it."""
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if hasattr(value, "asDict"):
+        return {name: _plain(inner) for name, inner in value.asDict().items()}
+    return {name: _plain(inner) for name, inner in value.items()} if isinstance(value, dict) else value
