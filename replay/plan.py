@@ -143,7 +143,7 @@ class Plan:
         limits = ("ops", "units", "authids", "plans", "correlations", "connections", "members", "where", "until_time", "excepted")
         if any(getattr(chosen, name) for name in limits) or chosen.incomplete == "quarantine":
             return False
-        return self.mode == "redo" or (chosen.until_position is None and not self.units_stay_out)
+        return self.mode == "redo" or not (chosen.until_position or chosen.from_time or self.units_stay_out)
 
     @property
     def buckets(self) -> int:

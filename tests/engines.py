@@ -154,6 +154,8 @@ def column_text(column: Column, profile: Profile, names: str = "lower") -> str:
             return f"DATE_FORMAT({name}, '%Y-%m-%d %H:%i:%s.%f')"
         if column.type in (SqlType.DECIMAL, SqlType.DATE, SqlType.TIME):
             return f"CAST({name} AS CHAR)"
+    if profile.name == "spark" and column.type in (SqlType.TIMESTAMP, SqlType.DATE):
+        return f"date_format({name}, 'yyyy-MM-dd{' HH:mm:ss.SSSSSS' if column.type is SqlType.TIMESTAMP else ''}')"
     if profile.name == "duckdb":
         if column.type in (SqlType.REAL, SqlType.DOUBLE):
             return f"{name}::DOUBLE"

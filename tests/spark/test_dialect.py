@@ -1,6 +1,7 @@
 """The Spark profile on a live Spark: its parser takes every statement, its tables hold every value, and its conditions find the row they mean.
 
-The tables are Parquet ones, which take INSERT but no UPDATE, DELETE or MERGE: of these the text is parsed and the condition is evaluated.
+The tables are Parquet ones, which take INSERT but no UPDATE, DELETE or MERGE: of these the text is parsed and the condition is evaluated. Scripts
+with all statements are in :mod:`tests.spark.test_scripts`.
 """
 
 from __future__ import annotations
