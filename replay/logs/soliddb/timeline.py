@@ -47,10 +47,11 @@ class State:
 
 @dataclass
 class Timeline:
-    """``versions`` of all tables; of each table id the rows from which on a version holds (``steps``; -1: none); ``changes`` of structure by row, with
-    the version they are filed under; ``truncated`` rows; ``warnings``."""
+    """``versions`` of all tables, with all ``attributes`` of each; of each table id the rows from which on a version holds (``steps``; -1: none);
+    ``changes`` of structure by row, with the version they are filed under; ``truncated`` rows; ``warnings``."""
 
     versions: list[TableVersion] = field(default_factory=list)
+    attributes: dict[int, tuple[Attribute, ...]] = field(default_factory=dict)
     steps: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     changes: dict[int, tuple[int, StructureChange]] = field(default_factory=dict)
     truncated: dict[int, int] = field(default_factory=dict)
@@ -140,6 +141,7 @@ class _Builder:
                 held = listed(state.attributes, self.columns)
                 version = version_of(len(self.result.versions), base, held, len(made) + 1, (state.schema, state.name))
                 self.result.versions.append(version)
+                self.result.attributes[version.index] = state.attributes
                 last = state, version.index
             made.append(last[1])
         return made
