@@ -276,8 +276,7 @@ class _Builder:
                 unread.append(row)
                 continue
             relid = int(self.table[row])
-            own = None if relid == NONE or event.kind not in layouts.TABLE_DDL else relid
-            records.append(timeline.Record(row, own, event, event.text or texts.get(row, "")))
+            records.append(timeline.Record(row, None if relid == NONE else relid, event, event.text or texts.get(row, "")))
         return records, np.array(unread, np.int64)
 
     def _data(self, row: int) -> bytes:
