@@ -266,18 +266,17 @@ _COLUMN_NAMES = "ID,REL_ID,COLUMN_NAME,COLUMN_NUMBER,DATA_TYPE,SQL_DATA_TYPE_NUM
 _COLUMN_NAMES += "CHAR_MAX_LENGTH,NUMERIC_PRECISION,NUMERIC_SCALE,NULLABLE,ATTR_TYPE"
 
 
-def write_catalog(folder: Path, tables: Sequence[Tab], manifest: Mapping[str, Any] | None = None) -> Path:
-    """The export of the system tables, and a manifest."""
-    meta = folder / "meta"
-    meta.mkdir(parents=True, exist_ok=True)
-    columns, keys, parts = [], [], []
+def catalog_tables(tables: Sequence[Tab]) -> dict[str, tuple[list[str], list[list[Any]]]]:
+    """The system tables: header and rows by name."""
+    columns: list[list[Any]] = []
+    keys: list[list[Any]] = []
+    parts: list[list[Any]] = []
     for table in tables:
         for column in table.numbered:
             sql, kind = TYPES[column.type]
-            columns.append(
-                [10 * table.relid + column.number, table.relid, column.name, column.number, column.type, sql, kind, column.length, column.length,
-                 column.scale, "YES" if column.null and column.name not in table.key else "NO", column.attr]
-            )  # fmt: skip
+            null = "YES" if column.null and column.name not in table.key else "NO"
+            named = [10 * table.relid + column.number, table.relid, column.name, column.number, column.type, sql, kind]
+            columns.append([*named, column.length, column.length, column.scale, null, column.attr])
         key = 5000 + table.relid
         keys.append([key, table.relid, f"$$T_PRIMARYKEY_{table.relid}", "YES" if table.key else "NO", len(table.key) + 1])
         parts.append([key, 0, None, None, 7, "00"])
@@ -286,16 +285,25 @@ def write_catalog(folder: Path, tables: Sequence[Tab], manifest: Mapping[str, An
             parts.append([key, place, 10 * table.relid + column.number, column.number, 0, None])
         parts += [[key, len(table.key) + 1, None, None, 2, None], [key, len(table.key) + 2, None, None, 0, None]]
     system = [[number, f"SYS_{number}", "BASE TABLE", "_SYSTEM", ""] for number in (1, 8001)]
-    described = system + [[t.relid, t.name, t.type, t.schema, t.catalog] for t in tables]
-    for name, header, rows in (
-        ("sys_tables", "ID,TABLE_NAME,TABLE_TYPE,TABLE_SCHEMA,TABLE_CATALOG", described),
-        ("sys_columns", _COLUMN_NAMES, columns),
-        ("sys_keys", "ID,REL_ID,KEY_NAME,KEY_PRIMARY,KEY_NREF", keys),
-        ("sys_keyparts", "ID,KEYP_NO,ATTR_ID,ATTR_NO,ATTR_TYPE,CONST_VALUE", parts),
-    ):  # fmt: skip
+    return {
+        "sys_tables": (
+            "ID,TABLE_NAME,TABLE_TYPE,TABLE_SCHEMA,TABLE_CATALOG".split(","),
+            system + [[t.relid, t.name, t.type, t.schema, t.catalog] for t in tables],
+        ),
+        "sys_columns": (_COLUMN_NAMES.split(","), columns),
+        "sys_keys": ("ID,REL_ID,KEY_NAME,KEY_PRIMARY,KEY_NREF".split(","), keys),
+        "sys_keyparts": ("ID,KEYP_NO,ATTR_ID,ATTR_NO,ATTR_TYPE,CONST_VALUE".split(","), parts),
+    }
+
+
+def write_catalog(folder: Path, tables: Sequence[Tab], manifest: Mapping[str, Any] | None = None) -> Path:
+    """The export of the system tables, and a manifest."""
+    meta = folder / "meta"
+    meta.mkdir(parents=True, exist_ok=True)
+    for name, (header, rows) in catalog_tables(tables).items():
         with (meta / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(header.split(","))
+            writer.writerow(header)
             writer.writerows(rows)
     if manifest is not None:
         (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")

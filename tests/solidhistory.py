@@ -39,6 +39,15 @@ def without_column(table: Tab, name: str) -> Tab:
     return replace(table, columns=tuple(hidden if column is gone else column for column in table.columns))
 
 
+def create_text(table: Tab) -> str:
+    sized = {"VARCHAR": "({0})", "WVARCHAR": "({0})", "DECIMAL": "({0},{1})"}
+    columns = [
+        f"{column.name} {column.type}{sized.get(column.type, '').format(column.length, column.scale)}{'' if column.null else ' NOT NULL'}"
+        for column in table.user()
+    ]
+    return f"CREATE TABLE {table.name} ({', '.join(columns)}, PRIMARY KEY ({', '.join(table.key)})) STORE MEMORY"
+
+
 @dataclass
 class History:
     """``rows[table]`` holds what the tables hold now, by key; ``texts``: whether the log has the statements of DDL."""
@@ -49,6 +58,7 @@ class History:
     texts: bool = True
     structure: bool = True
     columns: str = "A"
+    kinds: tuple[str, ...] = ("create", "add", "drop column", "truncate", "index")
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -149,14 +159,16 @@ class History:
 
     def alter(self) -> None:
         """One DDL statement, in a transaction of its own, each at most once but truncation."""
-        unit = self.log.begin()
-        kind = self.random.choice(("create", "add", "drop column", "truncate", "index"))
+        kind = self.random.choice(self.kinds)
         if kind in self.done or (kind == "drop column" and "add" not in self.done):
             kind = "truncate"
+        if kind not in self.kinds:
+            return
+        unit = self.log.begin()
         self.done.add(kind)
         main = self.tables["MAIN"]
         if kind == "create":
-            self.ddl(unit, 45, "SHOP.APP.LATE", LATE, "CREATE TABLE LATE (ID INTEGER, NAME VARCHAR(60), PRIMARY KEY (ID))")
+            self.ddl(unit, 45, "SHOP.APP.LATE", LATE, create_text(LATE))
             self.tables["LATE"], self.rows["LATE"] = LATE, {}
         elif kind == "add":
             self.ddl(unit, 22, "MAIN", main, "ALTER TABLE MAIN ADD COLUMN MORE BIGINT")

@@ -65,9 +65,10 @@ def apply(log: SolidLog, entry: np.void, tables: Tables, images: dict[int, tuple
         rows.clear()
     elif change is Change.STRUCTURE:
         made = log.changes[int(entry["file"]), int(entry["row"])]
-        if made.action is Action.ADD_COLUMNS:
+        text = made.source[0].text if made.action is Action.STATEMENT else made.action.value
+        if "ADD COLUMN" in text.upper():
             tables[version.table.name] = {key: (*row, None) for key, row in rows.items()}
-        elif made.action is Action.DROP_COLUMNS:
+        elif "DROP COLUMN" in text.upper():
             tables[version.table.name] = {key: (row[0], *row[2:]) for key, row in rows.items()}
         elif version.table.name not in history.tables:
             del tables[version.table.name]
@@ -133,8 +134,15 @@ def test_histories_hold_what_they_are_about(tmp_path: Path) -> None:
     log = opened(tmp_path, history)
     entries = log.entries()
     assert history.done == {"create", "add", "drop column", "truncate", "index"}
-    actions = {change.action for change in log.changes.values()}
-    assert actions >= {Action.CREATE_TABLE, Action.ADD_COLUMNS, Action.DROP_COLUMNS}
+    assert {change.action for change in log.changes.values()} == {Action.STATEMENT}
+    (tmp_path / "silent").mkdir()
+    silent = opened(tmp_path / "silent", History(3, Framing(), texts=False).run(900))
+    assert {change.action for change in silent.changes.values()} == {
+        Action.CREATE_TABLE,
+        Action.ADD_COLUMNS,
+        Action.DROP_COLUMNS,
+        Action.NOTE,
+    }
     assert (entries["change"] == Change.TRUNCATE).any()
     moved = entries["place"] != np.arange(len(entries))
     assert moved[np.isin(entries["change"], (Change.INSERT, Change.DELETE))].any()

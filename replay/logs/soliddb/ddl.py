@@ -7,7 +7,7 @@ printable name and ends with the record. Of ALTER TABLE only so much is read as 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -200,3 +200,54 @@ def added(change: Alter, number: int, charset: int) -> Attribute | None:
         length, scale = layouts.MOST_DIGITS, 2
     nullable = " ".join(after).find("NOT NULL") < 0
     return Attribute(number, layouts.ATTR_USER, column_format(change.column, sql, kind, length, length, scale, nullable, charset, number))
+
+
+def words(text: str) -> list[str]:
+    """The names and words of a statement, as they are stored."""
+    return [_plain(token) for token in _TOKEN.findall(text) if token[0] == '"' or token[0].isalnum()]
+
+
+def created(text: str, charset: int) -> tuple[tuple[Attribute, ...], tuple[str, ...]] | None:
+    """The columns and the key that a CREATE TABLE makes; None where they cannot be read."""
+    tokens = _TOKEN.findall(text)
+    upper = [token.upper() for token in tokens]
+    if upper[:1] != ["CREATE"] or "TABLE" not in upper or "(" not in upper:
+        return None
+    attributes: list[Attribute] = []
+    key: tuple[str, ...] = ()
+    for entry in _entries(tokens[upper.index("(") :]):
+        words_ = [token.upper() for token in entry]
+        if words_[0] == "CONSTRAINT":
+            entry, words_ = entry[2:], words_[2:]
+        if words_[:2] == ["PRIMARY", "KEY"]:
+            key = tuple(_plain(token) for token in entry[2:] if token not in "(),")
+        elif words_ and words_[0] not in ("UNIQUE", "FOREIGN", "CHECK"):
+            column = _plain(entry[0])
+            made = added(Alter("add", "", column, rest=tuple(entry[1:])), len(attributes), charset)
+            if made is None:
+                return None
+            attributes.append(made)
+            key = (column,) if "PRIMARY KEY" in " ".join(words_) else key
+    names = [entry.format.column.name for entry in attributes]
+    if not attributes or not set(key) <= set(names):
+        return None
+    return tuple(_required(entry) if name in key else entry for name, entry in zip(names, attributes, strict=True)), key
+
+
+def _required(entry: Attribute) -> Attribute:
+    return replace(entry, format=replace(entry.format, nullable=False, column=replace(entry.format.column, nullable=False)))
+
+
+def _entries(tokens: list[str]) -> list[list[str]]:
+    """What stands between the first parenthesis and its end, cut at its commas."""
+    entries: list[list[str]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token == "(") - (token == ")")
+        if depth == 0:
+            break
+        if depth == 1 and token == ",":
+            entries.append([])
+        elif depth > 1 or token != "(":
+            entries[-1].append(token)
+    return [entry for entry in entries if entry]

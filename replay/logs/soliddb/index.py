@@ -22,7 +22,7 @@ from replay.logs.soliddb.detect import Group, Shape, settle
 from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.rows import walk
-from replay.logs.soliddb.tables import Known, Manifest
+from replay.logs.soliddb.tables import Attribute, Known, Manifest
 from replay.logs.soliddb.timeline import Timeline
 from replay.logs.soliddb.values import Keys, look_at
 from sqlgen.structure import StructureChange
@@ -228,29 +228,36 @@ class _Builder:
         return boundary
 
     def _shape(self, images: Numbers, boundary: int) -> tuple[Shape, tuple[str, ...]]:
-        """Found out from images of the tables as the export shows them: those between the DDL records around its moment."""
-        ddl_rows = np.flatnonzero(self.live & (self.recid == Rec.DDL))
+        """Found out from images whose columns are known: those of tables as the export shows them, and, as far as statements tell, before and after."""
+        records, unread = self._ddl_records(None)
+        line = timeline.build(self.known, records, boundary, "C", self.settings.charset, lambda *_: (False, 1))
         groups, whole = list[Group](), list[Group]()
         for relid in np.unique(self.table[images]).tolist():
-            entry = self.known.get(relid)
-            if entry is None:
-                continue
             mine = images[self.table[images] == relid]
-            about = ddl_rows[(self.table[ddl_rows] == relid) | (self.table[ddl_rows] == NONE)]
+            if relid in self.known:
+                whole.append(self._group(mine, self.known[relid].attributes, relid))
+            about = unread[(self.table[unread] == relid) | (self.table[unread] == NONE)]
             low = about[about < boundary].max(initial=-1)
             high = about[about >= boundary].min(initial=len(self.rows))
-            now = mine[(mine > low) & (mine < high)]
-            name = f"{entry.schema}.{entry.name}"
-            for chosen, group in ((now, groups), (mine, whole)):
-                group.append(Group(name, entry.attributes, self.rows.start[chosen], self.rows.end[chosen], self.rows.row[chosen]))
+            clear = mine[(mine > low) & (mine < high)]
+            versions = line.version_at(relid, clear)
+            groups += [
+                self._group(clear[versions == number], line.attributes[number], relid)
+                for number in np.unique(versions[versions >= 0]).tolist()
+            ]
         if not any(len(group.start) for group in groups):
             groups = whole
-        name = self.rows.files[0].name
-        framing, columns = self.settings.framing, self.settings.columns
+        name, framing, columns = self.rows.files[0].name, self.settings.framing, self.settings.columns
         return settle(groups, self.rows.data, name, framing, columns)
 
+    def _group(self, chosen: Numbers, attributes: tuple[Attribute, ...], relid: int) -> Group:
+        known = self.known.get(relid)
+        name = f"RELID {relid}" if known is None else f"{known.schema}.{known.name}"
+        return Group(name, attributes, self.rows.start[chosen], self.rows.end[chosen], self.rows.row[chosen])
+
     def _timeline(self, images: Numbers, shape: Shape, boundary: int) -> Timeline:
-        records = self._ddl_records(shape)
+        records, unread = self._ddl_records(shape)
+        self._fault(unread, NO_LAYOUT)
 
         def closes(relid: int, low: int, high: int, fmt: RowFormat) -> tuple[bool, int]:
             mine = images[(self.table[images] == relid) & (images > low) & (images < high)]
@@ -258,23 +265,19 @@ class _Builder:
 
         return timeline.build(self.known, records, boundary, shape.columns, self.settings.charset, closes)
 
-    def _ddl_records(self, shape: Shape) -> list[timeline.Record]:
-        """DDL records of committed units with their statements."""
-        records = []
+    def _ddl_records(self, shape: Shape | None) -> tuple[list[timeline.Record], Numbers]:
+        """DDL records of committed units with their statements, and those that cannot be read (as long as no framing is known: in no plain layout)."""
+        records, unread = [], []
         wanted = np.flatnonzero(self.live & (self.recid == Rec.DDL) & (self.entries["fault"] == 0))
         texts = self._statements(wanted)
         for row in wanted.tolist():
-            event = ddl.read(self._data(row), self.settings.charset, shape.framing)
+            event = ddl.read(self._data(row), self.settings.charset, None if shape is None else shape.framing)
             if event is None:
-                self._fault(np.array([row]), NO_LAYOUT)
+                unread.append(row)
                 continue
             relid = int(self.table[row])
-            records.append(
-                timeline.Record(
-                    row, None if relid == NONE or event.kind not in layouts.TABLE_DDL else relid, event, event.text or texts.get(row, "")
-                )
-            )
-        return records
+            records.append(timeline.Record(row, None if relid == NONE else relid, event, event.text or texts.get(row, "")))
+        return records, np.array(unread, np.int64)
 
     def _data(self, row: int) -> bytes:
         return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()

@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from replay.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.ddl import Alter, Event
+from replay.logs.soliddb.ddl import Alter, Event, Name
 from replay.logs.soliddb.detect import listed
 from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
 from replay.logs.soliddb.tables import Attribute, Known, version_of
 from sqlgen.schema import Column, Table
+from sqlgen.soliddb.history import History
 from sqlgen.structure import Action, StructureChange
 
 Index = npt.NDArray[np.int64]
@@ -45,12 +46,17 @@ class State:
     name: str
 
 
+#: A state and its version (-1: none).
+_Held = tuple["State | None", int]
+
+
 @dataclass
 class Timeline:
-    """``versions`` of all tables; of each table id the rows from which on a version holds (``steps``; -1: none); ``changes`` of structure by row, with
-    the version they are filed under; ``truncated`` rows; ``warnings``."""
+    """``versions`` of all tables, with all ``attributes`` of each; of each table id the rows from which on a version holds (``steps``; -1: none);
+    ``changes`` of structure by row, with the version they are filed under; ``truncated`` rows; ``warnings``."""
 
     versions: list[TableVersion] = field(default_factory=list)
+    attributes: dict[int, tuple[Attribute, ...]] = field(default_factory=dict)
     steps: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     changes: dict[int, tuple[int, StructureChange]] = field(default_factory=dict)
     truncated: dict[int, int] = field(default_factory=dict)
@@ -78,41 +84,42 @@ class _Builder:
         self.closes = closes
         self.result = Timeline()
         self.tables: dict[int, list[Record]] = {}
-        self.others: list[Record] = []
+        self.made: dict[int, Known] = {}
+        self.around: dict[int, tuple[_Held, _Held]] = {}
         self.stray: dict[tuple[str, str], int] = {}
+        self.names: dict[str, set[int]] = {}
+        for entry in known.values():
+            self.names.setdefault(entry.name, set()).add(entry.id)
 
     def run(self) -> Timeline:
-        names: dict[str, set[int]] = {}
-        for entry in self.known.values():
-            names.setdefault(entry.name, set()).add(entry.id)
         created = {(r.event.name.schema, r.event.name.name): r.relid for r in self.records if r.event.kind is Ddl.CREATE_TABLE and r.relid}
         for record in self.records:
             relid = record.relid if record.event.kind in TABLE_DDL else None
             if record.event.kind in TABLE_DDL and relid is None:
-                relid = created.get((record.event.name.schema, record.event.name.name)) or self._by_name(record, names)
-            if relid is None:
-                self.others.append(record)
-            else:
+                relid = created.get((record.event.name.schema, record.event.name.name)) or self._by_name(record.event.name)
+            if relid is not None:
                 self.tables.setdefault(relid, []).append(record)
         for relid in sorted({*self.known, *self.tables}):
             self._table(relid, self.tables.get(relid, []))
-        for record in self.others:
-            self._other(record)
+        history = History()
+        for record in self.records:
+            self._change(record, history)
         return self.result
 
-    def _by_name(self, record: Record, names: Mapping[str, set[int]]) -> int | None:
+    def _by_name(self, wanted: Name) -> int | None:
         """The table of a name that only one table has."""
-        wanted = record.event.name
-        fits = [relid for relid in names.get(wanted.name, ()) if wanted.schema in ("", self.known[relid].schema)]
+        fits = [relid for relid in self.names.get(wanted.name, ()) if wanted.schema in ("", self.known[relid].schema)]
         return fits[0] if len(fits) == 1 else None
 
     # -- one table ----------------------------------------------------------------------------------------------------------------------
 
     def _table(self, relid: int, records: list[Record]) -> None:
         """The states between a table's DDL records, and what each of these does."""
-        before = [record for record in records if record.row < self.exported]
-        after = records[len(before) :]
         known = self.known.get(relid)
+        before = [record for record in records if record.row < self.exported]
+        if known is None and records[0].event.kind is Ddl.CREATE_TABLE:
+            before = []  # made and gone before the export: from its beginning on
+        after = records[len(before) :]
         states: list[State | None] = [None if known is None else State(known.attributes, known.schema, known.name)]
         for number in range(len(before) - 1, -1, -1):
             low = before[number - 1].row if number else -1
@@ -124,8 +131,9 @@ class _Builder:
             (-1, versions[0]),
             *((record.row, version) for record, version in zip(records, versions[1:], strict=True)),
         ]
-        for record, old, new in zip(records, range(len(records)), range(1, len(states)), strict=True):
-            self._change(relid, record, (states[old], versions[old]), (states[new], versions[new]))
+        held = list(zip(states, versions, strict=True))
+        for number, record in enumerate(records):
+            self.around[record.row] = held[number], held[number + 1]
 
     def _versions(self, relid: int, states: Sequence[State | None]) -> list[int]:
         """A version of each state (-1: none), one for neighbours that are the same."""
@@ -136,10 +144,11 @@ class _Builder:
                 made.append(-1)
                 continue
             if last is None or last[0] != state:
-                base = self.known.get(relid) or Known(relid, "", state.schema, state.name, state.attributes, ())
+                base = self.known.get(relid) or self.made[relid]
                 held = listed(state.attributes, self.columns)
                 version = version_of(len(self.result.versions), base, held, len(made) + 1, (state.schema, state.name))
                 self.result.versions.append(version)
+                self.result.attributes[version.index] = state.attributes
                 last = state, version.index
             made.append(last[1])
         return made
@@ -200,7 +209,7 @@ class _Builder:
         if kind is Ddl.DROP_TABLE:
             return None
         if kind is Ddl.CREATE_TABLE:
-            return State(None, told.schema, told.name)
+            return self._created(relid, record)
         if before is None or before.attributes is None:
             return before
         if kind is Ddl.RENAME_TABLE and told.name != before.name:
@@ -216,6 +225,16 @@ class _Builder:
             return replace(before, attributes=None)
         return made
 
+    def _created(self, relid: int, record: Record) -> State:
+        """A table that the catalog export does not have, as its CREATE TABLE says; which hidden columns it has is not known."""
+        told = record.event.name
+        found = ddl.created(record.text, self.charset) if record.text and self.columns != "C" else None
+        if found is None:
+            return State(None, told.schema, told.name)
+        attributes, key = found
+        self.made[relid] = Known(relid, told.catalog, told.schema, told.name, attributes, key)
+        return State(attributes, told.schema, told.name)
+
     def _renamed(self, record: Record, before: State) -> State:
         change = ddl.alter(record.text) if record.text else None
         if change is not None and change.what == "name":
@@ -230,29 +249,47 @@ class _Builder:
 
     # -- what goes into the change stream -----------------------------------------------------------------------------------------------
 
-    def _change(self, relid: int, record: Record, old: tuple[State | None, int], new: tuple[State | None, int]) -> None:
+    def _change(self, record: Record, history: History) -> None:
+        """What a record puts into the change stream: its statement; without one, what the columns before and after say, or a note."""
         kind = record.event.kind
-        version = new[1] if new[1] >= 0 else old[1]
+        (old, old_version), (new, new_version) = self.around.get(record.row, ((None, -1), (None, -1)))
+        version = new_version if new_version >= 0 else old_version
         if kind is Ddl.TRUNCATE_TABLE:
             self.result.truncated[record.row] = version
             return
         if version < 0:
-            version = self._stray(record, old[0] or new[0])
+            version = self._stray(record, old or new)
         table = self.result.versions[version].table
-        made = StructureChange(Action.NOTE, table, note=_noted(record))
-        if kind is Ddl.CREATE_TABLE and new[1] >= 0:
+        schema = self._schema(record, old or new)
+        note = StructureChange(Action.NOTE, table, note=_noted(record))
+        if record.text and schema and kind not in _COUNTERS:
+            self.result.changes[record.row] = version, history.change(record.text, table, schema)
+            return
+        made = note
+        if kind is Ddl.CREATE_TABLE and new_version >= 0:
             made = StructureChange(Action.CREATE_TABLE, table)
-        elif kind is Ddl.DROP_TABLE:
+        elif kind is Ddl.DROP_TABLE and table.schema:
             made = StructureChange(Action.DROP_TABLE, table, reversible=False)
-        elif kind is Ddl.ALTER_TABLE and min(old[1], new[1]) >= 0:
-            made = _altered(self.result.versions[old[1]].table, table, made)
+        elif kind is Ddl.ALTER_TABLE and min(old_version, new_version) >= 0:
+            made = _altered(self.result.versions[old_version].table, table, note)
+        if kind not in _COUNTERS:
+            history.forget()
+            if made is note:
+                what = "its schema is not known" if record.text else "its statement is not in the log"
+                name = f"{layouts.DDL_NAMES[kind]} {record.event.name.name}"
+                self.result.warnings.append(f"{name}: {what}; it is noted and not repeated")
         self.result.changes[record.row] = version, made
 
-    def _other(self, record: Record) -> None:
-        self.result.changes[record.row] = (
-            (version := self._stray(record, None)),
-            StructureChange(Action.NOTE, self.result.versions[version].table, note=_noted(record)),
-        )
+    def _schema(self, record: Record, state: State | None) -> str:
+        """Where names without schema are in a statement: where its object is, or the table that it speaks of."""
+        if state is not None and state.schema:
+            return state.schema
+        owner = self.known.get(record.relid or -1) or self.made.get(record.relid or -1)
+        if record.event.name.schema or owner is not None:
+            return record.event.name.schema or (owner.schema if owner is not None else "")
+        fits = [self._by_name(Name(word)) for word in ddl.words(record.text)]
+        schemas = {self.known[relid].schema for relid in fits if relid is not None}
+        return schemas.pop() if len(schemas) == 1 else ""
 
     def _stray(self, record: Record, state: State | None) -> int:
         """The version under which a record of an object without known columns is filed."""
@@ -264,6 +301,10 @@ class _Builder:
             self.result.versions.append(TableVersion(index, empty, 0, 0, 0, 1, 0, bytes(10), bytes(10), schema, name, RowFormat(())))
             self.stray[schema, name] = index
         return self.stray[schema, name]
+
+
+#: Counters are solidDB's own; there is no SQL for them.
+_COUNTERS = (Ddl.CREATE_COUNTER, Ddl.DROP_COUNTER)
 
 
 def _noted(record: Record) -> str:
