@@ -73,7 +73,7 @@ def translate(text: str, dialect: str, names: str = "lower", place: Place | None
         hint = "Leave the table out (--exclude-table), or make the change by hand and begin after it (--from-lrsn)"
         raise SqlgenError("LR3003", f"found {shown(text)}; expected what {dialect} can say: {problem}", hint) from None
     except SqlgenError as error:
-        raise SqlgenError(error.code, f"in {shown(text)}: {error.message}", error.hint) from None
+        raise SqlgenError(error.code, f"found {shown(text)}: {error.message}", error.hint) from None
     if made.target.dropped:
         made.notes.append(f"the catalog {', '.join(sorted(made.target.dropped))} is not part of names")
     return Translation(tuple(statements), tuple(made.notes))
