@@ -177,9 +177,16 @@ def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
 
 
 def _add_ddl(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]) -> None:
-    make = commands.add_parser("ddl", help="write SQL that makes the tables of a log in another database", **layout)
+    make = commands.add_parser(
+        "ddl", help="write SQL that makes the tables of a log in another database, or changes them as it says", **layout
+    )
     _add_log(make)
     group = make.add_argument_group("tables")
+    group.add_argument(
+        "--changes",
+        choices=("redo", "undo"),
+        help="not the tables, but the log's changes of their structure (CREATE, ALTER, DROP), or what takes them back",
+    )
     group.add_argument("--out", type=Path, metavar="FILE", help="the file to write (default: standard output)")
     group.add_argument("--overwrite", action="store_true", help="replace a file that is already there")
     group.add_argument(
@@ -188,6 +195,10 @@ def _add_ddl(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[
     _add_dialect(group)
     _add_names(group)
     _add_tables(group)
+    group = make.add_argument_group("with --changes")
+    group.add_argument("--from-lrsn", type=_position, metavar="X", help="lowest commit LRSN, inclusive")
+    group.add_argument("--until-lrsn", type=_position, metavar="X", help="highest commit LRSN, inclusive")
+    group.add_argument("--ur", action="append", default=[], type=_unit, metavar="URID[/MEMBER]", help="only these units of recovery")
     _add_schema(make)
     make.set_defaults(run=run["ddl"])
 

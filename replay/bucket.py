@@ -19,7 +19,7 @@ from replay import order
 from replay.changes import RECORD, Change, Envelope, distinct, opaque, take_records
 from replay.decode import Problem, RowDecoder
 from replay.errors import Finding, Where
-from replay.logs import Images, LogFile
+from replay.logs import Images, LogFile, where_of
 from replay.plan import Plan
 from replay.report import Tally
 from replay.selection import REASONS

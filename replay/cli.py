@@ -20,6 +20,7 @@ from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
 from replay.cascade import consequences, what_if, what_if_text
 from replay.catalog import TableVersion
+from replay.ddl import structure_script
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING, InputError, LogReplayError, UsageError, Where
 from replay.formats import check_datasets
 from replay.keys import KeySpaces
@@ -152,6 +153,10 @@ def _graph(arguments: argparse.Namespace) -> int:
 def _ddl(arguments: argparse.Namespace) -> int:
     if arguments.out is not None and arguments.out.exists() and not arguments.overwrite:
         raise UsageError("LR1002", f"{arguments.out} exists", hint="Name another file, or use --overwrite")
+    if arguments.changes is not None:
+        return _structure(arguments)
+    if arguments.from_lrsn or arguments.until_lrsn or arguments.ur:
+        raise UsageError("LR1001", "--from-lrsn, --until-lrsn and --ur choose changes", hint="Give --changes redo or --changes undo")
     selection = Selection(tables=tuple(arguments.table), exclude_tables=tuple(arguments.exclude_table))
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
         log = _open(arguments, source_named(arguments.source), scratch)
@@ -197,6 +202,32 @@ def _migrate(arguments: argparse.Namespace) -> int:
     _tell_bundle(made.redo)
     print(f"{made.folder / migrate.STEPS} says what to run in which order")
     return made.exit_code
+
+
+def _structure(arguments: argparse.Namespace) -> int:
+    """``ddl --changes``."""
+    family = source_named(arguments.source)
+    chosen = Selection(
+        tables=tuple(arguments.table),
+        exclude_tables=tuple(arguments.exclude_table),
+        from_position=arguments.from_lrsn,
+        until_position=arguments.until_lrsn,
+        units=tuple(arguments.ur),
+    )
+    check_needs(family, "structure", chosen)
+    with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
+        log = _open(arguments, family, scratch)
+        _taken(log, chosen)
+        undo, profile = arguments.changes == "undo", profile_named(arguments.dialect)
+        made = structure_script(log, _placed(chosen, log), profile, arguments.names, undo)
+    if arguments.out is None:
+        print(made.text, end="")
+    else:
+        write_file(arguments.out, made.text)
+        print(f"{made.changes} changes of structure in {arguments.out}")
+    for entry in made.lost:
+        print(f"warning: not brought back: {entry}", file=sys.stderr)
+    return EXIT_WARNING if made.lost else EXIT_OK
 
 
 def _script(mode: str, arguments: argparse.Namespace) -> int:

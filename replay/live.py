@@ -15,7 +15,7 @@ import tenacity
 import replay
 from replay.apply import Ahead, Applier, Journey, Pace, Progress, nothing, rejected_keys
 from replay.bundle import Digests, changes_by_table, raise_for
-from replay.changes import unit_text
+from replay.changes import Change, unit_text
 from replay.crew import Crew, Splitter
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Refusal, TargetError, UsageError
 from replay.evidence import EvidenceRoom
@@ -126,10 +126,16 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         with tempfile.TemporaryDirectory(prefix="logreplay-replay-") as folder:
             began = time.perf_counter()
             outcome = carry_out(replace(plan, constraints=work.constraints), log, work.engine, Path(folder))
+            if outcome.plan.prepared and _altered(log, outcome.tally):
+                # Statements are prepared ahead of the change that makes their table or column: nothing may be.
+                _emptied(Path(folder))
+                outcome = carry_out(replace(plan, constraints=work.constraints, prepared=False), log, work.engine, Path(folder))
             plan, tally = outcome.plan, outcome.tally
             raise_for(plan, tally)
             _refuse_halves(way, tally, pending)
             problems = _problems(plan, log, tally, facts, request)
+            if _altered(log, tally) and not session.alters:
+                problems.append("the log changes tables' structure, and the target ends its transaction at such a statement")
             scripts = open_scripts(Path(folder))
             ahead = replace(way.journey(0, frozenset(pending)), ahead_of=ahead_of).ahead(scripts)
             _tell_plan(log, target, request, way, tally, ahead, problems, runs, time.perf_counter() - began, echo)
@@ -331,15 +337,16 @@ def _problems(plan: Plan, log: LogFile, tally: Tally, facts: Mapping[str, TableF
     """Why the target as it is would not take the changes, or change them: one line for each reason."""
     profile, names = profile_named(plan.options.dialect), plan.options.names
     problems: list[str] = []
+    altered = _altered(log, tally)
     for version in sorted({version for version, _ in tally.changes}):
         found = log.catalog.versions[version]
         known = facts.get(found.name)
         if known is None:
-            problems.append(f"{found.name}: the target has no such table")
+            problems += [] if found.name in altered else [f"{found.name}: the target has no such table"]
             continue
         missing = [c.name for c in found.table.columns if target_name(c.name, profile, names) not in known.columns]
         excluded = {name.rpartition(".")[2] for name in plan.options.render.exclude_columns}
-        if absent := [name for name in missing if name not in excluded]:
+        if (absent := [name for name in missing if name not in excluded]) and found.name not in altered:
             problems.append(f"{found.name}: the target's table has no column {', '.join(absent)}")
         key = {target_name(name, profile, names) for name in found.table.key}
         if key and not any(set(unique) <= key for unique in known.unique_keys):
@@ -352,6 +359,16 @@ def _problems(plan: Plan, log: LogFile, tally: Tally, facts: Mapping[str, TableF
         if request.enforcement:
             problems += _would_act(found.name, known, plan)
     return list(dict.fromkeys(problems))
+
+
+def _altered(log: LogFile, tally: Tally) -> frozenset[str]:
+    """The tables whose structure the changes of a run change."""
+    return frozenset(log.catalog.versions[version].name for version, change in tally.changes if change == Change.STRUCTURE)
+
+
+def _emptied(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
 
 
 def _would_act(name: str, known: TableFacts, plan: Plan) -> list[str]:

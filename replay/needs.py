@@ -29,6 +29,8 @@ def needed(mode: str, selection: Selection) -> Iterator[tuple[str, str]]:
     """(option or command, fact it needs) of a run."""
     if mode == "undo":
         yield "undo", "before images"
+    if mode == "structure":
+        yield "ddl --changes", "structure"
     for field, value, option, fact in _SELECTION:
         given = getattr(selection, field)
         if given == value if value is not None else given:

@@ -113,7 +113,8 @@ class BucketRenderer(BucketReader[tuple[pa.StringArray, Index]]):
         try:
             made = structure.statements(wanted, self.profile, self.plan.options.names)
         except SqlgenError as error:
-            return "", (error.code, error.message, "a change of structure that can be repeated", error.hint)
+            found, _, expected = error.message.removeprefix("found ").partition("; expected ")
+            return "", (error.code, found, expected or f"what {self.profile.name} can say", error.hint)
         return "\n".join(made) if made else f"-- {name}: nothing to do ({change.action.value})", None
 
     # -- emission -------------------------------------------------------------------------------------------------------------------------

@@ -103,6 +103,8 @@ class Session(Protocol):
     merges: bool
     #: Whether several sessions can write at once.
     parallel: bool
+    #: Whether statements that change tables' structure are part of a transaction, and are undone with it.
+    alters: bool
 
     def own(self, table: str) -> str:
         """How a table of ours is spelled (in a schema, or with a prefix)."""

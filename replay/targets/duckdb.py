@@ -108,6 +108,7 @@ class DuckdbSession:
     prepares = False
     merges = False
     parallel = False
+    alters = True
     types: Mapping[str, str] = {}
     savepoints = False
 

@@ -154,6 +154,7 @@ class MysqlSession:
     prepares = False
     merges = False
     parallel = True
+    alters = False
 
     def __init__(self, url: str, dialect: str) -> None:
         import pymysql

@@ -54,6 +54,7 @@ class PostgresSession:
     prepares = True
     merges = True
     parallel = True
+    alters = True
 
     def __init__(self, url: str, shown: str) -> None:
         import psycopg

@@ -127,6 +127,7 @@ class SqliteSession:
     prepares = False
     merges = False
     parallel = False
+    alters = True
     types: Mapping[str, str] = {}
 
     def __init__(self, url: str) -> None:

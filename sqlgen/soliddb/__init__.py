@@ -2,7 +2,7 @@
 
 The grammar is that of the SQL statements in the solidDB manuals, releases 7, 100 and 200, with the type synonyms of the engine. What other dialects
 have too becomes sqlglot's own nodes; the rest becomes nodes of :mod:`sqlgen.soliddb.nodes`, which no other generator knows. Text that is not
-understood is a ParseError; there are no ``Command`` nodes.
+understood is a ParseError; there are no ``Command`` nodes. :mod:`sqlgen.soliddb.translate` says statements for other databases.
 """
 
 from __future__ import annotations

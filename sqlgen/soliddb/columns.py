@@ -69,6 +69,23 @@ def column_of(name: str, kind: exp.DataType, nullable: bool) -> Column:
     return Column(name, _UNLIMITED.get(found, found), nullable)
 
 
+_WORDS = {
+    SqlType.SMALLINT: "SMALLINT", SqlType.INTEGER: "INTEGER", SqlType.BIGINT: "BIGINT", SqlType.REAL: "REAL", SqlType.DOUBLE: "DOUBLE PRECISION",
+    SqlType.DECFLOAT: "DECIMAL", SqlType.CHAR: "CHAR", SqlType.VARCHAR: "VARCHAR", SqlType.CLOB: "LONG VARCHAR", SqlType.BINARY: "BINARY",
+    SqlType.VARBINARY: "VARBINARY", SqlType.BLOB: "LONG VARBINARY", SqlType.DATE: "DATE", SqlType.TIME: "TIME", SqlType.TIMESTAMP: "TIMESTAMP",
+}  # fmt: skip
+
+
+def type_text(column: Column) -> str | None:
+    """A type of solidDB for which :func:`column_of` gives the column again; None where it has none. (Which of those that are kept in the same way
+    it was declared with, TINYINT or SMALLINT, the column does not tell.)"""
+    if column.type is SqlType.DECIMAL:
+        return f"NUMERIC({column.length}, {column.scale})"
+    word = _WORDS.get(column.type)
+    sized = column.type in (SqlType.CHAR, SqlType.VARCHAR, SqlType.BINARY, SqlType.VARBINARY)
+    return f"{word}({column.length})" if word is not None and sized else word
+
+
 def constant(tree: exp.Expr, column: Column) -> Any:
     """The value of a constant in a column, by the contract of :mod:`sqlgen.schema`; None for NULL. ValueError, with what was expected, for a
     constant that the column's type does not have."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import Table
+from sqlgen.schema import Column, Table
 from sqlgen.soliddb import nodes
+from sqlgen.soliddb.columns import type_text
 from sqlgen.soliddb.expressions import Place, source_name
 from sqlgen.soliddb.translate import default_of, read
 from sqlgen.structure import Action, Source, StructureChange
@@ -38,9 +39,10 @@ class History:
     place: Place = field(default_factory=Place)
     made: dict[Key, exp.Create] = field(default_factory=dict)
 
-    def change(self, text: str, table: Table, schema: str = "") -> StructureChange:
+    def change(self, text: str, table: Table, schema: str = "", former: Table | None = None) -> StructureChange:
         """What a statement does, and what takes it back; later statements build on it. ``table`` is what the change is filed under, ``schema`` that of
-        names without one in this statement (that of the history where it is empty).
+        names without one in this statement (that of the history where it is empty). ``former``: the table that the statement names as a catalog
+        described it before, for where no statement made it; that leaves out default values and all constraints but the key.
 
         Never raises: a statement that is not understood raises when it is written for a target, cannot be taken back, and nothing of what
         came before it is relied on any more.
@@ -55,6 +57,8 @@ class History:
         key = _key_of(tree, place)
         source = Source(text, place.schema, place.catalog, self._before(tree, place))
         back = self._back(tree, key, place)
+        if back.trees is None and former is not None:
+            back = _described_back(tree, former) or back
         self._apply(tree, key, place)
         undo: tuple[Source, ...] | None = None
         if back.trees is not None:
@@ -270,6 +274,46 @@ def _unaltered_column(column: exp.ColumnDef, action: exp.AlterColumn) -> exp.Alt
         return exp.AlterColumn(this=name, drop=True, allow_null=True) if was_null else exp.AlterColumn(this=name, allow_null=False)
     default = default_of(column)
     return exp.AlterColumn(this=name, drop=True) if default is None else exp.AlterColumn(this=name, default=default.copy())
+
+
+# -- what a catalog knows of a table ---------------------------------------------------------------------------------------------------------
+
+
+def _described_back(tree: exp.Expr, former: Table) -> _Back | None:
+    """What takes a statement back as far as a catalog's description of its table says; None where that does not."""
+    text, lost = None, ""
+    definitions = {column.name: _definition(column) for column in former.columns}
+    if isinstance(tree, exp.Drop) and tree.args["kind"] == "TABLE" and former.columns and not tree.args.get("cascade"):
+        key = [f"PRIMARY KEY ({', '.join(_quoted(name) for name in former.key)})"] if former.key else []
+        text = (
+            None
+            if None in definitions.values()
+            else f"CREATE TABLE {_written(_named(tree))} ({', '.join([*map(str, definitions.values()), *key])})"
+        )
+        lost = "the rows of the table, its default values, and all constraints and indexes but its key"
+    elif isinstance(tree, exp.Alter) and isinstance(tree.args["actions"][0], exp.Drop):
+        made = definitions.get(source_name(tree.args["actions"][0].args["tables"][0].this))
+        text = made and f"ALTER TABLE {_written(tree.this)} ADD COLUMN {made}"
+        lost = "the values of the column and its default value"
+    elif isinstance(tree, exp.Alter) and isinstance(tree.args["actions"][0], exp.AlterColumn):
+        action = tree.args["actions"][0]
+        columns = {column.name: column for column in former.columns}
+        column = columns.get(source_name(action.this))
+        head = f"ALTER TABLE {_written(tree.this)}"
+        if column is not None and action.args.get("dtype") is not None and type_text(column):
+            text = f"{head} MODIFY COLUMN {_quoted(column.name)} {type_text(column)}"
+        elif column is not None and action.args.get("allow_null") is not None:
+            text = f"{head} ALTER COLUMN {_quoted(column.name)} {'DROP' if column.nullable else 'ADD'} NOT NULL"
+    return None if not text else _Back((read(text),), lost=lost)
+
+
+def _definition(column: Column) -> str | None:
+    text = type_text(column)
+    return None if text is None else f"{_quoted(column.name)} {text}{'' if column.nullable else ' NOT NULL'}"
+
+
+def _quoted(name: str) -> str:
+    return str(exp.to_identifier(name, quoted=True).sql(dialect="soliddb"))
 
 
 # -- names and entries ----------------------------------------------------------------------------------------------------------------------

@@ -156,7 +156,8 @@ class SoliddbParser(PhraseParser):
     def _name(self) -> exp.Table:
         """``[[catalog.]schema.]name``."""
         name = self._parse_table_parts(schema=True)
-        if not isinstance(name, exp.Table) or not isinstance(name.this, exp.Identifier):
+        parts = [] if name is None else [name.args[part] for part in ("this", "db", "catalog") if name.args.get(part) is not None]
+        if not isinstance(name, exp.Table) or not all(isinstance(part, exp.Identifier) for part in parts):
             self.raise_error("Expected a name of up to three parts")
             raise AssertionError("raise_error returned")
         return name

@@ -73,7 +73,7 @@ def translate(text: str, dialect: str, names: str = "lower", place: Place | None
         hint = "Leave the table out (--exclude-table), or make the change by hand and begin after it (--from-lrsn)"
         raise SqlgenError("LR3003", f"found {shown(text)}; expected what {dialect} can say: {problem}", hint) from None
     except SqlgenError as error:
-        raise SqlgenError(error.code, f"in {shown(text)}: {error.message}", error.hint) from None
+        raise SqlgenError(error.code, f"found {shown(text)}: {error.message}", error.hint) from None
     if made.target.dropped:
         made.notes.append(f"the catalog {', '.join(sorted(made.target.dropped))} is not part of names")
     return Translation(tuple(statements), tuple(made.notes))
@@ -129,6 +129,8 @@ def shape_of(tree: exp.Create) -> Shape:
         raise CannotSay("it has two primary keys, or two columns of one name")
     key_name, key_entry = keys[0] if keys else (None, None)
     key = tuple(source_name(name) for name in key_entry.expressions) if key_entry is not None else ()
+    if not set(key) <= definitions.keys():
+        raise CannotSay(f"it has no column {', '.join(sorted(set(key) - definitions.keys()))}, which its primary key names")
     columns = [replace(column, nullable=column.nullable and column.name not in key) for column in columns]
     rest = tuple((name, entry) for name, entry in entries if not isinstance(entry, exp.PrimaryKey))
     return Shape(tuple(columns), definitions, key, key_name, rest)

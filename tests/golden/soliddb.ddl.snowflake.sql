@@ -57,7 +57,7 @@ DROP TABLE "DBA"."PART";
 << all of it
 -- left out: DROP INDEX SESSIONS_IX; the rows of the table are not in the log, and it is not in the target
 >> CREATE UNIQUE INDEX CUSTOMER_IX ON CUSTOMER (NAME DESC, ID)
-!! LR3003 in the statement …: found the unique index CUSTOMER_IX; snowflake has no indexes and does not enforce keys
+!! LR3003 found the statement …: found the unique index CUSTOMER_IX; snowflake has no indexes and does not enforce keys
 << all of it
 -- left out: the index CUSTOMER_IX; snowflake has none
 >> CREATE INDEX ORDERS_IX ON DBA.ORDERS (DAY)

@@ -53,6 +53,7 @@ def test_written_in_one_spelling(text: str, spelled: str) -> None:
         "CREATE TABLE T (A INTEGER DEFAULT NOW())",
         "CREATE TABLE T (A INTEGER DEFAULT B)",
         "CREATE TABLE A.B.C.T (A INTEGER)",
+        "DROP TABLE A..T",
         "CREATE TABLE T (A INTEGER REFERENCES P ON DELETE CASCADE ON DELETE CASCADE)",
         "CREATE TABLE T AS SELECT A FROM U",
         "CREATE OR REPLACE VIEW V AS SELECT A FROM T",

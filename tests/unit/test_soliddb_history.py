@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import Table
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.soliddb.columns import column_of, type_text
 from sqlgen.soliddb.expressions import Place
 from sqlgen.soliddb.history import History
+from sqlgen.soliddb.translate import read
 from sqlgen.structure import StructureChange, statements
 
 TABLE = Table("DBA", "T", ())
@@ -97,6 +100,71 @@ def test_what_is_not_known_does_not_come_back(text: str, why: str) -> None:
     change = history(text)[1]
     assert change.note == why
     assert back(change, values=False) is None
+
+
+FORMER = Table(
+    "DBA",
+    "T",
+    (
+        Column("ID", SqlType.INTEGER, False),
+        Column("odd", SqlType.VARCHAR, True, 20),
+        Column("PRICE", SqlType.DECIMAL, True, 52, 2),
+        Column("AT", SqlType.TIMESTAMP, False, 9),
+        Column("NOTE", SqlType.CLOB),
+    ),
+    ("ID",),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "undone", "lost"),
+    [
+        (
+            "DROP TABLE T",
+            "CREATE TABLE dba.t (id INTEGER NOT NULL, odd VARCHAR(20), price DECIMAL(52, 2), at TIMESTAMP(6) NOT NULL, note TEXT, PRIMARY KEY (id));",
+            True,
+        ),
+        ('ALTER TABLE T DROP COLUMN "odd"', "ALTER TABLE dba.t ADD COLUMN odd VARCHAR(20);", True),
+        ("ALTER TABLE T MODIFY COLUMN PRICE DECIMAL(9, 4)", "ALTER TABLE dba.t ALTER COLUMN price TYPE DECIMAL(52, 2);", False),
+        ("ALTER TABLE T ALTER COLUMN NOTE ADD NOT NULL", "ALTER TABLE dba.t ALTER COLUMN note DROP NOT NULL;", False),
+        ("ALTER TABLE T ALTER COLUMN AT DROP NOT NULL", "ALTER TABLE dba.t ALTER COLUMN at SET NOT NULL;", False),
+    ],
+)
+def test_a_former_state_that_a_catalog_told(text: str, undone: str, lost: bool) -> None:
+    change = History(Place("DBA")).change(text, TABLE, former=FORMER)
+    assert back(change, values=False) == [undone]
+    assert (back(change) is None) == lost
+    assert bool(change.note) == lost
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DROP TABLE T CASCADE",
+        "ALTER TABLE T ALTER COLUMN ID DROP DEFAULT",
+        "ALTER TABLE T DROP COLUMN Z",
+        "ALTER TABLE T DROP CONSTRAINT C",
+        "TRUNCATE TABLE T",
+    ],
+)
+def test_what_a_catalog_does_not_tell(text: str) -> None:
+    assert back(History(Place("DBA")).change(text, TABLE, former=FORMER), values=False) is None
+
+
+def test_a_target_that_repeats_definitions_does_not_go_by_a_catalog() -> None:
+    change = History(Place("DBA")).change("ALTER TABLE T MODIFY COLUMN PRICE DECIMAL(9, 4)", TABLE, former=FORMER)
+    inverse = change.inverse()
+    assert inverse is not None
+    with pytest.raises(SqlgenError, match="whole definition"):
+        statements(inverse, MARIADB, "lower")
+
+
+@pytest.mark.parametrize("column", FORMER.columns)
+def test_a_column_in_words_is_the_column(column: Column) -> None:
+    tree = read(f"CREATE TABLE T (C {type_text(column)})")
+    kind = tree.find(exp.DataType)
+    assert kind is not None
+    assert column_of(column.name, kind, column.nullable) == column
 
 
 def test_a_drop_that_took_foreign_keys_along() -> None:
