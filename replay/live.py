@@ -15,7 +15,7 @@ import tenacity
 import replay
 from replay.apply import Ahead, Applier, Journey, Pace, Progress, nothing, rejected_keys
 from replay.bundle import Digests, changes_by_table, raise_for
-from replay.changes import unit_text
+from replay.changes import Change, unit_text
 from replay.crew import Crew, Splitter
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Refusal, TargetError, UsageError
 from replay.evidence import EvidenceRoom
@@ -121,7 +121,9 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         _refuse_ahead(way, ahead_of)
         _refuse_mode(session, way, selection, request)
         facts = _facts(session, log, selection, options)
-        plan = replace(_plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares)
+        plan = replace(
+            _plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares and not log.has_structure
+        )
         runs = store.runs(20) if position is not None else []
         with tempfile.TemporaryDirectory(prefix="logreplay-replay-") as folder:
             began = time.perf_counter()
@@ -328,16 +330,19 @@ def _facts(session: Session, log: LogFile, selection: Selection, options: Script
 
 
 def _problems(plan: Plan, log: LogFile, tally: Tally, facts: Mapping[str, TableFacts | None], request: Request) -> list[str]:
-    """Why the target as it is would not take the changes, or change them: one line for each reason."""
+    """Why the target as it is would not take the changes, or change them: one line for each reason. Of tables that the changes themselves make or alter
+    nothing is asked that they bring about."""
     profile, names = profile_named(plan.options.dialect), plan.options.names
     problems: list[str] = []
+    remade = {log.catalog.versions[version].name for version, change in tally.changes if change == Change.STRUCTURE}
     for version in sorted({version for version, _ in tally.changes}):
         found = log.catalog.versions[version]
         known = facts.get(found.name)
         if known is None:
-            problems.append(f"{found.name}: the target has no such table")
+            problems += [] if found.name in remade else [f"{found.name}: the target has no such table"]
             continue
         missing = [c.name for c in found.table.columns if target_name(c.name, profile, names) not in known.columns]
+        missing = [] if found.name in remade else missing
         excluded = {name.rpartition(".")[2] for name in plan.options.render.exclude_columns}
         if absent := [name for name in missing if name not in excluded]:
             problems.append(f"{found.name}: the target's table has no column {', '.join(absent)}")
