@@ -549,7 +549,7 @@ def _taken(log: LogFile, selection: Selection) -> list[TableVersion]:
     if not taken:
         names = ", ".join(sorted({version.name for version in log.catalog.versions})[:20])
         raise UsageError("LR1004", "--table and --exclude-table leave no table of the log", hint=f"The log has: {names}")
-    return taken
+    return [version for version in taken if version.table.columns]
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

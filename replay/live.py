@@ -121,7 +121,9 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         _refuse_ahead(way, ahead_of)
         _refuse_mode(session, way, selection, request)
         facts = _facts(session, log, selection, options)
-        plan = replace(_plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares)
+        plan = replace(
+            _plan(log, selection, options, way, pending, facts, split_bytes), prepared=session.prepares and not log.has_structure
+        )
         runs = store.runs(20) if position is not None else []
         with tempfile.TemporaryDirectory(prefix="logreplay-replay-") as folder:
             began = time.perf_counter()
@@ -334,7 +336,8 @@ def _facts(session: Session, log: LogFile, selection: Selection, options: Script
 
 
 def _problems(plan: Plan, log: LogFile, tally: Tally, facts: Mapping[str, TableFacts | None], request: Request) -> list[str]:
-    """Why the target as it is would not take the changes, or change them: one line for each reason."""
+    """Why the target as it is would not take the changes, or change them: one line for each reason. Of tables that the changes themselves make or alter
+    nothing is asked that they bring about."""
     profile, names = profile_named(plan.options.dialect), plan.options.names
     problems: list[str] = []
     altered = _altered(log, tally)

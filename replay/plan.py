@@ -174,7 +174,7 @@ def make_plan(log: LogFile, mode: str, selection: Selection, options: ScriptOpti
     """
     if options.render.upsert:
         _check_upsert(selection, options)
-        check_keys(version.table for version in log.catalog.versions if selection.takes_table(version.name))
+        check_keys(version.table for version in log.catalog.versions if version.table.columns and selection.takes_table(version.name))
     taken = np.array([selection.takes_table(f"{v.table.schema}.{v.table.name}") for v in log.catalog.versions] or [False], bool)
     samples: list[npt.NDArray[np.uint64]] = []
     splits: list[Split] = []

@@ -30,8 +30,9 @@ def survey(log: LogFile, time: bytes | None = None, split_bytes: int = 64 << 20)
     for split, offsets, lengths in log.splits(split_bytes):
         for start in range(0, len(offsets), BATCH):
             envelope = log.envelope(split.file, offsets[start : start + BATCH], lengths[start : start + BATCH])
-            committed = envelope.unit_disposition() == ord("C")
-            commit = envelope.commit()[committed]
+            position = envelope.commit()
+            committed = (envelope.unit_disposition() == ord("C")) & position.any(axis=1)  # a record of no unit has no position
+            commit = position[committed]
             if not len(commit):
                 continue
             low, high = _bounds(commit)

@@ -11,6 +11,7 @@ import pytest
 
 from replay import local
 from replay.bundle import write_bundle
+from replay.cli import main
 from replay.logs.soliddb.reader import SolidLog
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
@@ -102,6 +103,21 @@ def test_there_and_back(fresh_database: str, tmp_path: Path, seed: int) -> None:
     assert tables_of(fresh_database) == before
     with psycopg.connect(fresh_database) as connection:
         assert [connection.execute(f"SELECT count(*) FROM app.{name}").fetchone() for name in ("main", "pair")] == [(0,), (0,)]
+
+
+@pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
+def test_replay_there_and_back(fresh_database: str, tmp_path: Path, how: list[str]) -> None:
+    history = History(7, Framing())
+    history.kinds = ("create", "add", "index")
+    history.run(250)
+    log = opened(tmp_path, history)
+    prepared(fresh_database, log, tmp_path)
+    before = tables_of(fresh_database)
+    named = ["--source", "soliddb", "--log", str(tmp_path / "syslog.parquet"), "--catalog", str(tmp_path), "--engine", "local"]
+    assert main(["replay", *named, "--to", fresh_database, "--apply", *how]) == 0
+    assert held(fresh_database, history) == expected(history)
+    assert main(["replay", *named, "--to", fresh_database, "--apply", "--until-lrsn", "0" * 40]) == 0
+    assert tables_of(fresh_database) == before
 
 
 def tables_of(url: str) -> list[tuple[Any, ...]]:

@@ -78,6 +78,11 @@ class LuwLog:
         """True: records lie in files of bytes."""
         return True
 
+    @property
+    def has_structure(self) -> bool:
+        """Whether the log has such changes."""
+        return bool(self.changes)
+
     def inputs(self) -> list[str]:
         """The files the user named."""
         return [*([self.catalog_path] if self.catalog_path else []), *(file.given for file in self.files)]

@@ -93,6 +93,11 @@ class LogmasterLog:
         """True: records lie in files of bytes."""
         return True
 
+    @property
+    def has_structure(self) -> bool:
+        """False: such changes are not in the log."""
+        return False
+
     def inputs(self) -> list[str]:
         """The files the user named."""
         return [self.control_path, *(file.given for file in self.files)]

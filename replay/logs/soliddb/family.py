@@ -23,7 +23,7 @@ _UNKNOWN = {
 
 FAMILY = Family(
     name="soliddb",
-    title="export of solidDB's SYS_LOG",
+    title="solidDB SYS_LOG export",
     capabilities=Capabilities(frozenset(FACTS) - set(_UNKNOWN), _UNKNOWN),
     needs=("log", "catalog"),
     takes=("log", "catalog"),

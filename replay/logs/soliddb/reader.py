@@ -70,6 +70,11 @@ class SolidLog:
         """False: records are rows of an export."""
         return False
 
+    @property
+    def has_structure(self) -> bool:
+        """Whether the log has such changes."""
+        return bool(self.changes)
+
     def inputs(self) -> list[str]:
         """The files the user named."""
         return [*self.catalog_files, *(file.name for file in self.files)]
@@ -220,7 +225,9 @@ class SolidLog:
         name = "commit-logaddr" if self.by_address else "commit-at"
         size = self.addresses().shape[1]
         shown = np.ascontiguousarray(envelope.octets("address")[:, :size]) if self.by_address else envelope.commit()
-        return {"TRXID": pa.array(envelope.of_unit("trx").astype(np.int64)).cast(pa.string()), name: codecs.hex_text(shown)}
+        trx = pa.array(envelope.of_unit("trx").astype(np.int64)).cast(pa.string())
+        unit = codecs.hex_text(np.ascontiguousarray(envelope.unit()[:, :10]))
+        return {"TRXID": trx, "ur": unit, name: codecs.hex_text(shown)}
 
     def trace(self, envelope: Entries) -> pa.Array:
         """``logaddr=… record=…`` of each change, for ``--trace``."""

@@ -257,6 +257,8 @@ class _Builder:
         if kind is Ddl.TRUNCATE_TABLE:
             self.result.truncated[record.row] = version
             return
+        if version < 0 and kind not in TABLE_DDL:
+            version = self._owner(record)
         if version < 0:
             version = self._stray(record, old or new)
         table = self.result.versions[version].table
@@ -279,6 +281,14 @@ class _Builder:
                 name = f"{layouts.DDL_NAMES[kind]} {record.event.name.name}"
                 self.result.warnings.append(f"{name}: {what}; it is noted and not repeated")
         self.result.changes[record.row] = version, made
+
+    def _owner(self, record: Record) -> int:
+        """The version of the table that a statement about an index speaks of; -1 where that is not clear."""
+        if record.event.kind not in (Ddl.CREATE_INDEX, Ddl.DROP_INDEX):
+            return -1
+        named = {relid for word in ddl.words(record.text) if (relid := self._by_name(Name(word))) is not None}
+        relid = record.relid if record.relid in self.result.steps else named.pop() if len(named) == 1 else None
+        return -1 if relid is None else int(self.result.version_at(relid, np.array([record.row]))[0])
 
     def _schema(self, record: Record, state: State | None) -> str:
         """Where names without schema are in a statement: where its object is, or the table that it speaks of."""
