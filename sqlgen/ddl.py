@@ -166,7 +166,7 @@ def create_index(index: Index, profile: Profile, names: str = "lower") -> str:
         params=exp.IndexParameters(columns=columns),
     )
     text = _sql(exp.Create(kind="INDEX", unique=index.unique, this=tree), profile)
-    if profile.indexes == "index" and index.table.schema:
+    if profile.indexes in ("index", "both") and index.table.schema:
         text = text.replace("INDEX ", f"INDEX {_schema(index.table, profile, names)}.", 1)
     return text
 

@@ -16,7 +16,7 @@ from sqlgen.names import check_collisions, identifier, table_expression
 from sqlgen.schema import Table
 
 #: Dialects that can add a foreign key to a table that is there.
-_ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql"})
+_ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,10 @@ class Db2Generator(PhraseGenerator):
         return " ".join(part for part in parts if part)
 
     def alter_sql(self, expression: exp.Alter) -> str:
-        """ALTER TABLE, each action with its own verb and no commas between them."""
+        """ALTER TABLE, each action with its own verb and no commas between them; a new name has a statement of its own."""
+        first = expression.args["actions"][0]
+        if isinstance(first, exp.AlterRename):
+            return f"RENAME TABLE {self.sql(expression, 'this')} TO {self.sql(first, 'this')}"
         actions = " ".join(f"ADD COLUMN {self.sql(a)}" if isinstance(a, exp.ColumnDef) else self.sql(a) for a in expression.args["actions"])
         return f"ALTER TABLE {self.sql(expression, 'this')} {actions}"
 

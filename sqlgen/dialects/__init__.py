@@ -19,6 +19,7 @@ BUILT_IN: dict[str, str] = {
     "mysql": "mysql",
     "mariadb": "mariadb",
     "oracle": "oracle",
+    "db2": "db2",
     "tsql": "tsql",
     "snowflake": "snowflake",
     "bigquery": "bigquery",
@@ -133,8 +134,8 @@ class Profile:
       the commit ('' where the dialect has no such statement); ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE needs to take
       every row; ``client`` shows how to run a script; ``booleans`` true and false.
     * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where an index lives: ``in schema`` (that of its
-      table), ``of table`` (DROP INDEX ... ON), ``index`` (the schema stands at the index's name only), '' none. ``schemas``: what CREATE makes
-      for a schema, '' for nothing. ``rename_in_schema``: the new name of a table needs its schema.
+      table), ``of table`` (DROP INDEX ... ON), ``index`` (the schema stands at the index's name only), ``both`` (and at the
+      table's), '' none. ``schemas``: what CREATE makes for a schema, '' for nothing. ``rename_in_schema``: the new name of a table needs its schema.
     * ``abilities``: what its DDL can say beyond tables, columns and keys.
     * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know, shown in ``logreplay ddl``.
     """

@@ -53,6 +53,7 @@ PROFILE = Profile(
     ),
     types=TYPES,
     schemas="",
+    indexes="both",
     booleans=("1", "0"),
     text=TextForm(special="&", most_bytes=4000),
     floats={

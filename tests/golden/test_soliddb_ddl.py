@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.names import identifier
 from sqlgen.schema import Table
 from sqlgen.soliddb.expressions import Place
 from sqlgen.soliddb.history import History
@@ -62,8 +63,10 @@ _READ = ("CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "DROP TABLE "
 @EVERY_DIALECT
 def test_every_statement_is_one_of_the_target(dialect: str) -> None:
     profile = profile_named(dialect)
-    place = f"INDEX {exp.to_identifier('dba', quoted='dba' in profile.reserved).sql(dialect=profile.sqlglot)}."
-    texts = [line.replace(place, "INDEX ") if profile.indexes == "index" else line for line in shown(dialect) if line.startswith(_READ)]
+    place = f"INDEX {identifier('DBA', profile, 'lower').sql(dialect=profile.sqlglot)}."
+    texts = [
+        line.replace(place, "INDEX ") if profile.indexes in ("index", "both") else line for line in shown(dialect) if line.startswith(_READ)
+    ]
     assert len(texts) > 10
     for text in texts:
         (tree,) = (tree for tree in sqlglot.parse(text, dialect=profile.sqlglot) if tree is not None)

@@ -169,7 +169,7 @@ EVENTS = [
 
 
 def parses(text: str, profile: Profile) -> bool:
-    if profile.indexes == "index":
+    if profile.indexes in ("index", "both"):
         text = text.replace("INDEX shop.", "INDEX ")  # sqlglot knows no schema at an index's name; a live test runs the statement
     (tree,) = sqlglot.parse(text, dialect=profile.sqlglot)
     return tree is not None

@@ -35,7 +35,7 @@ def test_bit_data_is_bytes_and_no_bit_string_or_number(dialect: str) -> None:
     """sqlglot writes ``x'41ff'`` for PostgreSQL (a bit string) and 16895 for Oracle."""
     expected = {
         "postgres": "'\\x41ff'::bytea", "sqlite": "X'41ff'", "duckdb": "FROM_HEX('41ff')", "mysql": "X'41ff'", "mariadb": "X'41ff'",
-        "oracle": "HEXTORAW('41ff')", "tsql": "0x41ff", "snowflake": "TO_BINARY('41ff', 'HEX')", "bigquery": "FROM_HEX('41ff')",
+        "oracle": "HEXTORAW('41ff')", "db2": "BX'41ff'", "tsql": "0x41ff", "snowflake": "TO_BINARY('41ff', 'HEX')", "bigquery": "FROM_HEX('41ff')",
         "redshift": "FROM_HEX('41ff')", "spark": "X'41ff'", "trino": "X'41ff'",
     }  # fmt: skip
     for kind in (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB):
@@ -65,7 +65,7 @@ def test_decimals_and_texts_keep_their_types(dialect: str) -> None:
     columns = (Column("D", SqlType.DECIMAL, True, 31, 5), Column("C", SqlType.CHAR, True, 8))
     made = ddl.create_table(Table("S", "T", columns), profile)
     assert not re.search(r"REAL|FLOAT|DOUBLE|TEXT\(", made), made
-    wide = {"postgres", "duckdb", "mysql", "mariadb", "tsql", "snowflake", "redshift", "spark", "trino"}
+    wide = {"postgres", "db2", "duckdb", "mysql", "mariadb", "tsql", "snowflake", "redshift", "spark", "trino"}
     kind = (
         r"(DECIMAL|NUMERIC)\(31, 5\)"
         if dialect in wide
