@@ -210,7 +210,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
         files.setdefault(file.name.rpartition("/commit_date=")[0], []).append(file)
     described = options.render.describe()
     del described["where_columns"], described["empty_text"]
-    choices = {"parquet": {"parquet_types": export.types}, "debezium": {"schemas": export.schemas}}
+    choices = {"parquet": {"parquet_types": export.types}, "csv": {"csv_null": export.null}, "debezium": {"schemas": export.schemas}}
     return {
         "format": export.format,
         "options": {
