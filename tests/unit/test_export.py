@@ -232,13 +232,13 @@ def test_generations_have_datasets_of_their_own(tmp_path: Path) -> None:
 
 
 def test_names_make_folders_that_stay_where_they_are(tmp_path: Path) -> None:
-    odd = generation(ACCT, 1, name="../A.B@C/D", owner="X Y")
+    odd = generation(ACCT, 1, name="../A.B@C/D=E", owner="X Y")
     log = LogBuilder((odd,))
     log.unit().insert(odd, acct(1))
     manifest = export(written(log, tmp_path), tmp_path / "out")
     (entry,) = manifest["datasets"]
-    assert entry["name"] == "x y.%2E%2E%2Fa%2Eb%40c%2Fd"
-    assert entry["table"] == "X Y.../A.B@C/D"
+    assert entry["name"] == "x y.%2E%2E%2Fa%2Eb%40c%2Fd%3De"
+    assert entry["table"] == "X Y.../A.B@C/D=E"
     assert [path.name for path in (tmp_path / "out").iterdir() if path.is_dir()] == [entry["name"]]
 
 
