@@ -77,6 +77,12 @@ def _ccsid(text: str) -> tuple[str, int]:
     return scheme.upper(), int(value)
 
 
+def _bare(text: str) -> str:
+    if set(text) & set(',"') or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected text without commas, quotes and control characters")
+    return text
+
+
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of at least 1")
@@ -242,6 +248,9 @@ def _add_export(commands: Any, layout: dict[str, Any], run: Mapping[str, Callabl
         default="portable",
         help="portable (default): what Spark reads too, times of day as text, timestamps in microseconds; native: times of day, and nanoseconds "
         "where a column has more than 6 fraction digits",
+    )
+    group.add_argument(
+        "--csv-null", type=_bare, default="", metavar="TEXT", help="csv: what stands for null, without quotes (default: nothing)"
     )
     group.add_argument(
         "--schemas", choices=("inline", "apart"), default="inline", help="debezium: in every event (default), or once, in manifest.json"

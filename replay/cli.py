@@ -260,7 +260,7 @@ def _export(arguments: argparse.Namespace) -> int:
         selection, options = _placed(_selection(arguments), log), _options(arguments)
         _check_bounds(selection)
         unknown = frozenset(family.capabilities.unknown)
-        export = Export(arguments.format, arguments.parquet_types, arguments.schemas, log.source, unknown)
+        export = Export(arguments.format, arguments.parquet_types, arguments.csv_null, arguments.schemas, log.source, unknown)
         versions = _taken(log, selection)
         check_datasets(versions, export, options)
         if selection.where:

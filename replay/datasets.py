@@ -93,7 +93,6 @@ class DatasetSink:
     def _flush(self) -> None:
         for place, part in self._parts.items():
             self._put(place, part)
-        self._waiting = 0
 
     def _put(self, place: str, part: _Part) -> None:
         if not part.rows:

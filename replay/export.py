@@ -137,13 +137,14 @@ class BucketExporter(BucketReader[list[Piece]]):
         time, _ = codecs.decode_log_timestamp(first.commit_time())
         moment, _ = cast(pc.utf8_slice_codeunits(time, 0, _MICROSECONDS), pa.timestamp("us"))
         origin = pa.nulls(len(ordered), pa.string()) if "origins" in self.unknown else _ORIGIN_OF.take(pa.array(envelope.origin()))
+        member = pa.nulls(len(starts), pa.int32()) if "members" in self.unknown else pa.array(first.member().astype(np.int32))
         files = pa.array([Path(file.name).name for file in self.log.files], pa.string())
         found = {
             "op": _OP_OF.take(pa.array(changes.change[ordered])),
             "commit_lrsn": codecs.hex_text(first.commit()).take(of_unit),
             "commit_time": moment.take(of_unit),
             "urid": codecs.hex_text(np.ascontiguousarray(first.unit()[:, :10])).take(of_unit),
-            "member": pa.array(first.member().astype(np.int32)).take(of_unit),
+            "member": member.take(of_unit),
             **{name: values.take(of_unit) for name, values in names.items()},
             "origin": origin,
             "sequence": pa.array(sequence),
@@ -210,7 +211,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
         files.setdefault(file.name.rpartition("/commit_date=")[0], []).append(file)
     described = options.render.describe()
     del described["where_columns"], described["empty_text"]
-    choices = {"parquet": {"parquet_types": export.types}, "debezium": {"schemas": export.schemas}}
+    choices = {"parquet": {"parquet_types": export.types}, "csv": {"csv_null": export.null}, "debezium": {"schemas": export.schemas}}
     return {
         "format": export.format,
         "options": {

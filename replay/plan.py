@@ -44,12 +44,14 @@ class ScriptOptions:
 
 @dataclass(frozen=True)
 class Export:
-    """What is written in place of scripts. ``format`` is one of :data:`replay.formats.FORMATS`; ``types`` (Parquet): ``portable``, or ``native`` where
-    Arrow has a closer type that not every reader knows; ``schemas`` (Debezium): ``inline`` in every event, or ``apart`` in the manifest;
-    ``source`` names the database that wrote the log; ``unknown``: facts (:data:`replay.logs.FACTS`) that the log cannot tell."""
+    """What is written in place of scripts. ``format`` is one of :data:`replay.formats.FORMATS`. ``types`` (Parquet): ``portable``, or ``native`` where
+    Arrow has a closer type that not every reader knows; ``null`` (CSV): what stands for null; ``schemas`` (Debezium): ``inline`` in every event,
+    or ``apart`` in the manifest. ``source`` names the database that wrote the log; ``unknown``: facts (:data:`replay.logs.FACTS`) that the log cannot
+    tell."""
 
     format: str
     types: str = "portable"
+    null: str = ""
     schemas: str = "inline"
     source: str = ""
     unknown: frozenset[str] = frozenset()

@@ -45,7 +45,7 @@ def rebuilt(out: Path, dataset: dict[str, Any], before: pa.Table, after: pa.Tabl
     with duckdb.connect() as connection:
         changes = relation(out, dataset["name"])
         connection.execute(
-            f"CREATE VIEW changes AS SELECT *, commit_lrsn || urid || printf('%05d%09d', member, sequence) AS place FROM {changes}"
+            f"CREATE VIEW changes AS SELECT *, commit_lrsn || urid || printf('%05d%09d', coalesce(member, 0), sequence) AS place FROM {changes}"
         )
         types = connection.sql("SELECT after.* FROM changes LIMIT 0").types
         columns = [column["exported_as"] for column in dataset["columns"]]

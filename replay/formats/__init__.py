@@ -190,4 +190,4 @@ def check_datasets(versions: Sequence[TableVersion], export: Export, options: Sc
 
 def _folder(name: str) -> str:
     """A name as a part of a folder's name, in which dots and ``@`` part names."""
-    return quote(name, safe=" ()+,;=~!").replace(".", "%2E")
+    return quote(name, safe=" ()+,;~!").replace(".", "%2E")

@@ -226,9 +226,8 @@ class _Events:
 
     def _transaction(self, later: int) -> list[str | pa.Array]:
         number = [pc.cast(pc.add(self.facts[name].combine_chunks(), later), pa.string()) for name in ("sequence", "place")]
-        unit = pc.binary_join_element_wise(
-            self.facts["urid"].combine_chunks(), pc.cast(self.facts["member"].combine_chunks(), pa.string()), "/"
-        )
+        urid, member = (self.facts[name].combine_chunks() for name in ("urid", "member"))
+        unit = pc.binary_join_element_wise(urid, pc.cast(member, pa.string()), "/", null_handling="skip")
         return ['{"id":"', unit, '","total_order":', number[0], ',"data_collection_order":', number[1], "}"]
 
     def _head(self, key: str | pa.Array | None) -> list[str | pa.Array]:

@@ -93,12 +93,12 @@ class JsonLines:
 
 
 class Csv:
-    """A header, then facts, columns ``before_…`` and columns ``after_…``. Null is nothing between commas; text is in quotes, empty text too."""
+    """A header, then facts, columns ``before_…`` and columns ``after_…``. Null is ``null``, without quotes; text is in quotes, empty text too."""
 
     suffix = "csv"
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, null: str, policy: Policy) -> None:
+        self.null, self.policy = null, policy
         self.profile = profile_of("CSV", 12, MOMENTS, null_byte=False)
 
     def images(self, dataset: Dataset, before: Images | None, after: Images | None, count: int) -> tuple[pa.Table, list[Problem]]:
@@ -109,12 +109,12 @@ class Csv:
 
     def _fields(self, dataset: Dataset, side: Images | None, count: int, problems: list[Problem]) -> pa.Array:
         if side is None:
-            return pa.array(["," * (len(dataset.columns) - 1)] * count, pa.string())
+            return pa.array([",".join([self.null] * len(dataset.columns))] * count, pa.string())
         parts: list[str | pa.Array] = []
         for column in dataset.columns:
             values, found = shaped(side[column.name], column, self.profile, self.policy)
             problems += found
-            parts += [*([","] if parts else []), pc.fill_null(self._value(values, column), "")]
+            parts += [*([","] if parts else []), pc.fill_null(self._value(values, column), self.null)]
         return joined(parts, count)
 
     @staticmethod
@@ -128,7 +128,7 @@ class Csv:
         """Lines."""
         parts: list[str | pa.Array] = []
         for name in FACTS.names:
-            parts += [pc.fill_null(_fact(facts, name, csv_text), ""), ","]
+            parts += [pc.fill_null(_fact(facts, name, csv_text), self.null), ","]
         parts += [images["before"].combine_chunks(), ",", images["after"].combine_chunks()]
         return line_table(parts, len(facts))
 
@@ -151,4 +151,4 @@ def _fact(facts: pa.Table, name: str, text: Any) -> pa.Array:
 
 def format_of(export: Export, options: RenderOptions) -> JsonLines | Csv:
     """The format as the options want it."""
-    return Csv(options.policy) if export.format == "csv" else JsonLines(options.policy)
+    return Csv(export.null, options.policy) if export.format == "csv" else JsonLines(options.policy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from replay.formats.connect import SOURCE, Schema, struct
@@ -39,6 +40,7 @@ _TYPES = {
     Action.RENAME_TABLE.value: "ALTER",
     Action.RENAME_COLUMN.value: "ALTER",
 }
+_STATEMENT = re.compile(r"\s*(CREATE|ALTER|DROP)\s+TABLE\b", re.IGNORECASE)
 #: Fields of a column: name, type, may be null.
 _COLUMN: tuple[tuple[str, str, bool], ...] = (
     ("name", "string", False), ("jdbcType", "int32", False), ("nativeType", "int32", True), ("typeName", "string", False),
@@ -90,13 +92,20 @@ def fields_of(
 ) -> str:
     """What the value says after ``source`` and ``ts_ms``, as JSON without the braces. What the log has no statement for is a comment in ``ddl``."""
     changes = []
-    if action in _TYPES:
-        found = None if action == Action.DROP_TABLE.value else _table(json.loads(definition))
-        changes.append({"type": _TYPES[action], "id": f'"{database}"."{owner}"."{table}"', "table": found})
+    kind = _kind(action, statement)
+    if kind:
+        found = None if kind == "DROP" else _table(json.loads(definition))
+        changes.append({"type": kind, "id": f'"{database}"."{owner}"."{table}"', "table": found})
     renamed = f" {old_name} to {new_name}" if new_name else ""
     ddl = statement or f"-- {owner}.{table}: {note or action + renamed}"
     said = {"databaseName": database, "schemaName": owner, "ddl": ddl, "tableChanges": changes}
     return json.dumps(said, ensure_ascii=True, separators=(",", ":"))[1:-1]
+
+
+def _kind(action: str, statement: str) -> str:
+    """What happened to the table itself: CREATE, ALTER, DROP, or nothing ('')."""
+    told = _STATEMENT.match(statement)
+    return told[1].upper() if told else _TYPES.get(action, "")
 
 
 def _table(definition: dict[str, Any]) -> dict[str, Any]:

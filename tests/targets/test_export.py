@@ -11,6 +11,8 @@ from tests.engines import state_file
 from tests.exported import export, files_of, rebuilt, relation, rows
 from tests.luwbuilder import catalog_csv
 from tests.luwsakila import encode
+from tests.solidbuilder import Framing, write_catalog, write_rows
+from tests.solidsakila import encode as encode_solid
 
 LOG = ("--engine", "local")
 
@@ -115,6 +117,20 @@ def test_the_same_from_a_db2_luw_log(sakila: Path, tmp_path: Path) -> None:
     (tmp_path / "catalog.csv").write_text(catalog_csv(encoded.tables), encoding="utf-8")
     source = ["--source", "db2luw", "--log", str(tmp_path / "sakila.log"), "--catalog", str(tmp_path / "catalog.csv"), *LOG]
     manifest = export(source, tmp_path / "out")
+    assert manifest["exit_code"] == 0
+    wrong = []
+    for dataset in manifest["datasets"]:
+        table = dataset["table"].partition(".")[2].lower()
+        wrong += rebuilt(tmp_path / "out", dataset, *(state_file(sakila / state, table) for state in ("initial", "final")))
+    assert len(manifest["datasets"]) == 11
+    assert wrong == []
+
+
+def test_the_same_from_a_soliddb_log(sakila: Path, tmp_path: Path) -> None:
+    encoded = encode_solid(sakila, tmp_path, Framing("len32"))
+    write_catalog(tmp_path, encoded.tables)
+    path = write_rows(tmp_path / "syslog.parquet", encoded.log.rows)
+    manifest = export(["--source", "soliddb", "--log", str(path), "--catalog", str(tmp_path), *LOG], tmp_path / "out")
     assert manifest["exit_code"] == 0
     wrong = []
     for dataset in manifest["datasets"]:

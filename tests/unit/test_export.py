@@ -129,6 +129,31 @@ def test_csv_tells_null_from_empty(kinds: list[str], tmp_path: Path) -> None:
     assert next(line for line in text.splitlines() if line.endswith(",3" + "," * 11))
 
 
+def test_csv_with_a_word_for_null(kinds: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    export(kinds, tmp_path / "out", "--format", "csv", "--csv-null", "\\N", "--columns", "ID", "--columns", "NAME", "--columns", "SMALL")
+    (file,) = (tmp_path / "out").rglob("*.csv")
+    ends = [line.rpartition('"t0.dat",')[2] for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [end for end in ends if end.startswith(("2,", "3,"))] == ['2,\\N,\\N,\\N,2,\\N,""', "3,\\N,\\N,\\N,3,\\N,\\N"]
+    for bad in (",", 'a"', "\n"):
+        with pytest.raises(SystemExit):
+            cli.main(["export", *kinds, "--out", str(tmp_path / "bad"), "--format", "csv", "--csv-null", bad])
+        assert "without commas, quotes and control characters" in capsys.readouterr().err
+
+
+def test_a_commit_time_that_is_not_known(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit(UORCOMMITTIMESTAMP="0000-00-00 00:00:00").insert(ACCT, acct(1))
+    source = written(log, tmp_path)
+    manifest = export(source, tmp_path / "out")
+    assert [file["name"] for file in manifest["datasets"][0]["files"]] == [
+        "testown.acct/commit_date=__HIVE_DEFAULT_PARTITION__/part-0000.parquet"
+    ]
+    assert rows(tmp_path / "out", "testown.acct", "after.id, commit_time, commit_date") == [(1, None, None)]
+    export(source, tmp_path / "events", "--format", "debezium")
+    payload = lines(tmp_path / "events", "testown.acct")[0]["value"]["payload"]
+    assert (payload["ts_ms"], payload["source"]["ts_ms"]) == (None, None)
+
+
 def one_row(folder: Path, **values: Any) -> list[str]:
     """A log whose second unit inserts a row with other values."""
     log = LogBuilder((KINDS,))
@@ -207,13 +232,13 @@ def test_generations_have_datasets_of_their_own(tmp_path: Path) -> None:
 
 
 def test_names_make_folders_that_stay_where_they_are(tmp_path: Path) -> None:
-    odd = generation(ACCT, 1, name="../A.B@C/D", owner="X Y")
+    odd = generation(ACCT, 1, name="../A.B@C/D=E", owner="X Y")
     log = LogBuilder((odd,))
     log.unit().insert(odd, acct(1))
     manifest = export(written(log, tmp_path), tmp_path / "out")
     (entry,) = manifest["datasets"]
-    assert entry["name"] == "x y.%2E%2E%2Fa%2Eb%40c%2Fd"
-    assert entry["table"] == "X Y.../A.B@C/D"
+    assert entry["name"] == "x y.%2E%2E%2Fa%2Eb%40c%2Fd%3De"
+    assert entry["table"] == "X Y.../A.B@C/D=E"
     assert [path.name for path in (tmp_path / "out").iterdir() if path.is_dir()] == [entry["name"]]
 
 
