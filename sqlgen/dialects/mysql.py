@@ -1,4 +1,4 @@
-"""MySQL 8.
+"""MySQL 8.0.19 and later.
 
 Nothing hangs on ``sql_mode``: a backslash is written as ``CHAR(92 ...)``, because it escapes or not as NO_BACKSLASH_ESCAPES says. The session is set
 to strict all the same, because otherwise values that do not fit are cut without an error.

@@ -154,18 +154,22 @@ def test_rolled_back_work_stays_a_comment_line_by_line(tmp_path: Path) -> None:
 PAIR = Tab("T", (Col("ID", "INT", 4, key=1), Col("A", "INT", 4), Col("B", "INT", 4)))
 
 
-@pytest.mark.parametrize("later", ["stays", "is damaged", "is undone"])
+@pytest.mark.parametrize("later", ["stays", "has an earlier time", "is damaged", "is undone"])
 def test_undo_leaves_what_a_later_unit_wrote(tmp_path: Path, later: str) -> None:
-    """A whole row from before a change would take back a later one to another column, where that stays."""
+    """A whole row from before a change would take back a later one to another column, where that stays. A selection by time may leave one that
+    committed later, on a member whose clock is behind."""
     log = LogBuilder((PAIR,))
     log.unit(commit=100).update(PAIR, (1, 1, 1), (1, 2, 1))
     log.unit(commit=200).update(PAIR, (1, 2, 1), (1, 2, 2), **({"LOGRECDISP": "A"} if later == "is damaged" else {}))
     control, data = log.write(tmp_path)
-    selection = Selection(until_position=lrsn(150)) if later == "stays" else Selection()
+    early = Selection(from_time=bytes(17))
+    selection = {"stays": Selection(until_position=lrsn(150)), "has an earlier time": early}.get(later, Selection())
     options = ScriptOptions(render=OPTIONS)
     bundle = replay.write_script(control, data, tmp_path / "out", mode="undo", selection=selection, options=options)
     lines = [line for line in text_of(bundle).splitlines() if "testown.t" in line]
-    if later == "is undone":
+    if later == "has an earlier time":
+        assert lines == ["UPDATE testown.t SET b = 1 WHERE id = 1;", "UPDATE testown.t SET a = 1 WHERE id = 1;"]
+    elif later == "is undone":
         assert [line.partition(" ON CONFLICT")[0] for line in lines] == [
             "INSERT INTO testown.t (id, a, b) VALUES (1, 2, 1)", "INSERT INTO testown.t (id, a, b) VALUES (1, 1, 1)",
         ]  # fmt: skip
