@@ -418,11 +418,11 @@ def _opened(arguments: argparse.Namespace, mode: str, scratch: str) -> LogFile:
 
 
 def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None = None) -> Constraints:
-    """The keys that ``--schema`` knows of; where it is not given, those of the database ``target``."""
+    """The keys that ``--schema`` knows of; where it is not given, those of the database ``target``, else those that came with the log."""
     source = getattr(arguments, "schema", None) or target
     tables = [version.table for version in log.catalog.versions]
     if source is None:
-        return Constraints()
+        return log.constraints
     if "://" in source:
         found = parse_constraints(target_of(source).keys(source, [table.name for table in tables]), "postgres", tables, lenient=True)
     else:

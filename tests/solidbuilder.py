@@ -67,6 +67,16 @@ def moment(kind: str, text: str, bias: bool) -> bytes:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """A foreign key: its columns, the table and columns they refer to, and SYS_FORKEYS.KEY_ACTION."""
+
+    columns: tuple[str, ...]
+    parent: int
+    parent_columns: tuple[str, ...]
+    action: int = 0
+
+
+@dataclass(frozen=True)
 class Tab:
     relid: int
     schema: str
@@ -75,10 +85,15 @@ class Tab:
     key: tuple[str, ...] = ()
     catalog: str = "SHOP"
     type: str = "BASE TABLE"
+    foreign: tuple[Foreign, ...] = ()
+    unique: tuple[tuple[str, ...], ...] = ()
 
     @property
     def numbered(self) -> list[Col]:
         return [Col(**{**c.__dict__, "number": c.number if c.number >= 0 else place}) for place, c in enumerate(self.columns)]
+
+    def number(self, name: str) -> int:
+        return next(column.number for column in self.numbered if column.name == name)
 
     def user(self) -> list[Col]:
         return [column for column in self.numbered if column.attr == 0]
@@ -266,6 +281,22 @@ _COLUMN_NAMES = "ID,REL_ID,COLUMN_NAME,COLUMN_NUMBER,DATA_TYPE,SQL_DATA_TYPE_NUM
 _COLUMN_NAMES += "CHAR_MAX_LENGTH,NUMERIC_PRECISION,NUMERIC_SCALE,NULLABLE,ATTR_TYPE"
 
 
+def foreign_tables(tables: Sequence[Tab]) -> tuple[list[list[Any]], list[list[Any]]]:
+    """SYS_FORKEYS and SYS_FORKEYPARTS: two rows a constraint, each with a constant before its columns."""
+    rows: list[list[Any]] = []
+    parts: list[list[Any]] = []
+    of = {table.relid: table for table in tables}
+    for table in tables:
+        for key in table.foreign:
+            name = f"$$T_FORKEY_{len(rows)}"
+            for side, relid, columns in ((1, table.relid, key.columns), (2, key.parent, key.parent_columns)):
+                number = 800_000 + len(rows)
+                rows.append([number, relid, table.relid, 0, side, len(columns) + 1, name, key.action])
+                parts.append([number, 0, None, None, 0, "2710"])
+                parts += [[number, place, of[relid].number(column), None, 0, None] for place, column in enumerate(columns, 1)]
+    return rows, parts
+
+
 def catalog_tables(tables: Sequence[Tab]) -> dict[str, tuple[list[str], list[list[Any]]]]:
     """The system tables: header and rows by name."""
     columns: list[list[Any]] = []
@@ -278,20 +309,27 @@ def catalog_tables(tables: Sequence[Tab]) -> dict[str, tuple[list[str], list[lis
             named = [10 * table.relid + column.number, table.relid, column.name, column.number, column.type, sql, kind]
             columns.append([*named, column.length, column.length, column.scale, null, column.attr])
         key = 5000 + table.relid
-        keys.append([key, table.relid, f"$$T_PRIMARYKEY_{table.relid}", "YES" if table.key else "NO", len(table.key) + 1])
+        keys.append([key, table.relid, f"$$T_PRIMARYKEY_{table.relid}", "YES", "YES" if table.key else "NO", len(table.key) + 1])
         parts.append([key, 0, None, None, 7, "00"])
         for place, name in enumerate(table.key, 1):
             column = next(c for c in table.numbered if c.name == name)
             parts.append([key, place, 10 * table.relid + column.number, column.number, 0, None])
         parts += [[key, len(table.key) + 1, None, None, 2, None], [key, len(table.key) + 2, None, None, 0, None]]
+        for number, names in enumerate(table.unique):
+            other = 900_000 + 10 * table.relid + number
+            keys.append([other, table.relid, f"$$T_UNQKEY_{table.relid}_{number}", "YES", "NO", len(names) + 1])
+            parts += [[other, place, None, table.number(name), 0, None] for place, name in enumerate(names, 1)]
+    foreign, foreign_parts = foreign_tables(tables)
     system = [[number, f"SYS_{number}", "BASE TABLE", "_SYSTEM", ""] for number in (1, 8001)]
     return {
+        "sys_forkeys": ("ID,REF_REL_ID,CREATE_REL_ID,REF_KEY_ID,REF_TYPE,KEY_NREF,KEY_NAME,KEY_ACTION".split(","), foreign),
+        "sys_forkeyparts": ("ID,KEYP_NO,ATTR_NO,ATTR_ID,ATTR_TYPE,CONST_VALUE".split(","), foreign_parts),
         "sys_tables": (
             "ID,TABLE_NAME,TABLE_TYPE,TABLE_SCHEMA,TABLE_CATALOG".split(","),
             system + [[t.relid, t.name, t.type, t.schema, t.catalog] for t in tables],
         ),
         "sys_columns": (_COLUMN_NAMES.split(","), columns),
-        "sys_keys": ("ID,REL_ID,KEY_NAME,KEY_PRIMARY,KEY_NREF".split(","), keys),
+        "sys_keys": ("ID,REL_ID,KEY_NAME,KEY_UNIQUE,KEY_PRIMARY,KEY_NREF".split(","), keys),
         "sys_keyparts": ("ID,KEYP_NO,ATTR_ID,ATTR_NO,ATTR_TYPE,CONST_VALUE".split(","), parts),
     }
 

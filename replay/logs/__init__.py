@@ -19,6 +19,7 @@ import pyarrow as pa
 from replay.catalog import Catalog, TableVersion
 from replay.changes import Change, Envelope, unit_text
 from replay.errors import Finding, UsageError, Where
+from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -99,6 +100,11 @@ class LogFile(Protocol):
 
     @property
     def dependent_position(self) -> bytes | None: ...
+    @property
+    def constraints(self) -> Constraints:
+        """The unique keys and foreign keys that came with the log, for where nobody names others."""
+        ...
+
     def inputs(self) -> list[str]: ...
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these table versions."""

@@ -567,7 +567,7 @@ def test_wide_text_with_swapped_bytes_is_refused(tmp_path: Path) -> None:
         ("sys_columns", lambda text: text.replace(",ID,0,INTEGER,4,1,", ",ID,0,INTEGER,4,5,"), "types 4 and 5"),
         ("sys_columns", lambda text: text.replace(",NAME,1,", ",NAME,0,"), "a COLUMN_NUMBER twice in DBA.ITEM"),
         ("sys_columns", lambda text: text.replace(",NAME,1,", ",NAME,x,"), "found 'x'; expected a number"),
-        ("sys_keys", lambda text: text.replace("YES,2", "YES,7"), "1 parts of key 15014 of table 10014, whose KEY_NREF is 7"),
+        ("sys_keys", lambda text: text.replace("YES,YES,2", "YES,YES,7"), "1 parts of key 15014 of table 10014, whose KEY_NREF is 7"),
         ("sys_keyparts", lambda text: text.replace("15014,1,100140,0", "15014,1,5,55"), "a key part of table 10014 without a column"),
     ],
 )

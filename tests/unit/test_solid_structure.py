@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import pytest
 
 from replay import local
 from replay.bundle import Bundle, write_bundle
+from replay.cli import main
 from replay.errors import Refusal
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
-from tests.solidbuilder import Col, Framing, LogBuilder, Tab, write_catalog, write_rows
+from tests.solidbuilder import Col, Foreign, Framing, LogBuilder, Tab, write_catalog, write_rows
 
 ID, NAME, MORE = Col("ID", "INTEGER", null=False), Col("NAME", "VARCHAR", 20), Col("MORE", "INTEGER")
 VERSION = Col("RS_ANAME_TUPLE_VERSION", "BIGINT", attr=2)
@@ -299,3 +301,36 @@ def test_what_create_table_makes(text: str, names: list[str] | None, key: tuple[
     assert found is not None
     assert [entry.format.column.name for entry in found[0]] == names
     assert found[1] == key
+
+
+def test_keys_of_the_export_order_the_rows_of_a_transaction(tmp_path: Path) -> None:
+    """What a foreign key deletes is logged behind what made it do so; a target that enforces the key wants it the other way round."""
+    parent = Tab(10_310, "DBA", "PARENT", (ID, NAME), key=("ID",), unique=(("NAME",),))
+    cascade = Foreign(("UP",), 10_310, ("ID",), 0x0001)
+    child = Tab(10_311, "DBA", "CHILD", (ID, Col("UP", "INTEGER")), key=("ID",), foreign=(cascade,))
+    log = LogBuilder()
+
+    def work(made: Any) -> None:
+        made.delete(parent, (1, "a"))
+        made.delete(child, (7, 1))
+        made.delete(child, (8, 1))
+
+    unit(log, work)
+    found = opened(tmp_path, log, parent, child)
+    (key,) = found.constraints.foreign_keys
+    assert (key.table, key.columns, key.parent, key.parent_columns, key.on_delete) == (
+        "DBA.CHILD",
+        ("UP",),
+        "DBA.PARENT",
+        ("ID",),
+        "CASCADE",
+    )
+    assert found.constraints.keys == (("DBA.PARENT", ("NAME",)),)
+    named = ["--source", "soliddb", "--log", str(tmp_path / "syslog.parquet"), "--catalog", str(tmp_path), "--engine", "local"]
+    for mode, words in (("redo", ["CHILD", "CHILD", "PARENT"]), ("undo", ["PARENT", "CHILD", "CHILD"])):
+        assert main([mode, *named, "--out", str(tmp_path / mode)]) == 0
+        text = (tmp_path / mode / f"0000-{mode}.sql").read_text()
+        assert [word.upper() for word in re.findall(r"(?:FROM|INTO) dba\.(\w+)", text)] == words
+    assert main(["redo", *named, "--out", str(tmp_path / "plain"), "--log-option", "foreign-keys=ignore"]) == 0
+    text = (tmp_path / "plain" / "0000-redo.sql").read_text()
+    assert [word.upper() for word in re.findall(r"FROM dba\.(\w+)", text)] == ["PARENT", "CHILD", "CHILD"]

@@ -27,6 +27,7 @@ from replay.logs.db2luw.framing import Shape
 from replay.logs.db2luw.index import FAULTS, File, build_index, open_file, save
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
+from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -77,6 +78,11 @@ class LuwLog:
     def has_offsets(self) -> bool:
         """True: records lie in files of bytes."""
         return True
+
+    @property
+    def constraints(self) -> Constraints:
+        """None: the log knows primary keys only."""
+        return Constraints()
 
     @property
     def has_structure(self) -> bool:

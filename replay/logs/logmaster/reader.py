@@ -31,6 +31,7 @@ from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.data import Reading, find_images, halfwords, join_segments, payload, settle_reading
 from replay.logs.logmaster.framing import Framing, Shape
 from replay.logs.logmaster.headers import TO_ASCII, Headers
+from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -92,6 +93,11 @@ class LogmasterLog:
     def has_offsets(self) -> bool:
         """True: records lie in files of bytes."""
         return True
+
+    @property
+    def constraints(self) -> Constraints:
+        """None: the log knows primary keys only."""
+        return Constraints()
 
     @property
     def has_structure(self) -> bool:

@@ -136,19 +136,17 @@ def _deletes_first(images: Images, partner: Index, place: Index, unclear: Mask) 
     if not len(one):
         return
     same = images.same(one, other)
-    moved = {_statement(images, row) for row in one[~same].tolist()}
-    made_and_gone = {_statement(images, row) for row in one[same].tolist()}
-    for unit, statement, table in moved:
-        mine = np.flatnonzero((images.unit == unit) & (images.statement == statement) & (images.table == table))
-        heads = mine[partner[mine] >= mine]
-        rank = np.select([images.recid[heads] == Rec.DELETE, images.recid[heads] == Rec.INSERT], [0, 2], 1)
-        place[heads[np.argsort(rank, kind="stable")]] = place[heads]
-        place[partner[heads]] = place[heads]
-        unclear[mine] = (unit, statement, table) in made_and_gone
-
-
-def _statement(images: Images, row: int) -> tuple[int, int, int]:
-    return int(images.unit[row]), int(images.statement[row]), int(images.table[row])
+    everything, number = _groups(images.unit, images.statement, images.table)
+    statement = np.empty(len(images), np.int64)
+    statement[everything] = number
+    moved, made_and_gone = statement[one[~same]], statement[one[same]]
+    mine = np.isin(statement, moved)
+    unclear[mine] = np.isin(statement[mine], made_and_gone)
+    heads = np.flatnonzero(mine & (partner >= np.arange(len(images))))
+    rank = np.select([images.recid[heads] == Rec.DELETE, images.recid[heads] == Rec.INSERT], [0, 2], 1)
+    slots = place[heads[np.lexsort((place[heads], statement[heads]))]]
+    place[heads[np.lexsort((place[heads], rank, statement[heads]))]] = slots
+    place[partner[heads]] = place[heads]
 
 
 # -- checks (9.3) --------------------------------------------------------------------------------------------------------------------------

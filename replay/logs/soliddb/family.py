@@ -34,6 +34,7 @@ FAMILY = Family(
         "charset": "of CHAR columns: a name such as latin-1, or a CCSID (default: the manifest's, else UTF-8)",
         "capture-off": "what becomes of transactions flagged CAPTURE_OFF: apply, skip-deletes or skip-all",
         "gaps": "accept: go on where read sessions do not chain and changes may be missing",
+        "foreign-keys": "ignore: do without those of the export, which order the rows of a transaction",
         "database": "its name, which the log does not hold; tells the logs of several databases apart",
     },
     open=open_log,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.catalog import RowFormat
 from replay.changes import Change
@@ -201,18 +203,15 @@ class _Builder:
         self._fault(inside & self._misnamed(), WRONG_NAME)
 
     def _misnamed(self) -> Mask:
-        wrong = np.zeros(len(self.rows), bool)
-        at = 0
-        for part in self.rows.files:
-            names = part.names.cast("string").to_numpy(zero_copy_only=False)
-            given = np.array([name is not None and str(name) != "" for name in names], bool)
-            if given.any():
-                bare = np.array([str(name).strip().upper().removeprefix(layouts.REC_PREFIX) for name in names])
-                for kind in Rec:
-                    here = self.recid[at : at + len(part)] == kind
-                    wrong[at : at + len(part)] |= given & here & (bare != layouts.REC_NAMES[kind])
-            at += len(part)
-        return wrong
+        """Rows whose RECNAME is that of another record; those without one are not asked."""
+        texts = pa.chunked_array([part.names.cast(pa.string()) for part in self.rows.files]).combine_chunks().dictionary_encode()
+        known = {name: int(kind) for kind, name in layouts.REC_NAMES.items()}
+        meant = np.full(len(texts.dictionary) + 1, NONE)
+        for place, text in enumerate(texts.dictionary.to_pylist()):
+            bare = text.strip().upper().removeprefix(layouts.REC_PREFIX)
+            meant[place] = known.get(bare, -1) if bare else NONE
+        named = meant[pc.fill_null(texts.indices, len(texts.dictionary)).to_numpy(zero_copy_only=False)]
+        return np.asarray((named != NONE) & (named != self.recid) & np.isin(self.recid, list(Rec)))
 
     # -- framing and tables -------------------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ from replay.logs.soliddb.entries import Entries
 from replay.logs.soliddb.export import read_rows
 from replay.logs.soliddb.index import FAULTS, POLICIES, Settings, build_index, save
 from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS
-from replay.logs.soliddb.tables import CHARSETS, Manifest, charset_number, files_of, read_catalog, read_manifest
+from replay.logs.soliddb.tables import CHARSETS, Manifest, charset_number, files_of, read_catalog, read_constraints, read_manifest
+from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -61,6 +62,7 @@ class SolidLog:
     by_address: bool
     manifest: Manifest
     headless: int
+    constraints: Constraints = field(default_factory=Constraints)
     source: str = "soliddb"
     found_warnings: tuple[str, ...] = ()
     dependent_position: bytes | None = field(default=None, init=False)
@@ -327,6 +329,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         index.by_address,
         manifest,
         found.headless,
+        Constraints() if inputs.options.get("foreign-keys") == "ignore" else read_constraints(inputs.catalog, known),
         "soliddb" + database,
         tuple(dict.fromkeys((*gaps, *index.warnings))),
     )
@@ -347,6 +350,7 @@ def _settings(inputs: Inputs, manifest: Manifest) -> Settings:
     for name, value, known in (("framing", framing, FRAMINGS), ("columns", columns, COLUMN_LISTS), ("capture-off", capture, POLICIES)):
         if value is not None and value not in known:
             raise UsageError("LR1001", f"found {name} {value!r}; expected one of: {', '.join(known)}")
-    if options.get("gaps", "refuse") not in ("accept", "refuse"):
-        raise UsageError("LR1001", f"found --log-option gaps={options['gaps']}; expected accept or refuse")
+    for name, words in (("gaps", ("refuse", "accept")), ("foreign-keys", ("use", "ignore"))):
+        if options.get(name, words[0]) not in words:
+            raise UsageError("LR1001", f"found --log-option {name}={options[name]}; expected {' or '.join(words)}")
     return Settings(framing, columns, capture, number, charset is not None, manifest.batch_size > 1)

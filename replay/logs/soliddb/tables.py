@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from replay.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
 from replay.logs.soliddb import export, layouts
 from replay.logs.soliddb.layouts import Kind
+from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.schema import Column, SqlType, Table
 
 _HINT = "Export the system tables with scripts/export_soliddb.py"
@@ -25,6 +26,10 @@ CHARSETS = {
     "utf-8": 1208, "utf8": 1208, "latin-1": 819, "iso8859-1": 819, "iso8859-2": 912, "iso8859-5": 915, "iso8859-7": 813, "iso8859-9": 920,
     "iso8859-15": 923, "ascii": 367, "cp1250": 5346, "cp1251": 5347, "cp1252": 5348, "cp437": 437, "cp850": 850, "cp932": 943,
 }  # fmt: skip
+
+
+#: The system tables that are read.
+_FILES = ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts", "sys_forkeys", "sys_forkeyparts")
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def _address(path: str, name: str, value: Any) -> bytes | None:
 def files_of(folder: str, manifest: Manifest) -> list[str]:
     """The files of a catalog folder that are read."""
     place = _meta(folder)
-    found = [export.find(place, name) for name in ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts")]
+    found = [export.find(place, name) for name in _FILES]
     return [*([manifest.path] if manifest.path else []), *(str(path) for path in found if path is not None)]
 
 
@@ -255,20 +260,13 @@ def _keys(place: Path, told: set[int], optional: bool, columns: Mapping[int, lis
     if optional and (export.find(place, "sys_keys") is None or export.find(place, "sys_keyparts") is None):
         return {}
     primary = {_number(row, "ID", place): row for row in _records(place, "sys_keys", _KEYS) if (row["KEY_PRIMARY"] or "").upper() == "YES"}
-    parts: dict[int, list[Mapping[str, str | None]]] = {}
-    for row in _records(place, "sys_keyparts", _PARTS):
-        parts.setdefault(_number(row, "ID", place), []).append(row)
+    parts = _parts_of(place, "sys_keyparts", _PARTS)
     keys = {}
     for key, row in primary.items():
         relid = _number(row, "REL_ID", place)
         if relid < layouts.FIRST_USER_TABLE or relid in told:
             continue
-        chosen: list[Mapping[str, str | None]] = []
-        for part in sorted(parts.get(key, ()), key=lambda entry: _number(entry, "KEYP_NO", place)):
-            kind = _number(part, "ATTR_TYPE", place, -1)
-            if kind in layouts.ENDS_KEY:
-                break
-            chosen += [part] if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION) else []
+        chosen = _user_parts(parts.get(key, []), place)
         count = _number(row, "KEY_NREF", place)
         if len(chosen) not in (count, count - 1):
             found = f"{len(chosen)} parts of key {key} of table {relid}, whose KEY_NREF is {count}"
@@ -290,6 +288,76 @@ def _named(place: Path, relid: int, parts: list[Mapping[str, str | None]], colum
             raise _unusable(place, "sys_keyparts", f"a key part of table {relid} without a column", "ATTR_ID or ATTR_NO of one")
         names.append(row["COLUMN_NAME"] or "")
     return tuple(names)
+
+
+# -- other keys ----------------------------------------------------------------------------------------------------------------------------
+
+_FOREIGN = ("ID", "REF_REL_ID", "CREATE_REL_ID", "REF_TYPE", "KEY_NAME", "KEY_ACTION")
+_FOREIGN_PARTS = ("ID", "KEYP_NO", "ATTR_NO", "ATTR_ID", "ATTR_TYPE", "CONST_VALUE")
+#: REF_TYPE of the row of the referencing table, and of the referenced one.
+_CHILD, _PARENT = 1, 2
+#: The low byte of KEY_ACTION, less one.
+_ON_DELETE = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
+
+
+def read_constraints(folder: str, known: Mapping[int, Known]) -> Constraints:
+    """The unique keys and foreign keys of an export, as far as it has them. InputError LR2031 for an unusable value."""
+    place = _meta(folder)
+    names = {relid: f"{entry.schema}.{entry.name}".upper() for relid, entry in known.items() if not entry.shadow}
+    columns: dict[int, list[Mapping[str, str | None]]] = {}
+    for row in _records(place, "sys_columns", _COLUMNS):
+        columns.setdefault(_number(row, "REL_ID", place), []).append(row)
+    keys = []
+    if export.find(place, "sys_keys") and export.find(place, "sys_keyparts"):
+        parts = _parts_of(place, "sys_keyparts", _PARTS)
+        for row in _records(place, "sys_keys", _KEYS):
+            relid = _number(row, "REL_ID", place)
+            if relid in names and (row.get("KEY_UNIQUE") or "").upper() == "YES" and (row["KEY_PRIMARY"] or "").upper() != "YES":
+                found = _named(place, relid, _user_parts(parts.get(_number(row, "ID", place), []), place), columns.get(relid, []))
+                keys += [(names[relid], found)] if found else []
+    return Constraints(tuple(keys), tuple(_foreign_keys(place, names, columns)))
+
+
+def _parts_of(place: Path, name: str, needed: tuple[str, ...]) -> dict[int, list[Mapping[str, str | None]]]:
+    parts: dict[int, list[Mapping[str, str | None]]] = {}
+    for row in _records(place, name, needed):
+        parts.setdefault(_number(row, "ID", place), []).append(row)
+    return parts
+
+
+def _user_parts(parts: list[Mapping[str, str | None]], place: Path) -> list[Mapping[str, str | None]]:
+    """The parts of a key that are columns of users, up to the first hidden one; constants stand before them."""
+    chosen: list[Mapping[str, str | None]] = []
+    for part in sorted(parts, key=lambda entry: _number(entry, "KEYP_NO", place)):
+        kind = _number(part, "ATTR_TYPE", place, -1)
+        if kind in layouts.ENDS_KEY:
+            break
+        constant = part.get("CONST_VALUE") is not None
+        chosen += [part] if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION) and not constant else []
+    return chosen
+
+
+def _foreign_keys(place: Path, names: Mapping[int, str], columns: Mapping[int, list[Mapping[str, str | None]]]) -> Iterator[ForeignKey]:
+    """Each constraint has two rows of one name and creating table: the columns that refer, and those they refer to."""
+    if export.find(place, "sys_forkeys") is None or export.find(place, "sys_forkeyparts") is None:
+        return
+    parts = _parts_of(place, "sys_forkeyparts", _FOREIGN_PARTS)
+    sides: dict[tuple[str, int], dict[int, Mapping[str, str | None]]] = {}
+    for row in _records(place, "sys_forkeys", _FOREIGN):
+        key = row["KEY_NAME"] or "", _number(row, "CREATE_REL_ID", place)
+        sides.setdefault(key, {})[_number(row, "REF_TYPE", place)] = row
+    for (name, _), rows in sorted(sides.items()):
+        relids = {side: _number(row, "REF_REL_ID", place) for side, row in rows.items()}
+        if set(rows) != {_CHILD, _PARENT} or not set(relids.values()) <= set(names):
+            continue
+        made = {
+            side: _named(place, relids[side], _user_parts(parts.get(_number(row, "ID", place), []), place), columns.get(relids[side], []))
+            for side, row in rows.items()
+        }
+        action = (_number(rows[_CHILD], "KEY_ACTION", place, 0) & 0xFF) - 1
+        if made[_CHILD] and len(made[_CHILD]) == len(made[_PARENT]):
+            on_delete = _ON_DELETE[action] if 0 <= action < len(_ON_DELETE) else "NO ACTION"
+            yield ForeignKey(name, names[relids[_CHILD]], made[_CHILD], names[relids[_PARENT]], made[_PARENT], on_delete)
 
 
 # -- versions ------------------------------------------------------------------------------------------------------------------------------
