@@ -91,6 +91,16 @@ def read(text: str) -> exp.Expr:
     return trees[0]
 
 
+def is_qualified(text: str) -> bool:
+    """Whether a statement means the same in every session: all its names state their schema. So does one that is not understood: it is an error."""
+    try:
+        tree = read(text)
+    except SqlgenError:
+        return True
+    names = [one for one in tree.find_all(exp.Table) if not isinstance(one.parent, exp.AlterRename)]
+    return bool(names) and all(one.args.get("db") is not None for one in names)
+
+
 def shown(text: str) -> str:
     """A statement as a message names it: on one line, and not without end."""
     line = " ".join(text.split())

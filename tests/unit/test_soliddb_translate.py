@@ -11,7 +11,7 @@ import pytest
 from sqlgen.dialects import BUILT_IN
 from sqlgen.errors import SqlgenError
 from sqlgen.soliddb.expressions import Place
-from sqlgen.soliddb.translate import target_statements, translate
+from sqlgen.soliddb.translate import is_qualified, target_statements, translate
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DBA = Place("DBA", "SHOP")
@@ -127,6 +127,24 @@ def test_a_name_that_the_target_cannot_have() -> None:
     with pytest.raises(SqlgenError, match="the statement DROP TABLE") as refused:
         translate(f"DROP TABLE {'A' * 64}", "postgres")
     assert refused.value.code == "LR3005"
+
+
+@pytest.mark.parametrize(
+    ("text", "qualified"),
+    [
+        ("CREATE SEQUENCE DBA.S", True),
+        ("CREATE SEQUENCE S", False),
+        ("CREATE INDEX DBA.I ON T (A)", False),
+        ("CREATE INDEX DBA.I ON DBA.T (A)", True),
+        ("CREATE VIEW DBA.V AS SELECT A FROM T", False),
+        ("CREATE TABLE DBA.T (A INTEGER REFERENCES P)", False),
+        ("ALTER TABLE DBA.T SET TABLE NAME U", True),
+        ("DROP INDEX I", False),
+        ("DROP DBA.T", True),
+    ],
+)
+def test_names_that_need_no_session(text: str, qualified: bool) -> None:
+    assert is_qualified(text) == qualified
 
 
 def test_a_table_that_is_known() -> None:
