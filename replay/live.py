@@ -128,10 +128,6 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
         with tempfile.TemporaryDirectory(prefix="logreplay-replay-") as folder:
             began = time.perf_counter()
             outcome = carry_out(replace(plan, constraints=work.constraints), log, work.engine, Path(folder))
-            if outcome.plan.prepared and _altered(log, outcome.tally):
-                # Statements are prepared ahead of the change that makes their table or column: nothing may be.
-                _emptied(Path(folder))
-                outcome = carry_out(replace(plan, constraints=work.constraints, prepared=False), log, work.engine, Path(folder))
             plan, tally = outcome.plan, outcome.tally
             raise_for(plan, tally)
             _refuse_halves(way, tally, pending)
@@ -367,11 +363,6 @@ def _problems(plan: Plan, log: LogFile, tally: Tally, facts: Mapping[str, TableF
 def _altered(log: LogFile, tally: Tally) -> frozenset[str]:
     """The tables whose structure the changes of a run change."""
     return frozenset(log.catalog.versions[version].name for version, change in tally.changes if change == Change.STRUCTURE)
-
-
-def _emptied(folder: Path) -> None:
-    for path in folder.iterdir():
-        path.unlink()
 
 
 def _would_act(name: str, known: TableFacts, plan: Plan) -> list[str]:

@@ -45,12 +45,13 @@ _INVERSE = {
 @dataclass(frozen=True)
 class Source:
     """A statement of solidDB as the log has it; ``schema`` and ``catalog`` of names that state none; ``before``: the CREATE statement of the object it
-    changes or drops, as it was then ('' not known)."""
+    changes or drops, as it was then ('' not known); ``stands_for``: the statement of the log, where this one is a part of it or takes it back."""
 
     text: str
     schema: str = ""
     catalog: str = ""
     before: str = ""
+    stands_for: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,12 @@ def statements(change: StructureChange, profile: Profile, names: str) -> list[st
 
 def _translated(source: Source, profile: Profile, names: str) -> list[str]:
     from sqlgen.soliddb.expressions import Place  # only a log of solidDB needs these
-    from sqlgen.soliddb.translate import target_statements
+    from sqlgen.soliddb.translate import shown, target_statements
 
-    return target_statements(source.text, profile.name, names, Place(source.schema, source.catalog), source.before)
+    try:
+        return target_statements(source.text, profile.name, names, Place(source.schema, source.catalog), source.before)
+    except SqlgenError as error:
+        if not source.stands_for:
+            raise
+        found, expected, rest = error.message.partition("; expected ")
+        raise SqlgenError(error.code, f"{found} (for {shown(source.stands_for)}){expected}{rest}", error.hint) from None

@@ -13,7 +13,7 @@ class Abilities:
     * ``default``: how a column of a new table says its default value, '' where it cannot. ``add_column``: what a column that is added may have
       (``default``, ``not null``, or ``not null with default``).
     * ``sequences``; ``check_option``: views may have WITH CHECK OPTION; ``drop_constraints``: what makes DROP TABLE drop the foreign keys that
-      refer to the table, and nothing else.
+      refer to the table, and nothing else ('' where nothing does that: PostgreSQL's CASCADE takes views along).
     * ``alter``: whole statements by what they do: ``type``, ``set not null``, ``drop not null``, ``set default``, ``drop default``, ``schema``,
       ``drop constraint``. Places: {table}, {name} (the table's without schema), {schema}, {column}, {type}, {default}, {constraint}, and what
       needs to know the column as it is: {definition} (type, default and nullability, all but the name) and {null} (NULL or NOT NULL).

@@ -32,6 +32,42 @@ class _Back:
     lost: str = ""
 
 
+@dataclass(frozen=True)
+class _Foreign:
+    """A foreign key: the ``table`` that has it, its ``entry`` in CREATE TABLE, its ``name`` (None without one), and the key as it stands alone."""
+
+    table: exp.Table
+    entry: exp.Expr
+    name: exp.Expr | None
+    key: exp.Expr
+
+    @classmethod
+    def of(cls, table: exp.Table, reference: exp.Reference) -> _Foreign:
+        """The foreign key that a REFERENCES belongs to."""
+        owner = reference.parent
+        if isinstance(owner, exp.ColumnConstraint):
+            column = owner.find_ancestor(exp.ColumnDef)
+            assert column is not None
+            return cls(table, owner, owner.args.get("this"), exp.ForeignKey(expressions=[column.this.copy()], reference=reference.copy()))
+        assert owner is not None
+        named = owner.parent if isinstance(owner.parent, exp.Constraint) else None
+        return cls(table, named or owner, named.this if named is not None else None, owner.copy())
+
+    @property
+    def dropped(self) -> exp.Alter:
+        """ALTER TABLE … DROP CONSTRAINT; for a key with a name."""
+        assert self.name is not None
+        return exp.Alter(this=self.table.copy(), kind="TABLE", actions=[nodes.DropConstraint(this=self.name.copy())])
+
+    @property
+    def added(self) -> exp.Alter | None:
+        """ALTER TABLE … ADD CONSTRAINT; None for a key without name."""
+        if self.name is None:
+            return None
+        named = exp.Constraint(this=self.name.copy(), expressions=[self.key.copy()])
+        return exp.Alter(this=self.table.copy(), kind="TABLE", actions=[exp.AddConstraint(expressions=[named])])
+
+
 @dataclass
 class History:
     """``made`` holds the CREATE statement of each object as it would be written now. ``place``: schema and catalog of names without them."""
@@ -55,16 +91,24 @@ class History:
             source = Source(text, place.schema, place.catalog)
             return StructureChange(Action.STATEMENT, table, note="the statement is not understood", reversible=False, source=(source,))
         key = _key_of(tree, place)
-        source = Source(text, place.schema, place.catalog, self._before(tree, place))
+        cascade = isinstance(tree, exp.Drop) and tree.args.get("cascade")
+        first = [one.dropped for one in self._referring(key) if one.name is not None] if cascade else []
+        sources = [Source(_written(one), place.schema, place.catalog, self._before(one, place), text) for one in first]
+        sources.append(Source(text, place.schema, place.catalog, self._before(tree, place)))
         back = self._back(tree, key, place)
         if back.trees is None and former is not None:
             back = _described_back(tree, former) or back
         self._apply(tree, key, place)
         undo: tuple[Source, ...] | None = None
         if back.trees is not None:
-            undo = tuple(Source(_written(one), place.schema, place.catalog, self._before(one, place)) for one in back.trees)
+            undo = tuple(Source(_written(one), place.schema, place.catalog, self._before(one, place), text) for one in back.trees)
         return StructureChange(
-            Action.STATEMENT, table, note=back.why or back.lost, reversible=undo is not None and not back.lost, source=(source,), back=undo
+            Action.STATEMENT,
+            table,
+            note=back.why or back.lost,
+            reversible=undo is not None and not back.lost,
+            source=tuple(sources),
+            back=undo,
         )
 
     def forget(self) -> None:
@@ -103,16 +147,27 @@ class History:
             return _Back(None, f"the definition of the {kind.lower()} {schema}.{name} is not known")
         if isinstance(self.made[key], nodes.CreateTable) and self.made[key].args.get("temporary"):
             return _Back(())  # no target has it
-        again: list[exp.Expr] = [self.made[key].copy()]
+        again: list[exp.Expr | None] = [self.made[key].copy()]
         if kind == "TABLE":
             again += [
                 one.copy() for other, one in self.made.items() if other[0] == "INDEX" and _table_of(one, self.place) == (schema, name)
             ]
-            referring = [other for other, one in self.made.items() if other != key and (schema, name) in _parents(one, other[1])]
-            if tree.args.get("cascade") and referring:
-                return _Back(None, f"the foreign keys that referred to {schema}.{name} went with it")
+            again += [one.added for one in self._referring(key) if tree.args.get("cascade")]
+        if None in again:
+            return _Back(None, f"a foreign key without name that referred to {schema}.{name} went with it")
         lost = {"TABLE": "the rows of the table", "SEQUENCE": "where the sequence stood"}.get(kind, "")
-        return _Back(tuple(again), lost=lost)
+        lost += ", and foreign keys of tables that are not known" if tree.args.get("cascade") else ""
+        return _Back(tuple(one for one in again if one is not None), lost=lost)
+
+    def _referring(self, key: Key) -> list[_Foreign]:
+        """The foreign keys of other tables that refer to a table."""
+        found = []
+        for other, one in self.made.items():
+            for reference in one.find_all(exp.Reference) if other[0] == "TABLE" and other != key else ():
+                parent = reference.this.this if isinstance(reference.this, exp.Schema) else reference.this
+                if _place_of(parent, other[1]) == key[1:]:
+                    found.append(_Foreign.of(one.this.this, reference))
+        return found
 
     # -- what a statement makes of what is known ------------------------------------------------------------------------------------------
 
@@ -121,6 +176,9 @@ class History:
         if isinstance(tree, exp.Create):
             self.made[key] = _qualified(tree.copy(), place)
         elif isinstance(tree, exp.Drop):
+            if tree.args.get("cascade"):
+                for foreign in self._referring(key):
+                    foreign.entry.pop()
             self.made.pop(key, None)
             if kind == "TABLE":
                 self._forget(lambda other, one: other[0] == "INDEX" and _table_of(one, place) == (schema, name))

@@ -91,6 +91,16 @@ def read(text: str) -> exp.Expr:
     return trees[0]
 
 
+def is_qualified(text: str) -> bool:
+    """Whether a statement means the same in every session: all its names state their schema. So does one that is not understood: it is an error."""
+    try:
+        tree = read(text)
+    except SqlgenError:
+        return True
+    names = [one for one in tree.find_all(exp.Table) if not isinstance(one.parent, exp.AlterRename)]
+    return bool(names) and all(one.args.get("db") is not None for one in names)
+
+
 def shown(text: str) -> str:
     """A statement as a message names it: on one line, and not without end."""
     line = " ".join(text.split())
@@ -321,11 +331,9 @@ class _Translator:
             return self._drop_index(named)
         if kind == "SEQUENCE" and not profile.abilities.sequences:
             raise CannotSay(f"{profile.name} has no sequences")
-        words = ""
-        if tree.args.get("cascade"):
-            words = profile.abilities.drop_constraints
-            if not words:
-                raise CannotSay(f"{profile.name} cannot drop just the foreign keys that refer to a table with it")
+        words = profile.abilities.drop_constraints if tree.args.get("cascade") else ""
+        if tree.args.get("cascade") and not words:
+            self.notes.append("foreign keys that refer to the table go first; the target refuses while one is left")
         return [f"DROP {kind} {self._sql(target.table_expression(named))}{' ' + words if words else ''};"]
 
     def _drop_index(self, named: exp.Table) -> list[str]:

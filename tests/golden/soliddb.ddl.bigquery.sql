@@ -44,7 +44,7 @@ DROP TABLE `dba`.orders;
 CREATE TABLE `dba`.every_type (a INT64, b INT64, c FLOAT64, d FLOAT64, e BIGNUMERIC(9, 2), f BIGNUMERIC(38, 2), g STRING, h STRING(5), i STRING, j BYTES, k BYTES(4), l TIME, m STRING, n BYTES, o STRING(1), p BIGNUMERIC(38, 0), q INT64);
 << all of it
 DROP TABLE `dba`.every_type;
->> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER CONSTRAINT PART_FK REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
 !! LR3003 found the statement …; expected what bigquery can say: bigquery takes no foreign key constraint there
 << all of it
 DROP TABLE `dba`.`part`;
@@ -67,11 +67,11 @@ DROP TABLE `dba`.`part`;
 >> CREATE SEQUENCE NUMBERS START WITH 5 INCREMENT BY -1
 !! LR3003 found the statement …; expected what bigquery can say: bigquery has no sequences
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no sequences
+!! LR3003 found the statement DROP SEQUENCE NUMBERS (for the statement …); expected what bigquery can say: bigquery has no sequences
 >> CREATE DENSE SEQUENCE GAPLESS
 !! LR3003 found the statement …; expected what bigquery can say: bigquery has no sequences
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no sequences
+!! LR3003 found the statement DROP SEQUENCE GAPLESS (for the statement …); expected what bigquery can say: bigquery has no sequences
 >> CREATE VIEW RICH (ID, LABEL) AS SELECT ID, NAME FROM CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION
 !! LR3003 found the statement …; expected what bigquery can say: bigquery has no WITH CHECK OPTION
 << all of it
@@ -109,23 +109,23 @@ ALTER TABLE `dba`.every_type ALTER COLUMN a DROP NOT NULL;
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
 ALTER TABLE `dba`.every_type ALTER COLUMN a DROP NOT NULL;
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to make a column NOT NULL
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL (for the statement …); expected what bigquery can say: bigquery has no statement to make a column NOT NULL
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
 !! LR3003 found the statement …; expected what bigquery can say: bigquery takes no check constraint there
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT POSITIVE (for the statement …); expected what bigquery can say: bigquery has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT ONCE UNIQUE (A)
 !! LR3003 found the statement …; expected what bigquery can say: bigquery takes no unique constraint there
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT ONCE (for the statement …); expected what bigquery can say: bigquery has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE
 !! LR3003 found the statement …; expected what bigquery can say: bigquery takes no foreign key constraint there
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT (for the statement …); expected what bigquery can say: bigquery has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 !! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to drop a constraint
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery takes no foreign key constraint there
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE (for the statement …); expected what bigquery can say: bigquery takes no foreign key constraint there
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE `dba`.every_type DROP COLUMN n;
 << the values of the column
@@ -138,7 +138,7 @@ ALTER TABLE `dba`.types RENAME TO every_type;
 >> ALTER TABLE TYPES MODIFY SCHEMA OTHER
 !! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to move a table to another schema
 << all of it
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no statement to move a table to another schema
+!! LR3003 found the statement ALTER TABLE OTHER.TYPES MODIFY SCHEMA "DBA" (for the statement …); expected what bigquery can say: bigquery has no statement to move a table to another schema
 >> ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 -- left out: ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 << all of it
@@ -156,17 +156,22 @@ CREATE VIEW `dba`.counted AS SELECT c.id, COUNT(*) AS n FROM `dba`.customer AS c
 >> DROP SEQUENCE GAPLESS
 !! LR3003 found the statement …; expected what bigquery can say: bigquery has no sequences
 << where the sequence stood
-!! LR3003 found the statement …; expected what bigquery can say: bigquery has no sequences
+!! LR3003 found the statement CREATE DENSE SEQUENCE "DBA".GAPLESS (for the statement …); expected what bigquery can say: bigquery has no sequences
 >> DROP TABLE SESSIONS
 -- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
 << all of it
 >> DROP TABLE ORDERS
 DROP TABLE `dba`.orders;
 << the rows of the table
-!! LR3003 found the statement …; expected what bigquery can say: bigquery takes no check constraint there
+!! LR3003 found the statement CREATE TABLE "DBA".ORDERS (ID INTEGER NOT NULL, CUST INTEGER DEFAULT NULL, QTY SMALLINT DEFAULT 1 NOT NULL CHECK (QTY > 0 AND QTY < 100), KIND CHAR(1) DEFAULT 'a' CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), RAW VARBINARY(4) DEFAULT CAST('01FF' AS VARBINARY), DAY DATE DEFAULT '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID)) (for the statement …); expected what bigquery can say: bigquery takes no check constraint there
+>> DROP VIEW RICH
+DROP VIEW `dba`.rich;
+<< all of it
+!! LR3003 found the statement CREATE VIEW "DBA".RICH (ID, LABEL) AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION (for the statement …); expected what bigquery can say: bigquery has no WITH CHECK OPTION
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
-!! LR3003 found the statement …; expected what bigquery can say: bigquery cannot drop just the foreign keys that refer to a table with it
-<< the foreign keys that referred to DBA.CUSTOMER went with it
+!! LR3003 found the statement ALTER TABLE "DBA".PART DROP CONSTRAINT PART_FK (for the statement …); expected what bigquery can say: bigquery has no statement to drop a constraint
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement ALTER TABLE "DBA".PART ADD CONSTRAINT PART_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL (for the statement …); expected what bigquery can say: bigquery takes no foreign key constraint there
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

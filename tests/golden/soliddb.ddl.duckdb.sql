@@ -42,7 +42,7 @@ DROP TABLE "dba".orders;
 CREATE TABLE "dba".every_type (a SMALLINT, b SMALLINT, c REAL, d DOUBLE, e DECIMAL(9, 2), f DECIMAL(38, 2), g TEXT, h TEXT, i TEXT, j BLOB, k BLOB, l TIME, m TEXT, n BLOB, o TEXT, p DECIMAL(38, 0), q INTEGER);
 << all of it
 DROP TABLE "dba".every_type;
->> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER CONSTRAINT PART_FK REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
 !! LR3003 found the statement …; expected what duckdb can say: duckdb has no foreign keys with ON UPDATE CASCADE
 << all of it
 DROP TABLE "dba"."part";
@@ -112,19 +112,19 @@ ALTER TABLE "dba".every_type ALTER COLUMN a SET NOT NULL;
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
 !! LR3003 found the statement …; expected what duckdb can say: duckdb takes no check constraint there
 << all of it
-!! LR3003 found the statement …; expected what duckdb can say: duckdb has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT POSITIVE (for the statement …); expected what duckdb can say: duckdb has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT ONCE UNIQUE (A)
 !! LR3003 found the statement …; expected what duckdb can say: duckdb takes no unique constraint there
 << all of it
-!! LR3003 found the statement …; expected what duckdb can say: duckdb has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT ONCE (for the statement …); expected what duckdb can say: duckdb has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE
 !! LR3003 found the statement …; expected what duckdb can say: duckdb takes no foreign key constraint there
 << all of it
-!! LR3003 found the statement …; expected what duckdb can say: duckdb has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT (for the statement …); expected what duckdb can say: duckdb has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 !! LR3003 found the statement …; expected what duckdb can say: duckdb has no statement to drop a constraint
 << all of it
-!! LR3003 found the statement …; expected what duckdb can say: duckdb takes no foreign key constraint there
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE (for the statement …); expected what duckdb can say: duckdb takes no foreign key constraint there
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE "dba".every_type DROP COLUMN n;
 << the values of the column
@@ -137,7 +137,7 @@ ALTER TABLE "dba".types RENAME TO every_type;
 >> ALTER TABLE TYPES MODIFY SCHEMA OTHER
 !! LR3003 found the statement …; expected what duckdb can say: duckdb has no statement to move a table to another schema
 << all of it
-!! LR3003 found the statement …; expected what duckdb can say: duckdb has no statement to move a table to another schema
+!! LR3003 found the statement ALTER TABLE OTHER.TYPES MODIFY SCHEMA "DBA" (for the statement …); expected what duckdb can say: duckdb has no statement to move a table to another schema
 >> ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 -- left out: ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 << all of it
@@ -167,9 +167,14 @@ DROP TABLE "dba".orders;
 -- ORDERS.KIND: CHAR(1) becomes TEXT, widened: not padded; lengths are not enforced
 -- ORDERS.RAW: VARBINARY(4) becomes BLOB, widened: lengths are not enforced
 CREATE TABLE "dba".orders (id INTEGER NOT NULL, cust INTEGER, qty SMALLINT DEFAULT 1 NOT NULL, kind TEXT DEFAULT 'a', "raw" BLOB DEFAULT FROM_HEX('01ff'), "day" DATE DEFAULT '2024-02-29', CONSTRAINT orders_pk PRIMARY KEY (id, qty), CHECK (qty > 0 AND qty < 100), CONSTRAINT kind_ck CHECK (kind IN ('a', 'b')), UNIQUE (cust, qty), CONSTRAINT orders_fk FOREIGN KEY (cust) REFERENCES "dba".customer (id));
+>> DROP VIEW RICH
+DROP VIEW "dba".rich;
+<< all of it
+!! LR3003 found the statement CREATE VIEW "DBA".RICH (ID, LABEL) AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION (for the statement …); expected what duckdb can say: duckdb has no WITH CHECK OPTION
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
-!! LR3003 found the statement …; expected what duckdb can say: duckdb cannot drop just the foreign keys that refer to a table with it
-<< the foreign keys that referred to DBA.CUSTOMER went with it
+!! LR3003 found the statement ALTER TABLE "DBA".PART DROP CONSTRAINT PART_FK (for the statement …); expected what duckdb can say: duckdb has no statement to drop a constraint
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement ALTER TABLE "DBA".PART ADD CONSTRAINT PART_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL (for the statement …); expected what duckdb can say: duckdb takes no foreign key constraint there
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

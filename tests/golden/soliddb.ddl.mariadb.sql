@@ -31,8 +31,8 @@ DROP TABLE `dba`.orders;
 CREATE TABLE `dba`.every_type (a SMALLINT, b SMALLINT, c FLOAT, d DOUBLE, e DECIMAL(9, 2), f DECIMAL(52, 2), g VARCHAR(42), h CHAR(5) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, i LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, j LONGBLOB, k VARBINARY(4), l TIME, m LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, n LONGBLOB, o CHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, p DECIMAL(52, 0), q INT);
 << all of it
 DROP TABLE `dba`.every_type;
->> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
-CREATE TABLE `dba`.`part` (id INT NOT NULL, cust INT, PRIMARY KEY (id), FOREIGN KEY (cust) REFERENCES `dba`.customer (id) ON UPDATE CASCADE ON DELETE SET NULL);
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER CONSTRAINT PART_FK REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+CREATE TABLE `dba`.`part` (id INT NOT NULL, cust INT, PRIMARY KEY (id), CONSTRAINT part_fk FOREIGN KEY (cust) REFERENCES `dba`.customer (id) ON UPDATE CASCADE ON DELETE SET NULL);
 << all of it
 DROP TABLE `dba`.`part`;
 >> CREATE TRANSIENT TABLE SESSIONS (ID INTEGER NOT NULL PRIMARY KEY)
@@ -154,9 +154,21 @@ CREATE SEQUENCE `dba`.gapless START WITH 1;
 DROP TABLE `dba`.orders;
 << the rows of the table
 CREATE TABLE `dba`.orders (id INT NOT NULL, cust INT, qty SMALLINT DEFAULT (1) NOT NULL, kind CHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ('a'), `raw` VARBINARY(4) DEFAULT (X'01ff'), `day` DATE DEFAULT ('2024-02-29'), CONSTRAINT orders_pk PRIMARY KEY (id, qty), CHECK (qty > 0 AND qty < 100), CONSTRAINT kind_ck CHECK (kind IN ('a', 'b')), UNIQUE (cust, qty), CONSTRAINT orders_fk FOREIGN KEY (cust) REFERENCES `dba`.customer (id));
+>> DROP VIEW RICH
+DROP VIEW `dba`.rich;
+<< all of it
+CREATE VIEW `dba`.rich (id, `label`) AS SELECT id, name FROM `dba`.customer WHERE credit > 5 WITH CHECK OPTION;
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
-!! LR3003 found the statement …; expected what mariadb can say: mariadb cannot drop just the foreign keys that refer to a table with it
-<< the foreign keys that referred to DBA.CUSTOMER went with it
+ALTER TABLE `dba`.`part` DROP CONSTRAINT part_fk;
+-- foreign keys that refer to the table go first; the target refuses while one is left
+DROP TABLE `dba`.customer;
+<< the rows of the table, and foreign keys of tables that are not known
+-- left out: STORE MEMORY
+-- CUSTOMER.CREATED: TIMESTAMP(9) becomes DATETIME(6), lossy: six fraction digits
+-- CUSTOMER.NOTE: CLOB becomes LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, widened: the length is not kept
+CREATE TABLE `dba`.customer (id INT NOT NULL, name VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, wname VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ('it''s'), balance DECIMAL(52, 2) DEFAULT (-1.50) NOT NULL, created DATETIME(6), credit BIGINT, note LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, ranking SMALLINT DEFAULT (5) NOT NULL, since DATE, PRIMARY KEY (id));
+CREATE UNIQUE INDEX customer_ix ON `dba`.customer(name DESC, id);
+ALTER TABLE `dba`.`part` ADD CONSTRAINT part_fk FOREIGN KEY (cust) REFERENCES `dba`.customer (id) ON UPDATE CASCADE ON DELETE SET NULL;
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

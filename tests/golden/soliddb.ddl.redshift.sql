@@ -39,7 +39,7 @@ DROP TABLE "dba".orders;
 CREATE TABLE "dba".every_type (a SMALLINT, b SMALLINT, c REAL, d DOUBLE PRECISION, e DECIMAL(9, 2), f DECIMAL(38, 2), g VARCHAR(42), h VARCHAR(20), i VARCHAR(65535), j VARBYTE(1024000), k VARBYTE(4), l TIME, m VARCHAR(65535), n VARBYTE(1024000), o VARCHAR(4), p DECIMAL(38, 0), q INTEGER);
 << all of it
 DROP TABLE "dba".every_type;
->> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER CONSTRAINT PART_FK REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
 !! LR3003 found the statement …; expected what redshift can say: redshift has no foreign keys with ON UPDATE CASCADE
 << all of it
 DROP TABLE "dba"."part";
@@ -62,11 +62,11 @@ DROP TABLE "dba"."part";
 >> CREATE SEQUENCE NUMBERS START WITH 5 INCREMENT BY -1
 !! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+!! LR3003 found the statement DROP SEQUENCE NUMBERS (for the statement …); expected what redshift can say: redshift has no sequences
 >> CREATE DENSE SEQUENCE GAPLESS
 !! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+!! LR3003 found the statement DROP SEQUENCE GAPLESS (for the statement …); expected what redshift can say: redshift has no sequences
 >> CREATE VIEW RICH (ID, LABEL) AS SELECT ID, NAME FROM CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION
 !! LR3003 found the statement …; expected what redshift can say: redshift has no WITH CHECK OPTION
 << all of it
@@ -86,23 +86,23 @@ DROP VIEW "dba".today;
 >> ALTER TABLE EVERY_TYPE MODIFY COLUMN H WCHAR(9)
 !! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a column's type
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a column's type
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE MODIFY COLUMN H WCHAR(5) (for the statement …); expected what redshift can say: redshift has no statement to change a column's type
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o'
 !! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a default value
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to take a default value away
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT (for the statement …); expected what redshift can say: redshift has no statement to take a default value away
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
 !! LR3003 found the statement …; expected what redshift can say: redshift has no statement to take a default value away
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to change a default value
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o' (for the statement …); expected what redshift can say: redshift has no statement to change a default value
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
 !! LR3003 found the statement …; expected what redshift can say: redshift has no statement to make a column NOT NULL
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to let a column be null
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL (for the statement …); expected what redshift can say: redshift has no statement to let a column be null
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
 !! LR3003 found the statement …; expected what redshift can say: redshift has no statement to let a column be null
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to make a column NOT NULL
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL (for the statement …); expected what redshift can say: redshift has no statement to make a column NOT NULL
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
 !! LR3003 found the statement …; expected what redshift can say: redshift takes no check constraint there
 << all of it
@@ -118,7 +118,7 @@ ALTER TABLE "dba".every_type DROP CONSTRAINT parent;
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 ALTER TABLE "dba".every_type DROP CONSTRAINT parent;
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no foreign keys with ON DELETE CASCADE
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE (for the statement …); expected what redshift can say: redshift has no foreign keys with ON DELETE CASCADE
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE "dba".every_type DROP COLUMN n;
 << the values of the column
@@ -131,7 +131,7 @@ ALTER TABLE "dba".types RENAME TO every_type;
 >> ALTER TABLE TYPES MODIFY SCHEMA OTHER
 !! LR3003 found the statement …; expected what redshift can say: redshift has no statement to move a table to another schema
 << all of it
-!! LR3003 found the statement …; expected what redshift can say: redshift has no statement to move a table to another schema
+!! LR3003 found the statement ALTER TABLE OTHER.TYPES MODIFY SCHEMA "DBA" (for the statement …); expected what redshift can say: redshift has no statement to move a table to another schema
 >> ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 -- left out: ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 << all of it
@@ -149,17 +149,24 @@ CREATE VIEW "dba".counted AS SELECT c.id, COUNT(*) AS n FROM "dba".customer AS c
 >> DROP SEQUENCE GAPLESS
 !! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
 << where the sequence stood
-!! LR3003 found the statement …; expected what redshift can say: redshift has no sequences
+!! LR3003 found the statement CREATE DENSE SEQUENCE "DBA".GAPLESS (for the statement …); expected what redshift can say: redshift has no sequences
 >> DROP TABLE SESSIONS
 -- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
 << all of it
 >> DROP TABLE ORDERS
 DROP TABLE "dba".orders;
 << the rows of the table
-!! LR3003 found the statement …; expected what redshift can say: redshift takes no check constraint there
+!! LR3003 found the statement CREATE TABLE "DBA".ORDERS (ID INTEGER NOT NULL, CUST INTEGER DEFAULT NULL, QTY SMALLINT DEFAULT 1 NOT NULL CHECK (QTY > 0 AND QTY < 100), KIND CHAR(1) DEFAULT 'a' CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), RAW VARBINARY(4) DEFAULT CAST('01FF' AS VARBINARY), DAY DATE DEFAULT '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID)) (for the statement …); expected what redshift can say: redshift takes no check constraint there
+>> DROP VIEW RICH
+DROP VIEW "dba".rich;
+<< all of it
+!! LR3003 found the statement CREATE VIEW "DBA".RICH (ID, LABEL) AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION (for the statement …); expected what redshift can say: redshift has no WITH CHECK OPTION
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
-!! LR3003 found the statement …; expected what redshift can say: redshift cannot drop just the foreign keys that refer to a table with it
-<< the foreign keys that referred to DBA.CUSTOMER went with it
+ALTER TABLE "dba"."part" DROP CONSTRAINT part_fk;
+-- foreign keys that refer to the table go first; the target refuses while one is left
+DROP TABLE "dba".customer;
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement CREATE UNIQUE INDEX "DBA".CUSTOMER_IX ON "DBA".CUSTOMER(NAME DESC, ID): found the unique index CUSTOMER_IX; redshift has no indexes and does not enforce keys (for the statement …)
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

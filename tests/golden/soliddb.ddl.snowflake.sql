@@ -44,7 +44,7 @@ DROP TABLE "DBA".ORDERS;
 CREATE TABLE "DBA".EVERY_TYPE (A SMALLINT, B SMALLINT, C FLOAT, D FLOAT, E DECIMAL(9, 2), F DECIMAL(38, 2), G VARCHAR(42), H VARCHAR(5), I VARCHAR, J BINARY, K BINARY(4), L TIME(0), M VARCHAR, N BINARY, O VARCHAR(1), P DECIMAL(38, 0), Q INT);
 << all of it
 DROP TABLE "DBA".EVERY_TYPE;
->> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER CONSTRAINT PART_FK REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
 !! LR3003 found the statement …; expected what snowflake can say: snowflake has no foreign keys with ON UPDATE CASCADE
 << all of it
 DROP TABLE "DBA"."PART";
@@ -104,7 +104,7 @@ ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN O DROP DEFAULT;
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
 ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN O DROP DEFAULT;
 << all of it
-!! LR3003 found the statement …; expected what snowflake can say: snowflake has no statement to change a default value
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o' (for the statement …); expected what snowflake can say: snowflake has no statement to change a default value
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
 ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN A SET NOT NULL;
 << all of it
@@ -128,7 +128,7 @@ ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT PARENT;
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT PARENT;
 << all of it
-!! LR3003 found the statement …; expected what snowflake can say: snowflake has no foreign keys with ON DELETE CASCADE
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE (for the statement …); expected what snowflake can say: snowflake has no foreign keys with ON DELETE CASCADE
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE "DBA".EVERY_TYPE DROP COLUMN N;
 << the values of the column
@@ -168,10 +168,17 @@ CREATE SEQUENCE "DBA".GAPLESS START WITH 1;
 >> DROP TABLE ORDERS
 DROP TABLE "DBA".ORDERS;
 << the rows of the table
-!! LR3003 found the statement …; expected what snowflake can say: snowflake takes no check constraint there
+!! LR3003 found the statement CREATE TABLE "DBA".ORDERS (ID INTEGER NOT NULL, CUST INTEGER DEFAULT NULL, QTY SMALLINT DEFAULT 1 NOT NULL CHECK (QTY > 0 AND QTY < 100), KIND CHAR(1) DEFAULT 'a' CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), RAW VARBINARY(4) DEFAULT CAST('01FF' AS VARBINARY), DAY DATE DEFAULT '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID)) (for the statement …); expected what snowflake can say: snowflake takes no check constraint there
+>> DROP VIEW RICH
+DROP VIEW "DBA".RICH;
+<< all of it
+!! LR3003 found the statement CREATE VIEW "DBA".RICH (ID, LABEL) AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION (for the statement …); expected what snowflake can say: snowflake has no WITH CHECK OPTION
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
-!! LR3003 found the statement …; expected what snowflake can say: snowflake cannot drop just the foreign keys that refer to a table with it
-<< the foreign keys that referred to DBA.CUSTOMER went with it
+ALTER TABLE "DBA"."PART" DROP CONSTRAINT PART_FK;
+-- foreign keys that refer to the table go first; the target refuses while one is left
+DROP TABLE "DBA".CUSTOMER;
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement CREATE UNIQUE INDEX "DBA".CUSTOMER_IX ON "DBA".CUSTOMER(NAME DESC, ID): found the unique index CUSTOMER_IX; snowflake has no indexes and does not enforce keys (for the statement …)
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

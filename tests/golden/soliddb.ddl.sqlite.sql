@@ -55,10 +55,10 @@ DROP TABLE "dba".orders;
 CREATE TABLE "dba".every_type (a INTEGER, b INTEGER, c REAL, d REAL, e NUMERIC, f TEXT, g TEXT, h TEXT, i TEXT, j BLOB, k BLOB, l TEXT, m TEXT, n BLOB, o TEXT, p TEXT, q INTEGER);
 << all of it
 DROP TABLE "dba".every_type;
->> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
+>> CREATE TABLE PART (ID INTEGER NOT NULL PRIMARY KEY, CUST INTEGER CONSTRAINT PART_FK REFERENCES CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL)
 -- PART.ID: INTEGER becomes INTEGER, widened: 64 bits
 -- PART.CUST: INTEGER becomes INTEGER, widened: 64 bits
-CREATE TABLE "dba"."part" (id INTEGER NOT NULL, cust INTEGER, PRIMARY KEY (id), FOREIGN KEY (cust) REFERENCES customer (id) ON UPDATE CASCADE ON DELETE SET NULL);
+CREATE TABLE "dba"."part" (id INTEGER NOT NULL, cust INTEGER, PRIMARY KEY (id), CONSTRAINT part_fk FOREIGN KEY (cust) REFERENCES customer (id) ON UPDATE CASCADE ON DELETE SET NULL);
 << all of it
 DROP TABLE "dba"."part";
 >> CREATE TRANSIENT TABLE SESSIONS (ID INTEGER NOT NULL PRIMARY KEY)
@@ -80,11 +80,11 @@ DROP INDEX "dba".orders_ix;
 >> CREATE SEQUENCE NUMBERS START WITH 5 INCREMENT BY -1
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+!! LR3003 found the statement DROP SEQUENCE NUMBERS (for the statement …); expected what sqlite can say: sqlite has no sequences
 >> CREATE DENSE SEQUENCE GAPLESS
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+!! LR3003 found the statement DROP SEQUENCE GAPLESS (for the statement …); expected what sqlite can say: sqlite has no sequences
 >> CREATE VIEW RICH (ID, LABEL) AS SELECT ID, NAME FROM CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no WITH CHECK OPTION
 << all of it
@@ -108,35 +108,35 @@ DROP VIEW "dba".today;
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o'
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to change a default value
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to take a default value away
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT (for the statement …); expected what sqlite can say: sqlite has no statement to take a default value away
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to take a default value away
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to change a default value
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o' (for the statement …); expected what sqlite can say: sqlite has no statement to change a default value
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to make a column NOT NULL
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to let a column be null
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL (for the statement …); expected what sqlite can say: sqlite has no statement to let a column be null
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to let a column be null
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to make a column NOT NULL
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL (for the statement …); expected what sqlite can say: sqlite has no statement to make a column NOT NULL
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
 !! LR3003 found the statement …; expected what sqlite can say: sqlite takes no check constraint there
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT POSITIVE (for the statement …); expected what sqlite can say: sqlite has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT ONCE UNIQUE (A)
 !! LR3003 found the statement …; expected what sqlite can say: sqlite takes no unique constraint there
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT ONCE (for the statement …); expected what sqlite can say: sqlite has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE
 !! LR3003 found the statement …; expected what sqlite can say: sqlite takes no foreign key constraint there
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT (for the statement …); expected what sqlite can say: sqlite has no statement to drop a constraint
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to drop a constraint
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite takes no foreign key constraint there
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE (for the statement …); expected what sqlite can say: sqlite takes no foreign key constraint there
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE "dba".every_type DROP COLUMN n;
 << the values of the column
@@ -149,7 +149,7 @@ ALTER TABLE "dba".types RENAME TO every_type;
 >> ALTER TABLE TYPES MODIFY SCHEMA OTHER
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to move a table to another schema
 << all of it
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no statement to move a table to another schema
+!! LR3003 found the statement ALTER TABLE OTHER.TYPES MODIFY SCHEMA "DBA" (for the statement …); expected what sqlite can say: sqlite has no statement to move a table to another schema
 >> ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 -- left out: ALTER TABLE OTHER.TYPES SET HISTORY COLUMNS (A, B)
 << all of it
@@ -167,7 +167,7 @@ CREATE INDEX "dba".orders_ix ON orders("day");
 >> DROP SEQUENCE GAPLESS
 !! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
 << where the sequence stood
-!! LR3003 found the statement …; expected what sqlite can say: sqlite has no sequences
+!! LR3003 found the statement CREATE DENSE SEQUENCE "DBA".GAPLESS (for the statement …); expected what sqlite can say: sqlite has no sequences
 >> DROP TABLE SESSIONS
 -- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
 << all of it
@@ -181,9 +181,14 @@ DROP TABLE "dba".orders;
 -- ORDERS.RAW: VARBINARY(4) becomes BLOB, widened: lengths are not enforced
 -- ORDERS.DAY: DATE becomes TEXT, widened: text YYYY-MM-DD
 CREATE TABLE "dba".orders (id INTEGER NOT NULL, cust INTEGER, qty INTEGER DEFAULT (1) NOT NULL, kind TEXT DEFAULT ('a'), "raw" BLOB DEFAULT (X'01ff'), "day" TEXT DEFAULT ('2024-02-29'), CONSTRAINT orders_pk PRIMARY KEY (id, qty), CHECK (qty > 0 AND qty < 100), CONSTRAINT kind_ck CHECK (kind IN ('a', 'b')), UNIQUE (cust, qty), CONSTRAINT orders_fk FOREIGN KEY (cust) REFERENCES customer (id));
+>> DROP VIEW RICH
+DROP VIEW "dba".rich;
+<< all of it
+!! LR3003 found the statement CREATE VIEW "DBA".RICH (ID, LABEL) AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION (for the statement …); expected what sqlite can say: sqlite has no WITH CHECK OPTION
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
-!! LR3003 found the statement …; expected what sqlite can say: sqlite cannot drop just the foreign keys that refer to a table with it
-<< the foreign keys that referred to DBA.CUSTOMER went with it
+!! LR3003 found the statement ALTER TABLE "DBA".PART DROP CONSTRAINT PART_FK (for the statement …); expected what sqlite can say: sqlite has no statement to drop a constraint
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement ALTER TABLE "DBA".PART ADD CONSTRAINT PART_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL (for the statement …); expected what sqlite can say: sqlite takes no foreign key constraint there
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

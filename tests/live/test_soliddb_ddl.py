@@ -51,7 +51,7 @@ def test_history_and_back(fresh_database: str) -> None:
                 assert connection.execute(SHOWN).fetchall() == before
             else:
                 done.append((change, before))
-        assert len(done) == len(HISTORY) - 5
+        assert len(done) == len(HISTORY) - 4
         for change, before in reversed(done):
             inverse = change.inverse(values=False)
             if inverse is None:

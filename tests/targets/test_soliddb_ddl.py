@@ -13,8 +13,10 @@ from sqlgen.structure import StructureChange, statements
 from tests import engines
 
 HISTORY = (Path(__file__).parents[1] / "golden" / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
-#: One schema, because not every engine can move a table to another; it is no reserved word.
-TEXTS = [text.replace("DBA.", "ROUND.").replace("OTHER.", "ROUND.") for text in HISTORY if "MODIFY SCHEMA" not in text]
+#: One schema (no reserved word), because not every engine can move a table to another; nor have all of them WITH CHECK OPTION, which RICH is about.
+TEXTS = [
+    text.replace("DBA.", "ROUND.").replace("OTHER.", "ROUND.") for text in HISTORY if "MODIFY SCHEMA" not in text and "RICH" not in text
+]
 TABLES = {
     "sqlite": "SELECT name FROM round.sqlite_master",
     "duckdb": "SELECT table_name FROM duckdb_tables()",

@@ -168,8 +168,32 @@ def test_a_column_in_words_is_the_column(column: Column) -> None:
 
 
 def test_a_drop_that_took_foreign_keys_along() -> None:
+    named = "CREATE TABLE C (A INTEGER CONSTRAINT FK REFERENCES T (ID), B INTEGER, CONSTRAINT FK2 FOREIGN KEY (B) REFERENCES T ON DELETE CASCADE)"
+    made, dropped = history(BASE, named, "DROP TABLE T CASCADE CONSTRAINTS")
+    assert [line for line in statements(dropped, POSTGRES, "lower") if not line.startswith("--")] == [
+        "ALTER TABLE dba.c DROP CONSTRAINT fk;",
+        "ALTER TABLE dba.c DROP CONSTRAINT fk2;",
+        "DROP TABLE dba.t;",
+    ]
+    assert dropped.note == "the rows of the table, and foreign keys of tables that are not known"
+    again = back(dropped, values=False)
+    assert again is not None
+    assert again[1:] == [
+        "ALTER TABLE dba.c ADD CONSTRAINT fk FOREIGN KEY (a) REFERENCES dba.t (id);",
+        "ALTER TABLE dba.c ADD CONSTRAINT fk2 FOREIGN KEY (b) REFERENCES dba.t ON DELETE CASCADE;",
+    ]
+    assert back(made.change("DROP TABLE C", TABLE), values=False) == ["CREATE TABLE dba.c (a INTEGER, b INTEGER);"]
+    with pytest.raises(
+        SqlgenError, match=r"DROP CONSTRAINT FK \(for the statement DROP TABLE T CASCADE CONSTRAINTS\); expected what duckdb can say"
+    ):
+        statements(dropped, profile_named("duckdb"), "lower")
+
+
+def test_a_drop_that_took_a_foreign_key_without_name_along() -> None:
     child = "CREATE TABLE C (A INTEGER REFERENCES T (ID))"
-    assert back(history(BASE, child, "DROP TABLE T CASCADE CONSTRAINTS")[1], values=False) is None
+    _, dropped = history(BASE, child, "DROP TABLE T CASCADE CONSTRAINTS")
+    assert back(dropped, values=False) is None
+    assert dropped.note == "a foreign key without name that referred to DBA.T went with it"
     assert back(history(child, BASE, "DROP TABLE C CASCADE")[1], values=False) is not None
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlgen.dialects import BUILT_IN
 from sqlgen.errors import SqlgenError
 from sqlgen.soliddb.expressions import Place
-from sqlgen.soliddb.translate import target_statements, translate
+from sqlgen.soliddb.translate import is_qualified, target_statements, translate
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DBA = Place("DBA", "SHOP")
@@ -54,7 +54,9 @@ def one(text: str, dialect: str = "postgres", names: str = "lower", before: str 
          'CREATE TABLE "dba".t (a INTEGER, FOREIGN KEY (a) REFERENCES p (b));'),
         ("ALTER TABLE T ADD COLUMN N SMALLINT DEFAULT 1 NOT NULL", "sqlite", 'ALTER TABLE "dba".t ADD COLUMN n INTEGER DEFAULT (1) NOT NULL;'),
         ("ALTER TABLE T ALTER COLUMN A SET DEFAULT 5", "postgres", "ALTER TABLE dba.t ALTER COLUMN a SET DEFAULT 5;"),
+        # no CASCADE where it would take more than foreign keys along
         ("DROP TABLE T CASCADE", "oracle", 'DROP TABLE "DBA".T CASCADE CONSTRAINTS;'),
+        ("DROP TABLE T CASCADE CONSTRAINTS", "postgres", "DROP TABLE dba.t;"),
     ],
 )  # fmt: skip
 def test_said_as_the_target_says_it(text: str, dialect: str, statement: str) -> None:
@@ -103,7 +105,6 @@ def test_names() -> None:
         ("ALTER TABLE T ALTER COLUMN B SET DEFAULT 'x'", "postgres", "the type of the column is not known"),
         ("ALTER TABLE T MODIFY SCHEMA S", "sqlite", "move a table to another schema"),
         ("DROP INDEX I", "mysql", "needs the table of an index"),
-        ("DROP TABLE T CASCADE", "postgres", "just the foreign keys"),
         ("SELECT A FROM T", "postgres", "no change of a table"),
         ("INSERT INTO T (A) VALUES (1)", "postgres", "no change of a table"),
     ],
@@ -127,6 +128,24 @@ def test_a_name_that_the_target_cannot_have() -> None:
     with pytest.raises(SqlgenError, match="the statement DROP TABLE") as refused:
         translate(f"DROP TABLE {'A' * 64}", "postgres")
     assert refused.value.code == "LR3005"
+
+
+@pytest.mark.parametrize(
+    ("text", "qualified"),
+    [
+        ("CREATE SEQUENCE DBA.S", True),
+        ("CREATE SEQUENCE S", False),
+        ("CREATE INDEX DBA.I ON T (A)", False),
+        ("CREATE INDEX DBA.I ON DBA.T (A)", True),
+        ("CREATE VIEW DBA.V AS SELECT A FROM T", False),
+        ("CREATE TABLE DBA.T (A INTEGER REFERENCES P)", False),
+        ("ALTER TABLE DBA.T SET TABLE NAME U", True),
+        ("DROP INDEX I", False),
+        ("DROP DBA.T", True),
+    ],
+)
+def test_names_that_need_no_session(text: str, qualified: bool) -> None:
+    assert is_qualified(text) == qualified
 
 
 def test_a_table_that_is_known() -> None:

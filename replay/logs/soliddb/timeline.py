@@ -20,6 +20,7 @@ from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
 from replay.logs.soliddb.tables import Attribute, Known, version_of
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb.history import History
+from sqlgen.soliddb.translate import is_qualified
 from sqlgen.structure import Action, StructureChange
 
 Index = npt.NDArray[np.int64]
@@ -264,8 +265,9 @@ class _Builder:
         table = self.result.versions[version].table
         schema = self._schema(record, old or new)
         note = StructureChange(Action.NOTE, table, note=_noted(record))
-        if record.text and schema and kind not in _COUNTERS:
-            self.result.changes[record.row] = version, history.change(record.text, table, schema)
+        if record.text and (schema or is_qualified(record.text)) and kind not in _COUNTERS:
+            former = self.result.versions[old_version].table if old_version >= 0 and kind in TABLE_DDL else None
+            self.result.changes[record.row] = version, history.change(record.text, table, schema, former)
             return
         made = note
         if kind is Ddl.CREATE_TABLE and new_version >= 0:
