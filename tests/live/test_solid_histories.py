@@ -18,7 +18,7 @@ from replay.selection import Selection
 from replay.targets import target_named
 from sqlgen.ddl import create_schema, create_table
 from sqlgen.dialects import profile_named
-from tests.solidbuilder import Framing
+from tests.solidbuilder import Framing, write_rows
 from tests.solidhistory import History
 from tests.unit.test_solid_histories import opened
 
@@ -118,6 +118,19 @@ def test_replay_there_and_back(fresh_database: str, tmp_path: Path, how: list[st
     assert held(fresh_database, history) == expected(history)
     assert main(["replay", *named, "--to", fresh_database, "--apply", "--until-lrsn", "0" * 40]) == 0
     assert tables_of(fresh_database) == before
+
+
+def test_a_replay_goes_on_with_the_next_session(fresh_database: str, tmp_path: Path) -> None:
+    history = History(11, Framing(), structure=False).run(60)
+    rows, log = [dict(row) for row in history.log.rows], opened(tmp_path, history)
+    prepared(fresh_database, log, tmp_path)
+    cut = next(place for place, row in enumerate(rows) if row["RECID"] == 12 and place > len(rows) // 2) + 1
+    named = ["--source", "soliddb", "--catalog", str(tmp_path), "--engine", "local", "--to", fresh_database, "--apply"]
+    first, second = (str(write_rows(tmp_path / f"{name}.parquet", part)) for name, part in (("a", rows[:cut]), ("b", rows[cut:])))
+    assert main(["replay", "--log", first, *named]) == 0
+    assert held(fresh_database, history) != expected(history)
+    assert main(["replay", "--log", first, second, *named]) == 0
+    assert held(fresh_database, history) == expected(history)
 
 
 def tables_of(url: str) -> list[tuple[Any, ...]]:

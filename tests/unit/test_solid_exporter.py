@@ -13,7 +13,7 @@ import pytest
 
 from replay import local
 from replay.bundle import write_bundle
-from replay.errors import InputError
+from replay.errors import InputError, Refusal
 from replay.logs import Inputs
 from replay.logs.soliddb.calibration import CLEAN_UP
 from replay.logs.soliddb.reader import SolidLog, open_log
@@ -98,6 +98,10 @@ def test_sessions_chain(tmp_path: Path) -> None:
     assert len(manifest(folder)["sessions"]) == 3
     assert len(list(folder.glob("syslog-*"))) == 3
     assert len(statements(folder, tmp_path / "out")) == 6
+    first, _, third = sorted(folder.glob("syslog-*"))
+    with pytest.raises(Refusal, match="LR2034"):
+        open_log(Inputs(log=(str(first), str(third)), catalog=str(folder)))
+    assert len(open_log(Inputs(log=(str(third),), catalog=str(folder))).units()) == 1
 
 
 def test_transactions_come_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ rows that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,7 +234,7 @@ def check_sessions(rows: Joined, found: Brackets, manifest: Manifest, accept: bo
         if found.whole[unit]:
             commits[int(rows.session[last])].append(unit)
     _mark_repeated(rows, found, commits)
-    told = manifest.sessions if len(manifest.sessions) == sessions else ()
+    told = _told(rows, sessions, manifest)
     for number, entry in enumerate(told):
         end = rows.address_of(found.last[commits[number][-1]]) if commits[number] else None
         if entry["last_commit_logaddr"] is not None and end != entry["last_commit_logaddr"]:
@@ -255,6 +256,16 @@ def check_sessions(rows: Joined, found: Brackets, manifest: Manifest, accept: bo
         ended = rows.address_of(found.last[commits[number][-1]]) if commits[number] else start
         reached = max(filter(None, (reached, ended)), default=None)
     return warnings
+
+
+def _told(rows: Joined, sessions: int, manifest: Manifest) -> Sequence[Mapping[str, Any]]:
+    """What the manifest says of each read session: by the number in SESSION, else in order where it has as many."""
+    if all(part.session is not None for part in rows.files):
+        first = np.searchsorted(rows.session, np.arange(sessions))
+        values = np.concatenate([part.session for part in rows.files if part.session is not None])[first].tolist()
+        if len(set(values)) == sessions and all(0 <= value < len(manifest.sessions) for value in values):
+            return [manifest.sessions[value] for value in values]
+    return manifest.sessions if len(manifest.sessions) == sessions else ()
 
 
 def _mark_repeated(rows: Joined, found: Brackets, commits: list[list[int]]) -> None:
