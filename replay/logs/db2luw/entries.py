@@ -1,123 +1,37 @@
-"""Index entries as change envelopes: implements :class:`replay.changes.Envelope` for Db2 LUW."""
+"""What an entry of the index of a Db2 LUW log tells beyond :class:`replay.logs.entries.Entries`."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import Change
+from replay.logs import entries
 
 Bytes = npt.NDArray[np.uint8]
 
-#: CHANGE TYPE as other families spell it, for the columns of a log shown as a table.
-_TYPES = {
-    Change.INSERT: "I ",
-    Change.UPDATE: "UB",
-    Change.DELETE: "D ",
-    Change.TRUNCATE: "DT",
-    Change.CATALOG: "CO",
-    Change.STRUCTURE: "CO",
-}
-_TYPE = np.zeros(256, np.uint16)
-for _change, _text in _TYPES.items():
-    _TYPE[_change] = (ord(_text[0]) << 8) | ord(_text[1])
 
+class Entries(entries.Entries):
+    """Units have a commit time, a log stream and an authorization id, and may be rolled back to a savepoint."""
 
-class Entries:
-    """``rows`` are index entries, ``units`` all units of the log. An entry without a unit counts as committed, at no position."""
-
-    def __init__(self, rows: npt.NDArray[np.void], units: npt.NDArray[np.void]) -> None:
-        self.rows, self.units = rows, units
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def _of_unit(self, name: str) -> npt.NDArray[np.void]:
-        """A field of each entry's unit; zeros where it has none."""
-        unit = self.rows["unit"]
-        column = self.units[name]
-        if not len(column):
-            return np.zeros(len(unit), column.dtype)
-        values = column[np.maximum(unit, 0)]
-        values[unit < 0] = np.zeros(1, column.dtype)[0]
-        return np.asarray(values)
-
-    def _octets(self, name: str) -> Bytes:
-        values = np.ascontiguousarray(self._of_unit(name))
-        return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)
-
-    def commit(self) -> Bytes:
-        """Position of the record that ends the unit."""
-        return self._octets("commit")
-
-    def unit(self) -> Bytes:
-        """How often the id was used before (4 bytes), transaction id (6), log stream (2)."""
-        return self._octets("unit")
-
-    def unit_position(self) -> Bytes:
-        """Position of the unit's first record."""
-        return self._octets("start")
-
-    def log_position(self) -> Bytes:
-        """The number of the record in the log, that of the first one for a change made of several."""
-        raw = np.zeros((len(self.rows), 10), np.uint8)
-        raw[:, 2:] = (self.rows["head"] + 1).astype(">u8").view(np.uint8).reshape(-1, 8)
-        return raw
+    place: ClassVar[str] = "head"
 
     def commit_time(self) -> Bytes:
         """Commit time as 34 packed digits."""
-        return self._octets("time")
+        return self.octets("time")
 
     def member(self) -> npt.NDArray[np.int64]:
         """Log stream."""
         return np.ascontiguousarray(self.unit()[:, 10:]).view(">u2").reshape(-1).astype(np.int64)
-
-    def change_type(self) -> npt.NDArray[np.uint16]:
-        """The change as two ASCII codes."""
-        codes: npt.NDArray[np.uint16] = _TYPE[self.rows["change"]]
-        return codes
 
     def disposition(self) -> Bytes:
         """C, S for what was rolled back to a savepoint, A in a unit that was not committed."""
         committed = self.unit_disposition() == ord("C")
         return np.where(self.rows["cancelled"], ord("S"), np.where(committed, ord("C"), ord("A"))).astype(np.uint8)
 
-    def unit_disposition(self) -> Bytes:
-        """C committed, A aborted, P in doubt, F in flight."""
-        found: Bytes = np.array(self._of_unit("disposition"), np.uint8)
-        found[self.rows["unit"] < 0] = ord("C")
-        return found
-
-    def origin(self) -> Bytes:
-        """Blank: the log does not say where a change came from."""
-        return np.full(len(self.rows), ord(" "), np.uint8)
-
-    def sqltype(self) -> Bytes:
-        """Blank: there are no recovery sets."""
-        return np.full(len(self.rows), ord(" "), np.uint8)
-
-    def incomplete_unit(self) -> npt.NDArray[np.bool_]:
-        """False: units that lack their beginning or end are in flight, which is a disposition."""
-        return np.zeros(len(self.rows), bool)
-
-    def incomplete_dependency(self) -> npt.NDArray[np.bool_]:
-        """False."""
-        return np.zeros(len(self.rows), bool)
-
-    def segment(self) -> npt.NDArray[np.int64]:
-        """Which record of its change."""
-        return self.rows["segment"].astype(np.int64)
-
-    def segments(self) -> npt.NDArray[np.int64]:
-        """How many records its change has."""
-        return self.rows["segments"].astype(np.int64)
-
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """The authorization id; other names are not in the log."""
         if kind != "authid":
-            return np.zeros(len(self.rows), "S1")
-        return np.asarray(self._of_unit("authid"), self.units.dtype["authid"])
-
-    def take(self, rows: npt.NDArray[np.int64]) -> Entries:
-        """Some of them."""
-        return Entries(self.rows[rows], self.units)
+            return super().name(kind)
+        return np.asarray(self.of_unit("authid"), self.units.dtype["authid"])
