@@ -634,6 +634,18 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ):
         assert main([refused[0], *named, "--out", str(tmp_path / "no"), "--engine", "local", *refused[1:]]) == 8
         assert "LR3020" in capsys.readouterr().err
+    wanted = [
+        "redo",
+        *named,
+        "--out",
+        str(tmp_path / "where"),
+        "--engine",
+        "local",
+        "--where",
+        "price > 1.4 AND id = 2 AND at < DATE '2002-01-01'",
+    ]
+    assert main(wanted) == 0
+    assert (tmp_path / "where" / "0000-redo.sql").read_text().count("INSERT INTO") == 1
     assert main(["inspect", *named]) == 0
     shown = capsys.readouterr().out
     for word in ("commit times", "origins", "authorization ids", "framing len32, column list A", "DBA.ITEM: RELID 10014, key ID"):
