@@ -18,7 +18,7 @@ from replay.logs import Inputs, source_named
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
-from tests.solidbuilder import CUSTOMER, Col, LogBuilder, Tab, Unit, write_catalog, write_rows
+from tests.solidbuilder import CUSTOMER, Col, Framing, LogBuilder, Tab, Unit, write_catalog, write_rows
 
 ITEM = Tab(
     10014, "DBA", "ITEM",
@@ -675,3 +675,62 @@ def test_what_inspect_says_of_damage(tmp_path: Path) -> None:
     assert described["exit_code"] == 8
     assert described["damaged"]["count"] >= 1
     assert any("LR2014" in text and "record 2" in text for text in described["damaged"]["findings"])
+
+
+def test_a_nul_in_text_is_named(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit = log.begin()
+    unit.insert(ITEM, row(1, "a\0b"))
+    unit.commit()
+    bundle, lines = script(opened(tmp_path, log), tmp_path)
+    assert lines == []
+    assert "LR3001" in finding(bundle)
+    assert "NAME" in finding(bundle)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"])
+def test_large_objects_in_every_format(tmp_path: Path, suffix: str) -> None:
+    large = Tab(
+        10_016, "DBA", "LARGE", (Col("ID", "INTEGER", null=False), Col("T", "LONG VARCHAR"), Col("B", "LONG VARBINARY")), key=("ID",)
+    )
+    log = LogBuilder()
+    for number in range(3):
+        unit = log.begin()
+        unit.insert(large, (number, "ä" * (1 << 20), bytes(range(256)) * 4096))
+        unit.commit()
+    (line, *others) = statements(opened(tmp_path, log, tables=(large,), suffix=suffix), tmp_path)
+    assert len(others) == 2
+    assert "ä" * (1 << 20) in line
+    assert (bytes(range(256)).hex() * 4096).upper() in line.upper()
+
+
+def test_lengths_that_speak_for_a_cut_value_are_told(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit = log.begin()
+    unit.insert(CUSTOMER, (1, "a", "b", "1.00", "2001-01-01 00:00:00", 5, "n" * (256 + 13)))
+    unit.commit()
+    assert any(
+        "DBA.CUSTOMER.NOTE: 1 value(s) are as long as one of which only the beginning" in text
+        for text in opened(tmp_path, log).warnings([])
+    )
+
+
+def test_a_value_of_which_a_part_is_elsewhere_is_refused(tmp_path: Path) -> None:
+    log = two_units(LogBuilder(Framing("va")))
+    rows = [dict(entry) for entry in log.rows]
+    rows[1]["DATA"] = rows[1]["DATA"].replace(b"\4Ann\0", b"\xff\4\0\0\0Ann\0")
+    bundle, lines = script(opened(tmp_path, rows, framing="va/nul"), tmp_path)
+    assert lines == []
+    assert "LR2014" in finding(bundle)
+    assert "only a part" in finding(bundle)
+
+
+def test_unpublished_kinds_outside_of_transactions_are_told(tmp_path: Path) -> None:
+    log = two_units(LogBuilder())
+    log.add(9, None, None, None, 1, None)
+    found = opened(tmp_path, log)
+    assert len(statements(found, tmp_path)) == 4
+    assert any("RECID 9" in warning for warning in found.warnings([]))
+    log.add(9, None, None, ITEM.relid, 1, b"x")
+    with pytest.raises(InputError, match="LR2030.*outside of any transaction"):
+        opened(tmp_path, log)

@@ -110,8 +110,12 @@ def read_table(path: str) -> pa.Table:
 def _json(path: str) -> pa.Table:
     import pyarrow.json as json
 
-    size = Path(path).stat().st_size
-    return json.read_json(path, json.ReadOptions(block_size=min(max(size * 40, 1 << 20), _BLOCK)))
+    if path.lower().endswith(".gz"):
+        with gzip.open(path, "rb") as file:
+            size = max(map(len, file), default=0)
+    else:
+        size = Path(path).stat().st_size
+    return json.read_json(path, json.ReadOptions(block_size=min(max(size + 1, 16 << 20), _BLOCK)))
 
 
 def _csv(path: str) -> pa.Table:
