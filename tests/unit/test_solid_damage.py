@@ -734,3 +734,31 @@ def test_unpublished_kinds_outside_of_transactions_are_told(tmp_path: Path) -> N
     log.add(9, None, None, ITEM.relid, 1, b"x")
     with pytest.raises(InputError, match="LR2030.*outside of any transaction"):
         opened(tmp_path, log)
+
+
+def test_tables_of_one_name_in_two_catalogs(tmp_path: Path) -> None:
+    other = Tab(10_017, "DBA", "ITEM", ITEM.columns, key=("ID",), catalog="ARCHIVE")
+    log = two_units(LogBuilder())
+    unit = log.begin()
+    unit.insert(other, row(9))
+    unit.commit()
+    with pytest.raises(InputError, match=r"LR2031.*SHOP\.DBA\.ITEM and of ARCHIVE\.DBA\.ITEM.*catalog=SHOP"):
+        opened(tmp_path, log, tables=(ITEM, other))
+    bundle, lines = script(opened(tmp_path, log, tables=(ITEM, other), options={"catalog": "shop"}), tmp_path)
+    assert len(lines) == 4
+    assert bundle.manifest["balance"]["skipped"]["table of another catalog (--log-option catalog)"] == 1
+    bundle, lines = script(opened(tmp_path, log, tables=(ITEM, other), options={"catalog": "ARCHIVE"}), tmp_path / "other")
+    assert len(lines) == 1
+    assert len(statements(opened(tmp_path, two_units(LogBuilder()), tables=(ITEM, other)), tmp_path / "one")) == 4
+
+
+def test_a_log_of_nothing(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.nop()
+    log.nop()
+    found = opened(tmp_path, log)
+    bundle, lines = script(found, tmp_path)
+    assert (lines, bundle.exit_code) == ([], 0)
+    described = inspect.describe(source_named("soliddb"), found)
+    assert (described["exit_code"], described["commits"]) == (0, None)
+    assert "Units of recovery: 0" in inspect.text(source_named("soliddb"), described)

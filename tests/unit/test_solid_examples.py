@@ -181,6 +181,19 @@ def test_values_that_cannot_be_are_named(tmp_path: Path, table: str, raw: str, f
     assert re.search(found, finding), finding
 
 
+def test_a_real_that_is_stored_as_a_double_keeps_its_digits(tmp_path: Path) -> None:
+    log = LogBuilder()
+    tab = Tab(10030, "DBA", "ONE", (Col("ID", "INTEGER", null=False), Col("V", "REAL")), key=("ID",))
+    unit = log.begin()
+    unit.insert(tab, (1, 0.1))
+    unit.commit()
+    write_catalog(tmp_path, [tab])
+    path = tmp_path / "meta" / "sys_columns.csv"
+    path.write_text(path.read_text().replace(",REAL,7,2,", ",REAL,7,3,"))
+    rows = write_rows(tmp_path / "syslog.parquet", log.rows)
+    assert decoded(open_log(Inputs(log=(str(rows),), catalog=str(tmp_path), framing="len32"))) == [(1, 0.1)]
+
+
 def test_ddl_records() -> None:
     framing = layouts.FRAMINGS["len32"]
     made = ddl.read(bytes.fromhex(DDL_CREATE), 1208, framing)
