@@ -10,6 +10,7 @@ import pytest
 
 from replay import local
 from replay.bundle import write_bundle
+from replay.cli import main
 from replay.errors import InputError
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl, detect, layouts
@@ -322,3 +323,13 @@ def test_names_of_framings() -> None:
     assert len(layouts.FRAMINGS) == 42
     assert {"len32", "len32/nul", "va/nul", "ind0p/count16/nul"} <= set(layouts.FRAMINGS)
     assert detect.Shape(layouts.FRAMINGS["len16"], "A").__str__() == "framing len16, column list A"
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_the_bundled_log(fixtures: Path, tmp_path: Path, mode: str) -> None:
+    """A log put together by hand, with the scripts that were read like code."""
+    folder = fixtures / "soliddb"
+    named = ["--source", "soliddb", "--log", str(folder / "syslog.csv"), "--catalog", str(folder), "--engine", "local"]
+    assert main([mode, *named, "--out", str(tmp_path / mode)]) == 0
+    assert (tmp_path / mode / f"0000-{mode}.sql").read_bytes() == (folder / f"{mode}.sql").read_bytes()
+    assert LEN32 in (folder / "syslog.csv").read_text()
