@@ -18,6 +18,7 @@ from replay.logs import Inputs, source_named
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
+from sqlgen.errors import SqlgenError
 from tests.solidbuilder import CUSTOMER, Col, Framing, LogBuilder, Tab, Unit, write_catalog, write_rows
 
 ITEM = Tab(
@@ -762,3 +763,34 @@ def test_a_log_of_nothing(tmp_path: Path) -> None:
     described = inspect.describe(source_named("soliddb"), found)
     assert (described["exit_code"], described["commits"]) == (0, None)
     assert "Units of recovery: 0" in inspect.text(source_named("soliddb"), described)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_damaged_files_are_refused_or_read_and_nothing_else(tmp_path: Path, seed: int) -> None:
+    """Whatever byte of whatever file is wrong: an error with a code, or units as they were or set aside."""
+    pick = random.Random(seed)
+    log = two_units(LogBuilder())
+    names = ["syslog.csv", "syslog.jsonl", "syslog.parquet", "syslog.csv.gz"]
+    last = log.commits[-1].hex()
+    manifest = {"sessions": [{"start_logaddr": "00" * 20, "last_commit_logaddr": last, "ended_by": "nop"}], "metadata_logaddr": last}
+    write_catalog(tmp_path, [ITEM], manifest)
+    path = write_rows(tmp_path / pick.choice(names), log.rows)
+    target = pick.choice([path, path, *sorted((tmp_path / "meta").iterdir()), tmp_path / "manifest.json"])
+    raw = bytearray(target.read_bytes())
+    place = pick.randrange(len(raw))
+    if seed % 4 == 0:
+        raw[place] = pick.randrange(256)
+    elif seed % 4 == 1:
+        del raw[place : place + pick.randrange(1, 20)]
+    elif seed % 4 == 2:
+        raw[place:place] = bytes(pick.choice(b'0123456789,"\n-{}[]xX') for _ in range(pick.randrange(1, 5)))
+    else:
+        del raw[place:]
+    target.write_bytes(bytes(raw))
+    try:
+        found = open_log(Inputs(log=(str(path),), catalog=str(tmp_path), framing=pick.choice((None, "len32"))))
+        bundle, _ = script(found, tmp_path)
+    except (LogReplayError, SqlgenError) as error:
+        assert error.code.startswith("LR")  # noqa: PT017
+        return
+    assert bundle.exit_code in (0, 4, 8)
