@@ -252,7 +252,7 @@ class _Builder:
         """Found out from images whose columns are known: those of tables as the export shows them, and, as far as statements tell, before and after."""
         records, unread = self._ddl_records(None)
         line = timeline.build(self.known, records, boundary, "C", self.settings.charset, lambda *_: (False, 1))
-        groups, whole = list[Group](), list[Group]()
+        groups, now, whole = list[Group](), list[Group](), list[Group]()
         for relid in np.unique(self.table[images]).tolist():
             mine = images[self.table[images] == relid]
             if relid in self.known:
@@ -262,14 +262,25 @@ class _Builder:
             high = about[about >= boundary].min(initial=len(self.rows))
             clear = mine[(mine > low) & (mine < high)]
             versions = line.version_at(relid, clear)
+            if relid in self.known and len(clear):
+                last = line.version_at(relid, np.array([boundary - 1]))[0]
+                now.append(self._group(clear[versions == last], self.known[relid].attributes, relid))
             groups += [
                 self._group(clear[versions == number], line.attributes[number], relid)
                 for number in np.unique(versions[versions >= 0]).tolist()
             ]
-        if not any(len(group.start) for group in groups):
-            groups = whole
-        name, framing, columns = self.rows.files[0].name, self.settings.framing, self.settings.columns
-        return settle(groups, self.rows.data, name, framing, columns)
+        found: InputError | None = None
+        for attempt in (groups, now, whole):  # old images may have been widened to the columns of now
+            if any(len(group.start) for group in attempt):
+                try:
+                    return settle(attempt, self.rows.data, self.rows.files[0].name, self.settings.framing, self.settings.columns)
+                except InputError as error:
+                    if error.code != "LR2004":
+                        raise
+                    found = found or error
+        if found is not None:
+            raise found
+        return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
 
     def _group(self, chosen: Numbers, attributes: tuple[Attribute, ...], relid: int) -> Group:
         known = self.known.get(relid)
