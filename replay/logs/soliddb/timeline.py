@@ -171,9 +171,9 @@ class _Builder:
         made = _without(after, change)
         if made.attributes is None:
             self._warn_unknown(after, record, "before")
-        elif change.what in ("add", "drop") and not self._closes(relid, made, low, high):
-            as_now = _widened(after, change) if change.what == "add" else after
-            return as_now if self._closes(relid, as_now, low, high) else made
+        elif change.what == "add" and not self._closes(relid, made, low, high):
+            widened = _widened(after, change)
+            return widened if self._closes(relid, widened, low, high) else made
         return made
 
     def _closes(self, relid: int, state: State, low: int, high: int) -> bool:
