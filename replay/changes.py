@@ -67,7 +67,8 @@ class Envelope(Protocol):
 class Change(IntEnum):
     """CHANGE TYPE (section 6.1), by what it means for a table. Families whose logs hold more than changes have records of other kinds: changes of
     table structure, records that control the log (begin, commit, internal work), those that say that another record is taken back, and changes that are
-    in the log twice, that are flagged as nobody's business, or whose unit of recovery begins before the log."""
+    in the log twice, that are flagged as nobody's business, whose unit of recovery begins before the log, or that are about another
+    database."""
 
     INSERT = 1
     UPDATE = 2
@@ -84,6 +85,7 @@ class Change(IntEnum):
     REPEATED = 13
     UNCAPTURED = 14
     HEADLESS = 15
+    ELSEWHERE = 16
 
 
 #: CHANGE TYPE as two EBCDIC-decoded characters -> what it means.

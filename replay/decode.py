@@ -208,7 +208,7 @@ class _Batch:
         fresh = walk.bad & ~self.failed
         for row in np.flatnonzero(fresh)[:_SHOWN]:
             field, found, expected = walk.reason(int(row))
-            hint = "The row does not fit the table's columns: is this the control file that was written with this data file?"
+            hint = "The row does not fit the table's columns: does the control file, or the catalog export, belong to this log?"
             self.problems.append(Problem(int(row), "LR2014", field, f"{side} image: {found}", expected, hint))
         self.failed |= fresh
         return walk

@@ -53,6 +53,7 @@ REASONS: tuple[str, ...] = (
     "repeated by another read session",
     "not to be propagated (CAPTURE_OFF)",
     "unit of recovery begins before the log",
+    "table of another catalog (--log-option catalog)",
 )
 REASON = {name: code for code, name in enumerate(REASONS)}
 #: Verdicts that are not skips: the record's unit is incomplete and set aside.
@@ -74,6 +75,7 @@ _NO_CHANGES = (
     (Change.REPEATED, "repeated by another read session"),
     (Change.UNCAPTURED, "not to be propagated (CAPTURE_OFF)"),
     (Change.HEADLESS, "unit of recovery begins before the log"),
+    (Change.ELSEWHERE, "table of another catalog (--log-option catalog)"),
 )
 
 Verdicts = npt.NDArray[np.uint8]

@@ -21,7 +21,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 import export_soliddb
 
 from replay.errors import LogReplayError
-from replay.logs.soliddb.calibration import CLEAN_UP, STATEMENTS, calibrated, names
+from replay.logs.soliddb.calibration import CLEAN_UP, STATEMENTS, calibrated, names, parameters
 from replay.logs.soliddb.detect import Shape
 from replay.logs.soliddb.tables import charset_number
 
@@ -37,7 +37,7 @@ def calibrate(connection: Any, folder: Path, charset: str = "utf-8", **settings:
             if statement is None:
                 connection.commit()
             else:
-                connection.cursor().execute(statement[0], *statement[1])
+                connection.cursor().execute(statement[0], *parameters(statement[1]))
         connection.autocommit = True
         export_soliddb.export(connection, folder, start=bytes(found[0]), **settings)
     finally:

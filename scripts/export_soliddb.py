@@ -32,6 +32,8 @@ NEEDED = ("SYS_TABLES", "SYS_COLUMNS", "SYS_KEYS", "SYS_KEYPARTS")
 OPTIONAL = (
     "SYS_COLUMNS_AUX", "SYS_FORKEYS", "SYS_FORKEYPARTS", "SYS_TRIGGERS", "SYS_SEQUENCES", "SYS_TABLEMODES", "SYS_CHECKSTRINGS", "SYS_VIEWS",
 )  # fmt: skip
+#: What SQLGetInfo takes for the version of the server.
+_SQL_DBMS_VER = 18
 START, COMMIT, DDL, SHUTDOWN = 7, 12, 13, 2
 
 
@@ -58,6 +60,7 @@ def export(
     rows: int | None = None,
     seconds: float | None = None,
     encoding: str | None = None,
+    partition: str | None = None,
     binary: Callable[[bytes], Any] = bytes,
     error: type[Exception] = Exception,
     clock: Callable[[], float] = time.monotonic,
@@ -98,6 +101,9 @@ def export(
         (folder / f"{path.name}.part").replace(path)
         sessions.append(entry)
     manifest["metadata_logaddr"] = entry["last_commit_logaddr"] if session.ended_by == "nop" else None
+    version = getattr(connection, "getinfo", lambda _: None)(_SQL_DBMS_VER)
+    manifest["product_version"] = version or manifest.get("product_version")
+    manifest["partition"] = partition or manifest.get("partition")
     manifest["char_encoding"] = encoding or manifest.get("char_encoding")
     _replace(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return session
@@ -208,6 +214,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, help="end behind the commit that makes this many rows")
     parser.add_argument("--seconds", type=float, help="end behind the first commit after this time")
     parser.add_argument("--char-encoding", metavar="E", help="the database's: UTF8, or Raw:CHARSET (Raw:latin-1)")
+    parser.add_argument(
+        "--partition", metavar="P", help="the replication partition that the reader sees, for the record: tables outside of it are absent"
+    )
     given = parser.parse_args(arguments)
     try:
         connection, error, binary = connect(given.dsn)
@@ -217,6 +226,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         done = export(
             connection, given.folder, start=given.start, rows=given.rows, seconds=given.seconds, encoding=given.char_encoding,
+            partition=given.partition,
             binary=binary, error=error,
         )  # fmt: skip
     except (ValueError, OSError, error) as problem:

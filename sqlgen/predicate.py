@@ -35,6 +35,8 @@ _CAST_TYPES = frozenset(
         exp.DType.INTERVAL,
     }
 )  # fmt: skip
+#: Digits of the widest decimal that DuckDB has; a value with more cannot be compared, which it says.
+_MOST_DIGITS = 38
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between)
 _WHOLE_TYPES = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _WHOLE_CASTS = frozenset({exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT})
@@ -107,7 +109,7 @@ def _is_whole(node: exp.Expr, types: dict[str, Column]) -> bool:
 
 def _typed(named: exp.Expr, column: Column) -> exp.Expr:
     if column.type is SqlType.DECIMAL:
-        return exp.cast(named, f"DECIMAL({max(column.length, column.scale, 1)}, {column.scale})")
+        return exp.cast(named, f"DECIMAL({min(max(column.length, column.scale, 1), _MOST_DIGITS)}, {column.scale})")
     if column.type is SqlType.CHAR:
         return exp.Trim(this=named, expression=exp.Literal.string(" "), position="TRAILING")
     if column.type in _CASTS:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, time
+from decimal import Decimal
 from typing import Any
 
 from replay.logs.soliddb.calibration import COLUMNS, SHAPES, TYPES
@@ -56,7 +58,7 @@ class Server:
             return
         table = next(table for table in self.tables if table.name == (words[1] if words[0] == "UPDATE" else name))
         if words[0] == "INSERT":
-            self.open_unit().insert(table, values)
+            self.open_unit().insert(table, [str(value) if isinstance(value, Decimal | date | time) else value for value in values])
         elif words[0] == "ALTER":
             self.open_unit().ddl(22, name, table.relid, text)
             self.tables[self.tables.index(table)] = altered(table, words)
@@ -64,7 +66,7 @@ class Server:
             self.tables.remove(table)
 
     def created(self, name: str, text: str) -> Tab:
-        columns = COLUMNS if name == TYPES else [("ID", "INTEGER NOT NULL"), ("GONE", "VARCHAR(20)"), ("KEPT", "VARCHAR(20)")]
+        columns = COLUMNS if name == TYPES else [("ID", "INTEGER NOT NULL"), ("C_GONE", "VARCHAR(20)"), ("C_KEPT", "VARCHAR(20)")]
         assert name in (TYPES, SHAPES)
         assert all(f"{column} {kind}" in text for column, kind in columns)
         made = []

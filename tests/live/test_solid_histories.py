@@ -12,14 +12,15 @@ import pytest
 from replay import local
 from replay.bundle import write_bundle
 from replay.cli import main
-from replay.logs.soliddb.reader import SolidLog
+from replay.logs import Inputs
+from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
 from replay.targets import target_named
 from sqlgen.ddl import create_schema, create_table
 from sqlgen.dialects import profile_named
-from tests.solidbuilder import Framing, write_rows
-from tests.solidhistory import History
+from tests.solidbuilder import Framing, LogBuilder, Tab, write_catalog, write_rows
+from tests.solidhistory import COLUMNS, History
 from tests.unit.test_solid_histories import opened
 
 POSTGRES, PROFILE = target_named("postgres"), profile_named("postgres")
@@ -131,6 +132,30 @@ def test_a_replay_goes_on_with_the_next_session(fresh_database: str, tmp_path: P
     assert held(fresh_database, history) != expected(history)
     assert main(["replay", "--log", first, second, *named]) == 0
     assert held(fresh_database, history) == expected(history)
+
+
+def test_rows_without_key_that_are_alike(fresh_database: str, tmp_path: Path) -> None:
+    """One of several rows that are the same is changed, and one is taken back."""
+    table = Tab(10_400, "APP", "MAIN", COLUMNS)
+    alike = (1, "a", "w", "1.500", "2001-01-01", None, 0.1, b"x")
+    log = LogBuilder()
+    for work in (
+        lambda unit: [unit.insert(table, alike) for _ in range(3)],
+        lambda unit: (unit.update(table, alike, (2, *alike[1:])), unit.delete(table, alike)),
+    ):
+        unit = log.begin()
+        work(unit)
+        unit.commit()
+    write_catalog(tmp_path, [table])
+    path = write_rows(tmp_path / "syslog.parquet", log.rows)
+    found = open_log(Inputs(log=(str(path),), catalog=str(tmp_path)))
+    prepared(fresh_database, found, tmp_path)
+    POSTGRES.run_scripts(fresh_database, scripts(found, tmp_path / "redo", "redo"))
+    with psycopg.connect(fresh_database) as connection:
+        assert connection.execute("SELECT id FROM app.main ORDER BY 1").fetchall() == [(1,), (2,)]
+    POSTGRES.run_scripts(fresh_database, scripts(found, tmp_path / "undo", "undo"))
+    with psycopg.connect(fresh_database) as connection:
+        assert connection.execute("SELECT count(*) FROM app.main").fetchone() == (0,)
 
 
 def tables_of(url: str) -> list[tuple[Any, ...]]:

@@ -18,7 +18,8 @@ from replay.logs import Inputs, source_named
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
-from tests.solidbuilder import CUSTOMER, Col, LogBuilder, Tab, Unit, write_catalog, write_rows
+from sqlgen.errors import SqlgenError
+from tests.solidbuilder import CUSTOMER, Col, Framing, LogBuilder, Tab, Unit, write_catalog, write_rows
 
 ITEM = Tab(
     10014, "DBA", "ITEM",
@@ -634,6 +635,18 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ):
         assert main([refused[0], *named, "--out", str(tmp_path / "no"), "--engine", "local", *refused[1:]]) == 8
         assert "LR3020" in capsys.readouterr().err
+    wanted = [
+        "redo",
+        *named,
+        "--out",
+        str(tmp_path / "where"),
+        "--engine",
+        "local",
+        "--where",
+        "price > 1.4 AND id = 2 AND at < DATE '2002-01-01'",
+    ]
+    assert main(wanted) == 0
+    assert (tmp_path / "where" / "0000-redo.sql").read_text().count("INSERT INTO") == 1
     assert main(["inspect", *named]) == 0
     shown = capsys.readouterr().out
     for word in ("commit times", "origins", "authorization ids", "framing len32, column list A", "DBA.ITEM: RELID 10014, key ID"):
@@ -663,3 +676,121 @@ def test_what_inspect_says_of_damage(tmp_path: Path) -> None:
     assert described["exit_code"] == 8
     assert described["damaged"]["count"] >= 1
     assert any("LR2014" in text and "record 2" in text for text in described["damaged"]["findings"])
+
+
+def test_a_nul_in_text_is_named(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit = log.begin()
+    unit.insert(ITEM, row(1, "a\0b"))
+    unit.commit()
+    bundle, lines = script(opened(tmp_path, log), tmp_path)
+    assert lines == []
+    assert "LR3001" in finding(bundle)
+    assert "NAME" in finding(bundle)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"])
+def test_large_objects_in_every_format(tmp_path: Path, suffix: str) -> None:
+    large = Tab(
+        10_016, "DBA", "LARGE", (Col("ID", "INTEGER", null=False), Col("T", "LONG VARCHAR"), Col("B", "LONG VARBINARY")), key=("ID",)
+    )
+    log = LogBuilder()
+    for number in range(3):
+        unit = log.begin()
+        unit.insert(large, (number, "ä" * (1 << 20), bytes(range(256)) * 4096))
+        unit.commit()
+    (line, *others) = statements(opened(tmp_path, log, tables=(large,), suffix=suffix), tmp_path)
+    assert len(others) == 2
+    assert "ä" * (1 << 20) in line
+    assert (bytes(range(256)).hex() * 4096).upper() in line.upper()
+
+
+def test_lengths_that_speak_for_a_cut_value_are_told(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit = log.begin()
+    unit.insert(CUSTOMER, (1, "a", "b", "1.00", "2001-01-01 00:00:00", 5, "n" * (256 + 13)))
+    unit.commit()
+    assert any(
+        "DBA.CUSTOMER.NOTE: 1 value(s) are as long as one of which only the beginning" in text
+        for text in opened(tmp_path, log).warnings([])
+    )
+
+
+def test_a_value_of_which_a_part_is_elsewhere_is_refused(tmp_path: Path) -> None:
+    log = two_units(LogBuilder(Framing("va")))
+    rows = [dict(entry) for entry in log.rows]
+    rows[1]["DATA"] = rows[1]["DATA"].replace(b"\4Ann\0", b"\xff\4\0\0\0Ann\0")
+    bundle, lines = script(opened(tmp_path, rows, framing="va/nul"), tmp_path)
+    assert lines == []
+    assert "LR2014" in finding(bundle)
+    assert "only a part" in finding(bundle)
+
+
+def test_unpublished_kinds_outside_of_transactions_are_told(tmp_path: Path) -> None:
+    log = two_units(LogBuilder())
+    log.add(9, None, None, None, 1, None)
+    found = opened(tmp_path, log)
+    assert len(statements(found, tmp_path)) == 4
+    assert any("RECID 9" in warning for warning in found.warnings([]))
+    log.add(9, None, None, ITEM.relid, 1, b"x")
+    with pytest.raises(InputError, match="LR2030.*outside of any transaction"):
+        opened(tmp_path, log)
+
+
+def test_tables_of_one_name_in_two_catalogs(tmp_path: Path) -> None:
+    other = Tab(10_017, "DBA", "ITEM", ITEM.columns, key=("ID",), catalog="ARCHIVE")
+    log = two_units(LogBuilder())
+    unit = log.begin()
+    unit.insert(other, row(9))
+    unit.commit()
+    with pytest.raises(InputError, match=r"LR2031.*SHOP\.DBA\.ITEM and of ARCHIVE\.DBA\.ITEM.*catalog=SHOP"):
+        opened(tmp_path, log, tables=(ITEM, other))
+    bundle, lines = script(opened(tmp_path, log, tables=(ITEM, other), options={"catalog": "shop"}), tmp_path)
+    assert len(lines) == 4
+    assert bundle.manifest["balance"]["skipped"]["table of another catalog (--log-option catalog)"] == 1
+    bundle, lines = script(opened(tmp_path, log, tables=(ITEM, other), options={"catalog": "ARCHIVE"}), tmp_path / "other")
+    assert len(lines) == 1
+    assert len(statements(opened(tmp_path, two_units(LogBuilder()), tables=(ITEM, other)), tmp_path / "one")) == 4
+
+
+def test_a_log_of_nothing(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.nop()
+    log.nop()
+    found = opened(tmp_path, log)
+    bundle, lines = script(found, tmp_path)
+    assert (lines, bundle.exit_code) == ([], 0)
+    described = inspect.describe(source_named("soliddb"), found)
+    assert (described["exit_code"], described["commits"]) == (0, None)
+    assert "Units of recovery: 0" in inspect.text(source_named("soliddb"), described)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_damaged_files_are_refused_or_read_and_nothing_else(tmp_path: Path, seed: int) -> None:
+    """Whatever byte of whatever file is wrong: an error with a code, or units as they were or set aside."""
+    pick = random.Random(seed)
+    log = two_units(LogBuilder())
+    names = ["syslog.csv", "syslog.jsonl", "syslog.parquet", "syslog.csv.gz"]
+    last = log.commits[-1].hex()
+    manifest = {"sessions": [{"start_logaddr": "00" * 20, "last_commit_logaddr": last, "ended_by": "nop"}], "metadata_logaddr": last}
+    write_catalog(tmp_path, [ITEM], manifest)
+    path = write_rows(tmp_path / pick.choice(names), log.rows)
+    target = pick.choice([path, path, *sorted((tmp_path / "meta").iterdir()), tmp_path / "manifest.json"])
+    raw = bytearray(target.read_bytes())
+    place = pick.randrange(len(raw))
+    if seed % 4 == 0:
+        raw[place] = pick.randrange(256)
+    elif seed % 4 == 1:
+        del raw[place : place + pick.randrange(1, 20)]
+    elif seed % 4 == 2:
+        raw[place:place] = bytes(pick.choice(b'0123456789,"\n-{}[]xX') for _ in range(pick.randrange(1, 5)))
+    else:
+        del raw[place:]
+    target.write_bytes(bytes(raw))
+    try:
+        found = open_log(Inputs(log=(str(path),), catalog=str(tmp_path), framing=pick.choice((None, "len32"))))
+        bundle, _ = script(found, tmp_path)
+    except (LogReplayError, SqlgenError) as error:
+        assert error.code.startswith("LR")  # noqa: PT017
+        return
+    assert bundle.exit_code in (0, 4, 8)

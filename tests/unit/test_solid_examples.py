@@ -10,6 +10,7 @@ import pytest
 
 from replay import local
 from replay.bundle import write_bundle
+from replay.cli import main
 from replay.errors import InputError
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl, detect, layouts
@@ -181,6 +182,19 @@ def test_values_that_cannot_be_are_named(tmp_path: Path, table: str, raw: str, f
     assert re.search(found, finding), finding
 
 
+def test_a_real_that_is_stored_as_a_double_keeps_its_digits(tmp_path: Path) -> None:
+    log = LogBuilder()
+    tab = Tab(10030, "DBA", "ONE", (Col("ID", "INTEGER", null=False), Col("V", "REAL")), key=("ID",))
+    unit = log.begin()
+    unit.insert(tab, (1, 0.1))
+    unit.commit()
+    write_catalog(tmp_path, [tab])
+    path = tmp_path / "meta" / "sys_columns.csv"
+    path.write_text(path.read_text().replace(",REAL,7,2,", ",REAL,7,3,"))
+    rows = write_rows(tmp_path / "syslog.parquet", log.rows)
+    assert decoded(open_log(Inputs(log=(str(rows),), catalog=str(tmp_path), framing="len32"))) == [(1, 0.1)]
+
+
 def test_ddl_records() -> None:
     framing = layouts.FRAMINGS["len32"]
     made = ddl.read(bytes.fromhex(DDL_CREATE), 1208, framing)
@@ -309,3 +323,13 @@ def test_names_of_framings() -> None:
     assert len(layouts.FRAMINGS) == 42
     assert {"len32", "len32/nul", "va/nul", "ind0p/count16/nul"} <= set(layouts.FRAMINGS)
     assert detect.Shape(layouts.FRAMINGS["len16"], "A").__str__() == "framing len16, column list A"
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_the_bundled_log(fixtures: Path, tmp_path: Path, mode: str) -> None:
+    """A log put together by hand, with the scripts that were read like code."""
+    folder = fixtures / "soliddb"
+    named = ["--source", "soliddb", "--log", str(folder / "syslog.csv"), "--catalog", str(folder), "--engine", "local"]
+    assert main([mode, *named, "--out", str(tmp_path / mode)]) == 0
+    assert (tmp_path / mode / f"0000-{mode}.sql").read_bytes() == (folder / f"{mode}.sql").read_bytes()
+    assert LEN32 in (folder / "syslog.csv").read_text()

@@ -334,3 +334,31 @@ def test_keys_of_the_export_order_the_rows_of_a_transaction(tmp_path: Path) -> N
     assert main(["redo", *named, "--out", str(tmp_path / "plain"), "--log-option", "foreign-keys=ignore"]) == 0
     text = (tmp_path / "plain" / "0000-redo.sql").read_text()
     assert [word.upper() for word in re.findall(r"FROM dba\.(\w+)", text)] == ["PARENT", "CHILD", "CHILD"]
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_old_images_that_were_widened(tmp_path: Path, later: bool) -> None:
+    """Rows from before ADD COLUMN that hold a value for the new column: it is not there yet, so it is not written."""
+    log = LogBuilder()
+    for number in range(3):
+        unit(log, lambda made, number=number: made.insert(NEW, (number, "a", None)))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T ADD COLUMN MORE INTEGER"))
+    if later:
+        unit(log, lambda made: made.insert(NEW, (7, "b", 5)))
+    lines = script(opened(tmp_path, log, NEW), tmp_path)[1]
+    assert lines[:4] == [
+        *(f"INSERT INTO dba.t (id, name) VALUES ({number}, 'a');" for number in range(3)),
+        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
+    ]
+    assert lines[4:] == ["INSERT INTO dba.t (id, name, more) VALUES (7, 'b', 5);"] * later
+
+
+def test_old_images_without_a_column_that_was_dropped_are_set_aside(tmp_path: Path) -> None:
+    """What the column held is not known, so a state from before the drop would be wrong."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(GONE, (1, 5)))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T DROP COLUMN NAME"))
+    unit(log, lambda made: made.insert(GONE, (2, 6)))
+    bundle, lines = script(opened(tmp_path, log, GONE), tmp_path)
+    assert lines == []  # and with it what builds on it
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2014")

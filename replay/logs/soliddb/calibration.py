@@ -6,7 +6,9 @@ framing and column list, and exactly one reading must give back every value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,10 @@ from sqlgen.schema import SqlType
 TYPES, SHAPES = "LOGREPLAY_CALIBRATE_TYPES", "LOGREPLAY_CALIBRATE_SHAPES"
 #: (column, type) of the table of types; every value of :data:`ROWS` stands in this order.
 COLUMNS: tuple[tuple[str, str], ...] = (
-    ("ID", "INTEGER NOT NULL"), ("TINY", "TINYINT"), ("SMALL", "SMALLINT"), ("BIG", "BIGINT"), ("SHORT", "REAL"), ("LONG_", "DOUBLE PRECISION"),
-    ("DIGITS", "DECIMAL(20,4)"), ("FIXED", "CHAR(20)"), ("VARYING_", "VARCHAR(400)"), ("ENDLESS", "LONG VARCHAR"), ("WIDE", "WCHAR(20)"),
-    ("WVARYING", "WVARCHAR(400)"), ("RAW", "VARBINARY(400)"), ("LONGRAW", "LONG VARBINARY"), ("DAY_", "DATE"), ("CLOCK", "TIME"),
-    ("MOMENT", "TIMESTAMP"),
+    ("ID", "INTEGER NOT NULL"), ("C_TINY", "TINYINT"), ("C_SMALL", "SMALLINT"), ("C_BIG", "BIGINT"), ("C_REAL", "REAL"), ("C_DOUBLE", "DOUBLE PRECISION"),
+    ("C_DECIMAL", "DECIMAL(20,4)"), ("C_CHAR", "CHAR(20)"), ("C_VARCHAR", "VARCHAR(400)"), ("C_LONG", "LONG VARCHAR"), ("C_WCHAR", "WCHAR(20)"),
+    ("C_WVARCHAR", "WVARCHAR(400)"), ("C_BINARY", "VARBINARY(400)"), ("C_LONGBINARY", "LONG VARBINARY"), ("C_DATE", "DATE"), ("C_TIME", "TIME"),
+    ("C_TIMESTAMP", "TIMESTAMP"),
 )  # fmt: skip
 _NULLS: tuple[Any, ...] = (None,) * (len(COLUMNS) - 1)
 _FULL: tuple[Any, ...] = (
@@ -46,30 +48,45 @@ ROWS: tuple[tuple[Any, ...], ...] = (
         b"\x00", b"\x00\x00", "9999-12-31", "00:00:01", "9999-12-31 23:59:59.999999",
     ),
     *((10 + size, *_NULLS[:7], "v" * size, *_NULLS[8:]) for size in (1, 127, 253, 254, 255, 256)),
-    (5, *_NULLS[:8], "y" * 70_000, *_NULLS[9:]),
+    (5, *_NULLS[:8], "y" * 3_000, *_NULLS[9:]),
 )  # fmt: skip
-#: The table of shapes: a column is dropped and another added; its last rows have ID, KEPT and MORE.
+#: The table of shapes: a column is dropped and another added; its last rows have ID, C_KEPT and C_MORE.
 SHAPE_ROWS: tuple[tuple[Any, ...], ...] = ((7, "left", 70), (8, None, None))
 
 #: Statements with their parameters, in order; None commits.
 STATEMENTS: tuple[tuple[str, tuple[Any, ...]] | None, ...] = (
     (f"CREATE TABLE {TYPES} ({', '.join(f'{name} {kind}' for name, kind in COLUMNS)}, PRIMARY KEY (ID))", ()),
-    (f"CREATE TABLE {SHAPES} (ID INTEGER NOT NULL, GONE VARCHAR(20), KEPT VARCHAR(20), PRIMARY KEY (ID))", ()),
+    (f"CREATE TABLE {SHAPES} (ID INTEGER NOT NULL, C_GONE VARCHAR(20), C_KEPT VARCHAR(20), PRIMARY KEY (ID))", ()),
     None,
     *((f"INSERT INTO {TYPES} VALUES ({', '.join('?' * len(COLUMNS))})", row) for row in ROWS),
     (f"INSERT INTO {SHAPES} VALUES (?, ?, ?)", (6, "away", "left")),
     None,
-    (f"UPDATE {TYPES} SET VARYING_ = 'changed' WHERE ID = 2", ()),
+    (f"UPDATE {TYPES} SET C_VARCHAR = 'changed' WHERE ID = 2", ()),
     (f"UPDATE {TYPES} SET ID = 99 WHERE ID = 1", ()),
     (f"DELETE FROM {TYPES} WHERE ID = 3", ()),
     None,
-    (f"ALTER TABLE {SHAPES} DROP COLUMN GONE", ()),
+    (f"ALTER TABLE {SHAPES} DROP COLUMN C_GONE", ()),
     None,
-    (f"ALTER TABLE {SHAPES} ADD COLUMN MORE INTEGER", ()),
+    (f"ALTER TABLE {SHAPES} ADD COLUMN C_MORE INTEGER", ()),
     None,
     *((f"INSERT INTO {SHAPES} VALUES (?, ?, ?)", row) for row in SHAPE_ROWS),
     None,
 )
+
+
+def parameters(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of a row of :data:`ROWS` as a driver takes them: decimals, dates and times as such."""
+    if len(row) != len(COLUMNS):
+        return row
+    kinds: dict[str, Callable[[str], Any]] = {
+        "DECIMAL(20,4)": Decimal,
+        "DATE": date.fromisoformat,
+        "TIME": time.fromisoformat,
+        "TIMESTAMP": datetime.fromisoformat,
+    }
+    return tuple(value if value is None or kind not in kinds else kinds[kind](value) for value, (_, kind) in zip(row, COLUMNS, strict=True))
+
+
 #: What takes the tables away again, after the export.
 CLEAN_UP = (f"DROP TABLE {TYPES}", f"DROP TABLE {SHAPES}")
 _HINT = "Run scripts/calibrate_soliddb.py again and give the folder that it wrote; if it fails again, report it with that folder"

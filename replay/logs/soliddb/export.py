@@ -6,6 +6,7 @@ SYS_LOG rows come as :class:`Rows` in the order of the file; rows of system tabl
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,10 +99,11 @@ def read_table(path: str) -> pa.Table:
             table = _csv(path)
         else:
             raise InputError("LR2001", f"found a file whose name does not say what it is; expected {_FORMATS}", Where(path), "Rename it")
-    except (OSError, EOFError, pa.ArrowException) as error:
+        names = [name.strip().upper() for name in table.column_names]
+        table.validate(full=True)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, pa.ArrowException) as error:
         text = str(error).partition("\n")[0]
         raise InputError("LR2001", f"the file cannot be read: {text}", Where(path), "It is damaged, or not what its name says") from None
-    names = [name.strip().upper() for name in table.column_names]
     if len(set(names)) < len(names):
         raise InputError("LR2008", f"found columns {', '.join(names)}; expected each once", Where(path), "Export it again")
     return table.rename_columns(names)
@@ -110,8 +112,12 @@ def read_table(path: str) -> pa.Table:
 def _json(path: str) -> pa.Table:
     import pyarrow.json as json
 
-    size = Path(path).stat().st_size
-    return json.read_json(path, json.ReadOptions(block_size=min(max(size * 40, 1 << 20), _BLOCK)))
+    if path.lower().endswith(".gz"):
+        with gzip.open(path, "rb") as file:
+            size = max(map(len, file), default=0)
+    else:
+        size = Path(path).stat().st_size
+    return json.read_json(path, json.ReadOptions(block_size=min(max(size + 1, 16 << 20), _BLOCK)))
 
 
 def _csv(path: str) -> pa.Table:

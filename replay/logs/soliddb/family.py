@@ -35,6 +35,7 @@ FAMILY = Family(
         "capture-off": "what becomes of transactions flagged CAPTURE_OFF: apply, skip-deletes or skip-all",
         "gaps": "accept: go on where read sessions do not chain and changes may be missing",
         "foreign-keys": "ignore: do without those of the export, which order the rows of a transaction",
+        "catalog": "take the tables of this catalog only",
         "database": "its name, which the log does not hold; tells the logs of several databases apart",
     },
     open=open_log,

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from replay.catalog import RowFormat
 from replay.changes import Change
+from replay.errors import InputError, Where
 from replay.logs.soliddb import changes, ddl, layouts, timeline
 from replay.logs.soliddb.brackets import Brackets, Joined
 from replay.logs.soliddb.detect import Group, Shape, settle
@@ -100,6 +101,7 @@ class Settings:
     charset: int = 1208
     charset_named: bool = False
     batches: bool = False
+    catalog: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,17 @@ class _Builder:
         own = [relid for relid, entry in known.items() if entry.shadow]
         self.known = {relid: entry for relid, entry in known.items() if not entry.shadow}
         self.system = np.isin(self.table, own)
+        wanted = settings.catalog
+        away = [relid for relid, entry in self.known.items() if wanted is not None and entry.catalog.upper() != wanted.upper()]
+        self.away = np.isin(self.table, away)
+        self.known = {relid: entry for relid, entry in self.known.items() if relid not in away}
         if not any(relid < layouts.FIRST_USER_TABLE for relid in own):  # an export without system tables does not tell which there are
             self.system |= (self.table >= 0) & (self.table < layouts.FIRST_USER_TABLE)
 
     def run(self) -> Index:
         self._plain()
         self._header_faults()
+        self._one_name()
         images = np.flatnonzero(self._is_image())
         boundary = self._exported()
         shape, alike = self._shape(images, boundary)
@@ -176,13 +183,28 @@ class _Builder:
         ):
             entries["change"][(self.recid == kind) & (self.found.unit >= 0)] = change
 
+    def _one_name(self) -> None:
+        """Tables of one name in several catalogs cannot be told apart in a target. InputError LR2031 where several of them are changed."""
+        changed = {relid for relid in np.unique(self.table).tolist() if relid in self.known}
+        seen: dict[tuple[str, str], Known] = {}
+        for relid in sorted(changed):
+            entry = self.known[relid]
+            other = seen.setdefault((entry.schema.upper(), entry.name.upper()), entry)
+            if other is not entry:
+                found = f"found changes of {other.catalog}.{other.schema}.{other.name} and of {entry.catalog}.{entry.schema}.{entry.name}"
+                hint = f"Take one catalog at a time: --log-option catalog={other.catalog}"
+                raise InputError(
+                    "LR2031", f"{found}; expected tables that their schema and name tell apart", Where(self.rows.files[0].name), hint
+                )
+
     def _is_image(self) -> Mask:
         """Row images of user tables in units that are whole and new, as far as their header allows."""
         row = np.isin(self.recid, layouts.ROW_RECS) & (self.found.unit >= 0)
         self.entries["change"][row & self.system] = Change.CATALOG
+        self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & self.away] = Change.ELSEWHERE
         repeated = np.append(np.array(self.found.repeated, bool), False)[self.found.unit]
         self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & repeated] = Change.REPEATED
-        return np.asarray(row & self.live & ~self.system & (self.entries["fault"] == 0))
+        return np.asarray(row & self.live & ~self.system & ~self.away & (self.entries["fault"] == 0))
 
     def _fault(self, rows: Numbers | Mask, fault: int) -> None:
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
@@ -230,7 +252,7 @@ class _Builder:
         """Found out from images whose columns are known: those of tables as the export shows them, and, as far as statements tell, before and after."""
         records, unread = self._ddl_records(None)
         line = timeline.build(self.known, records, boundary, "C", self.settings.charset, lambda *_: (False, 1))
-        groups, whole = list[Group](), list[Group]()
+        groups, now, whole = list[Group](), list[Group](), list[Group]()
         for relid in np.unique(self.table[images]).tolist():
             mine = images[self.table[images] == relid]
             if relid in self.known:
@@ -240,14 +262,25 @@ class _Builder:
             high = about[about >= boundary].min(initial=len(self.rows))
             clear = mine[(mine > low) & (mine < high)]
             versions = line.version_at(relid, clear)
+            if relid in self.known and len(clear):
+                last = line.version_at(relid, np.array([boundary - 1]))[0]
+                now.append(self._group(clear[versions == last], self.known[relid].attributes, relid))
             groups += [
                 self._group(clear[versions == number], line.attributes[number], relid)
                 for number in np.unique(versions[versions >= 0]).tolist()
             ]
-        if not any(len(group.start) for group in groups):
-            groups = whole
-        name, framing, columns = self.rows.files[0].name, self.settings.framing, self.settings.columns
-        return settle(groups, self.rows.data, name, framing, columns)
+        found: InputError | None = None
+        for attempt in (groups, now, whole):  # old images may have been widened to the columns of now
+            if any(len(group.start) for group in attempt):
+                try:
+                    return settle(attempt, self.rows.data, self.rows.files[0].name, self.settings.framing, self.settings.columns)
+                except InputError as error:
+                    if error.code != "LR2004":
+                        raise
+                    found = found or error
+        if found is not None:
+            raise found
+        return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
 
     def _group(self, chosen: Numbers, attributes: tuple[Attribute, ...], relid: int) -> Group:
         known = self.known.get(relid)
@@ -267,7 +300,7 @@ class _Builder:
     def _ddl_records(self, shape: Shape | None) -> tuple[list[timeline.Record], Numbers]:
         """DDL records of committed units with their statements, and those that cannot be read (as long as no framing is known: in no plain layout)."""
         records, unread = [], []
-        wanted = np.flatnonzero(self.live & (self.recid == Rec.DDL) & (self.entries["fault"] == 0))
+        wanted = np.flatnonzero(self.live & (self.recid == Rec.DDL) & (self.entries["fault"] == 0) & ~self.away)
         texts = self._statements(wanted)
         for row in wanted.tolist():
             event = ddl.read(self._data(row), self.settings.charset, None if shape is None else shape.framing)

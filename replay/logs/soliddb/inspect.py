@@ -225,7 +225,7 @@ def dump_record(log: SolidLog, record: int, file: int = 1, with_hex: bool = Fals
     if kind == Rec.DDL:
         lines += _ddl_lines(log, data)
     elif kind == Rec.SQL:
-        lines.append(f"  statement: {ddl.read_text(data, 1208)}")
+        lines.append(f"  statement: {ddl.read_text(data, log.charset)}")
     elif known["version"] >= 0 and known["change"] in ROW_CHANGES:
         lines += _image(log, known)
     return [*lines, "", "DATA", *byte_lines(data, 0)] if with_hex and data else lines
@@ -237,7 +237,7 @@ def _flag_names(flags: int) -> str:
 
 
 def _ddl_lines(log: SolidLog, data: bytes) -> list[str]:
-    event = ddl.read(data, 1208, log.shape.framing)
+    event = ddl.read(data, log.charset, log.shape.framing)
     if event is None:
         return ["*** found a DDL record in none of the known layouts"]
     name = ".".join(part for part in (event.name.catalog, event.name.schema, event.name.name) if part)

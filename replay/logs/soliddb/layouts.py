@@ -146,7 +146,13 @@ FRAMINGS: dict[str, Framing] = {str(framing): framing for framing in framings()}
 
 #: Lists of the columns that DATA may hold (section 7.4): which ATTR_TYPEs each takes (None: all), in the order of COLUMN_NUMBER.
 ATTR_USER, ATTR_REMOVED, ATTR_COLLATION = 0, 8, 11
-COLUMN_LISTS: dict[str, tuple[int, ...] | None] = {"A": (ATTR_USER,), "B": (ATTR_USER, ATTR_REMOVED), "C": None}
+#: Our own ATTR_TYPE for a column that was added later, where older images hold a value for it all the same.
+ATTR_LATER = -1
+COLUMN_LISTS: dict[str, tuple[int, ...] | None] = {
+    "A": (ATTR_USER, ATTR_LATER),
+    "B": (ATTR_USER, ATTR_LATER, ATTR_REMOVED),
+    "C": None,
+}
 #: Hidden columns that end the user's part of a key (section 11).
 ENDS_KEY = (1, 2, 9)
 REMOVED_PREFIX = "$SYS_DELETED_"

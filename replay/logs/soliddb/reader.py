@@ -62,6 +62,7 @@ class SolidLog:
     by_address: bool
     manifest: Manifest
     headless: int
+    charset: int
     constraints: Constraints = field(default_factory=Constraints)
     source: str = "soliddb"
     found_warnings: tuple[str, ...] = ()
@@ -329,6 +330,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         index.by_address,
         manifest,
         found.headless,
+        settings.charset,
         Constraints() if inputs.options.get("foreign-keys") == "ignore" else read_constraints(inputs.catalog, known),
         "soliddb" + database,
         tuple(dict.fromkeys((*gaps, *index.warnings))),
@@ -353,4 +355,4 @@ def _settings(inputs: Inputs, manifest: Manifest) -> Settings:
     for name, words in (("gaps", ("refuse", "accept")), ("foreign-keys", ("use", "ignore"))):
         if options.get(name, words[0]) not in words:
             raise UsageError("LR1001", f"found --log-option {name}={options[name]}; expected {' or '.join(words)}")
-    return Settings(framing, columns, capture, number, charset is not None, manifest.batch_size > 1)
+    return Settings(framing, columns, capture, number, charset is not None, manifest.batch_size > 1, options.get("catalog"))

@@ -244,6 +244,8 @@ def column_format(
     if type_ is SqlType.DECIMAL:
         most = precision if spelled == "NUMERIC" and precision else layouts.MOST_DIGITS
         column = Column(name, SqlType.DECFLOAT, nullable) if scale is None else Column(name, type_, nullable, most, scale)
+    elif type_ is SqlType.REAL and kind is Kind.DOUBLE:  # stored with all digits
+        column = Column(name, SqlType.DOUBLE, nullable)
     elif type_ is SqlType.TIMESTAMP:
         column = Column(name, type_, nullable, 9)
     else:

@@ -171,7 +171,17 @@ class _Builder:
         made = _without(after, change)
         if made.attributes is None:
             self._warn_unknown(after, record, "before")
+        elif change.what == "add" and not self._closes(relid, made, low, high):
+            widened = _widened(after, change)
+            return widened if self._closes(relid, widened, low, high) else made
         return made
+
+    def _closes(self, relid: int, state: State, low: int, high: int) -> bool:
+        """Whether the images between two records close with a table's columns; True where there are none."""
+        assert state.attributes is not None
+        held = listed(state.attributes, self.columns)
+        good, count = self.closes(relid, low, high, RowFormat(tuple(entry.format for entry in held)))
+        return good or not count
 
     def _former_name(self, record: Record, after: State) -> State:
         told = record.event.name
@@ -363,6 +373,20 @@ def _without(state: State, change: Alter) -> State:
     nullable = True if change.what == "null" else None
     other = replace(named[name], format=_renamed_format(named[name].format, change.column, nullable))
     return replace(state, attributes=tuple(other if entry is named[name] else entry for entry in state.attributes))
+
+
+def _widened(state: State, change: Alter) -> State:
+    """A table before ADD COLUMN whose older images hold a value for the column all the same (section 20, U2)."""
+    assert state.attributes is not None
+    return replace(
+        state,
+        attributes=tuple(
+            replace(entry, kind=layouts.ATTR_LATER, format=_renamed_format(entry.format, f"{entry.format.column.name} (later)", True))
+            if entry.kind == layouts.ATTR_USER and entry.format.column.name == change.column
+            else entry
+            for entry in state.attributes
+        ),
+    )
 
 
 def _with(state: State, change: Alter, charset: int) -> State | None:
