@@ -508,8 +508,10 @@ def test_addresses_whose_beginning_stays_the_same(tmp_path: Path) -> None:
     assert not found.by_address
     assert len(found.source) > len("soliddb:")
     assert len(statements(found, tmp_path)) == 4
+    until = Selection(until_position=found.placed(log.rows[0]["LOGADDR"][:8] + log.commits[0][8:], True))
+    assert len(script(found, tmp_path / "until", selection=until)[1]) == 2
     with pytest.raises(UsageError, match="LR1004.*do not tell its commits apart"):
-        found.placed(log.commits[0], True)
+        found.placed(log.commits[0][:8], True)
 
 
 # -- files -----------------------------------------------------------------------------------------------------------------------------------
@@ -593,6 +595,9 @@ def test_an_unusable_export_of_system_tables(tmp_path: Path, name: str, change: 
         ("[]", "no JSON object"),
         ('{"sessions": 5}', "a list of objects"),
         ('{"metadata_logaddr": "AB"}', "40 or 56"),
+        ('{"framing": {"profile": "len32"}}', "found framing {'profile': 'len32'}; expected a name"),
+        ('{"batch_size": "many"}', "found batch_size 'many'; expected a number"),
+        ('{"primary_keys": {"DBA.NONE": ["ID"]}}', "primary_keys of DBA.NONE, of which SYS_TABLES knows nothing"),
     ],
 )
 def test_an_unusable_manifest(tmp_path: Path, manifest: str, found: str) -> None:

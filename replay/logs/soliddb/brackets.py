@@ -73,8 +73,11 @@ class Brackets:
     warnings: list[str] = field(default_factory=list)
 
 
-def join(files: Sequence[Rows]) -> Joined:
-    """All files as one log. InputError LR2030 where they cannot be in fetch order, LR2010 where LOGADDRs have two lengths."""
+def join(files: Sequence[Rows], told: Sequence[Mapping[str, Any]] = ()) -> Joined:
+    """All files as one log; ``told`` is what a manifest says of their read sessions.
+
+    InputError LR2030 where they cannot be in fetch order, LR2010 where LOGADDRs have two lengths.
+    """
     if len(files) > 1 and any(part.sequence is None for part in files):
         name = next(part.name for part in files if part.sequence is None)
         raise InputError(
@@ -99,12 +102,13 @@ def join(files: Sequence[Rows]) -> Joined:
         np.concatenate([part.data_null for part in files]),
         np.zeros(sum(map(len, files)), np.int64),
     )
-    joined.session[:] = _sessions(joined)
+    joined.session[:] = _sessions(joined, told)
     return joined
 
 
-def _sessions(rows: Joined) -> Index:
-    """The read session of each row, from 0: a new one begins where SESSION changes, after a shutdown, and where a file begins with SEQ 0."""
+def _sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> Index:
+    """The read session of each row, from 0: a new one begins where SESSION changes, after a shutdown, where a file begins with SEQ 0, and, without
+    SESSION, behind each commit that the manifest calls the last of its session."""
     new = np.zeros(len(rows), bool)
     told = [part.session for part in rows.files]
     if all(session is not None for session in told):
@@ -115,6 +119,8 @@ def _sessions(rows: Joined) -> Index:
             raise InputError(
                 "LR2030", "found a lower SESSION after a higher one; expected them rising", rows.where(int(down[0]) + 1), _ORDER
             )
+    else:
+        new[_told_ends(rows, manifest)] = True
     flags = rows.numbers["FLAGS"]
     stopped = (flags != NONE) & ((flags & layouts.FLAG_SHUTDOWN) > 0)
     new[1:] |= stopped[:-1] & ~stopped[1:]
@@ -131,6 +137,23 @@ def _sessions(rows: Joined) -> Index:
             found = f"found SEQ {sequence[at]} after {sequence[at - 1]}; expected every row once, in fetch order"
             raise InputError("LR2030", found, rows.where(at, "SEQ"), _ORDER)
     return np.cumsum(new)
+
+
+def _told_ends(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The rows behind the commits that the manifest calls the last of a session, in its order."""
+    commits = np.flatnonzero((rows.numbers["RECID"] == Rec.COMMIT) & ~rows.address_null)
+    ends: list[int] = []
+    for entry in _held(manifest)[:-1]:
+        later = commits[commits >= (ends[-1] if ends else 0)]
+        last = np.frombuffer(entry["last_commit_logaddr"], np.uint8)
+        if len(last) == rows.address.shape[1] and len(same := later[(rows.address[later] == last).all(axis=1)]):
+            ends.append(int(same[0]) + 1)
+    return [end for end in ends if end < len(rows)]
+
+
+def _held(manifest: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Read sessions of a manifest that have a commit."""
+    return [entry for entry in manifest if entry["last_commit_logaddr"] not in (None, entry["start_logaddr"])]
 
 
 # -- brackets ------------------------------------------------------------------------------------------------------------------------------
@@ -167,6 +190,11 @@ def brackets(rows: Joined) -> Brackets:
     if open_rows:
         found.warnings.append(f"{open_rows} row(s) at an end of the log are of transactions whose commit is not in it; they are left out")
     _orphans(rows, found, nop)
+    begin = found.first[0] if found.first else len(rows)
+    if not found.headless and (recid[:begin] == Rec.COMMIT).any():
+        found.warnings.append(
+            "the log begins with the commit of a transaction that is not in it; begin an export at the LOGADDR of a COMMIT"
+        )
     _commits_rise(rows, found)
     return found
 
@@ -228,13 +256,15 @@ def check_sessions(rows: Joined, found: Brackets, manifest: Manifest, accept: bo
     InputError LR2006 where rows are missing that the manifest knows of, LR2017 where a bracket comes twice with different rows; Refusal LR2034 where
     changes may be missing between two sessions.
     """
-    sessions = int(rows.session[-1]) + 1 if len(rows) else 0
-    commits: list[list[int]] = [[] for _ in range(sessions)]
+    filled = np.unique(rows.session[~np.isin(rows.numbers["RECID"], (NONE, Rec.EMPTY))])
+    commits: list[list[int]] = [[] for _ in filled]
     for unit, last in enumerate(found.last):
         if found.whole[unit]:
-            commits[int(rows.session[last])].append(unit)
+            commits[int(np.searchsorted(filled, rows.session[last]))].append(unit)
     _mark_repeated(rows, found, commits)
-    told = _told(rows, sessions, manifest)
+    told = _told(rows, filled, manifest)
+    if not told:
+        _check_told(rows, found, manifest)
     for number, entry in enumerate(told):
         end = rows.address_of(found.last[commits[number][-1]]) if commits[number] else None
         if entry["last_commit_logaddr"] is not None and end != entry["last_commit_logaddr"]:
@@ -243,14 +273,14 @@ def check_sessions(rows: Joined, found: Brackets, manifest: Manifest, accept: bo
             raise InputError("LR2006", message, Where(rows.files[-1].name), "Give all files of the export, whole")
     warnings = []
     reached: bytes | None = None
-    for number in range(sessions):
+    for number in range(len(filled)):
         start = told[number]["start_logaddr"] if told else None
         if number and (start is None or reached is None or start > reached):
             between = f"session {number - 1} ends at {reached.hex().upper() if reached else 'an unknown position'}"
             message = f"{between} and session {number} begins at {start.hex().upper() if start else 'an unknown position'}"
             if not accept:
                 hint = "Export what lies between, name the sessions in the manifest, or accept it: --log-option gaps=accept"
-                where = rows.where(int(np.searchsorted(rows.session, number)))
+                where = rows.where(int(np.searchsorted(rows.session, filled[number])))
                 raise Refusal("LR2034", f"found that {message}; expected each to begin where the last one ended", where, hint)
             warnings.append(f"changes may be missing: {message}")
         ended = rows.address_of(found.last[commits[number][-1]]) if commits[number] else start
@@ -258,14 +288,24 @@ def check_sessions(rows: Joined, found: Brackets, manifest: Manifest, accept: bo
     return warnings
 
 
-def _told(rows: Joined, sessions: int, manifest: Manifest) -> Sequence[Mapping[str, Any]]:
-    """What the manifest says of each read session: by the number in SESSION, else in order where it has as many."""
+def _told(rows: Joined, filled: Index, manifest: Manifest) -> Sequence[Mapping[str, Any]]:
+    """What the manifest says of each read session that has rows: by the number in SESSION, else in order where it has as many."""
     if all(part.session is not None for part in rows.files):
-        first = np.searchsorted(rows.session, np.arange(sessions))
+        first = np.searchsorted(rows.session, filled)
         values = np.concatenate([part.session for part in rows.files if part.session is not None])[first].tolist()
-        if len(set(values)) == sessions and all(0 <= value < len(manifest.sessions) for value in values):
+        if len(set(values)) == len(filled) and all(0 <= value < len(manifest.sessions) for value in values):
             return [manifest.sessions[value] for value in values]
-    return manifest.sessions if len(manifest.sessions) == sessions else ()
+    held = _held(manifest.sessions)
+    return next((entries for entries in (manifest.sessions, held) if len(entries) == len(filled)), ())
+
+
+def _check_told(rows: Joined, found: Brackets, manifest: Manifest) -> None:
+    """InputError LR2006 where the manifest names a commit that is not there."""
+    there = {rows.address_of(last) for last, whole in zip(found.last, found.whole, strict=True) if whole}
+    for entry in _held(manifest.sessions):
+        if entry["last_commit_logaddr"] not in there:
+            message = f"found no commit at {entry['last_commit_logaddr'].hex().upper()}; expected it, as the last one of a session in the manifest"
+            raise InputError("LR2006", message, Where(rows.files[-1].name), "Give all files of the export, whole")
 
 
 def _mark_repeated(rows: Joined, found: Brackets, commits: list[list[int]]) -> None:

@@ -109,7 +109,7 @@ def calibrated(folder: str, charset: int) -> Shape:
             raise InputError("LR2031", f"found no table {name}; expected it in sys_tables", Where(folder), _HINT)
     fits: dict[tuple[Any, ...], Shape] = {}
     for columns in layouts.COLUMN_LISTS:
-        for framing in layouts.FRAMINGS.values():
+        for framing in layouts.framings():
             shape = Shape(framing, columns)
             if _gives_back(rows, tables[TYPES], shape, ROWS) and _gives_back(rows, tables[SHAPES], shape, SHAPE_ROWS):
                 fits.setdefault(_places(rows, tables, shape), shape)

@@ -50,12 +50,15 @@ def read(data: bytes, charset: int, framing: Framing | None) -> Event | None:
 
 
 def _counted(number: int, data: bytes, charset: int) -> Event | None:
-    """D1: LOGRECID, the length of INFO, INFO; then perhaps the statement (D4)."""
+    """D1: LOGRECID, the length of INFO, INFO; then perhaps the statement (D4), by itself or behind its length."""
     size = int.from_bytes(data[_NUMBER : 2 * _NUMBER], "big")
     end = 2 * _NUMBER + size
     if len(data) < 2 * _NUMBER or size <= 0 or end > len(data):
         return None
-    return _event(number, data[2 * _NUMBER : end], data[end:], charset)
+    rest = data[end:]
+    if int.from_bytes(rest[:_NUMBER], "big") == len(rest) - _NUMBER:
+        rest = rest[_NUMBER:]
+    return _event(number, data[2 * _NUMBER : end], rest, charset)
 
 
 def _open(number: int, data: bytes, charset: int) -> Event | None:
@@ -110,8 +113,11 @@ def _name(info: bytes, charset: int) -> Name | None:
     if bare and b"\0" in bare and any(info[:64:2]):
         parts = [read_text(part, charset) for part in bare.split(b"\0")]  # the engine's own order: name, schema, catalog
         return None if len(parts) > 3 or None in parts or not parts[0] else Name(*(part or "" for part in parts))
-    text = read_text(info, charset)
-    names = None if text is None else [_plain(token) for token in _TOKEN.findall(text) if token not in (".", " ")]
+    text = read_text(info, charset) or ""
+    if '"' in text:
+        names = [_plain(token) for token in _TOKEN.findall(text) if token not in (".", " ")]
+    else:
+        names = text.split(".")  # as it is stored, so in its own case
     return Name(*names[::-1]) if names and len(names) <= 3 and all(names) else None
 
 

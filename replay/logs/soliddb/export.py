@@ -32,6 +32,8 @@ _NUMBERS = ("RECID", "TRXID", "STMTTRXID", "RELID", "FLAGS")
 _BLOCK = 128 << 20
 _FORMATS = "Parquet (.parquet), CSV (.csv, .csv.gz) or JSON lines (.jsonl, .jsonl.gz)"
 _HEX = "bytes in hexadecimal digits"
+#: Characters of an unusable value in a message.
+_SHOWN = 64
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def _numbers(path: str, table: pa.Table, name: str) -> Index:
         digits = pc.utf8_trim_whitespace(column)
         wrong = np.flatnonzero(~pc.fill_null(pc.match_substring_regex(digits, r"^-?\d{1,18}$"), True).to_numpy(zero_copy_only=False))
         if len(wrong):
-            raise _unusable(path, int(wrong[0]), name, repr(column[int(wrong[0])].as_py()), "a whole number")
+            raise _unusable(path, int(wrong[0]), name, repr(column[int(wrong[0])].as_py()[:_SHOWN]), "a whole number")
         column = digits
     try:
         values = column.cast(pa.int64())
@@ -177,7 +179,7 @@ def _octets(path: str, table: pa.Table, name: str) -> tuple[Bytes, Index, Mask]:
     bad = [*odd[:1].tolist(), *(np.searchsorted(offsets, wrong[:1], side="right") - 1).tolist()]
     if bad:
         row = min(bad)
-        raise _unusable(path, row, name, repr(table[name][row].as_py()[:64]), _HEX)
+        raise _unusable(path, row, name, repr(table[name][row].as_py()[:_SHOWN]), _HEX)
     return np.asarray((nibbles[0::2] << 4) | nibbles[1::2], np.uint8), offsets // 2, null
 
 

@@ -129,7 +129,8 @@ class Framing:
     nul: bool = False
 
     def __str__(self) -> str:
-        return self.lengths.name + (f"/count{8 * self.count}" if self.count else "") + ("/nul" if self.nul else "")
+        nul = "/nul" if self.nul and not self.lengths.always_nul else ""
+        return self.lengths.name + (f"/count{8 * self.count}" if self.count else "") + nul
 
 
 def framings() -> Iterator[Framing]:

@@ -6,9 +6,11 @@ A record is a row of the export; its ``offset`` is the number of the row in its 
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +89,28 @@ class SolidLog:
         return list(self.found_warnings)
 
     def placed(self, position: bytes, last: bool) -> bytes:
-        """A LOGADDR, or the first 6 or 8 bytes of it, as the 10 bytes of commit positions. UsageError where positions are no addresses."""
+        """A LOGADDR, or the first 6 or 8 bytes of it, as the 10 bytes of commit positions. UsageError where its beginning tells no commits apart."""
         if len(position) == 10:
             return position
+        if len(position) == self.addresses().shape[1]:
+            return self._placed_address(position, last)
         if not self.by_address:
-            found = "found a LOGADDR; the addresses of this log do not tell its commits apart by their first 8 bytes"
+            found = "found the beginning of a LOGADDR; the addresses of this log do not tell its commits apart by their first 8 bytes"
             raise UsageError(
-                "LR1004", f"{found}; expected a position of 20 digits", hint="logreplay inspect shows the first and the last one"
+                "LR1004",
+                f"{found}; expected a whole one, or a position of 20 digits",
+                hint="logreplay inspect shows the first and the last one",
             )
         return position[:8].rjust(8, b"\0") + (b"\xff\xff" if last and any(position) else b"\0\0")
+
+    def _placed_address(self, position: bytes, last: bool) -> bytes:
+        """The last commit up to a LOGADDR, or the first one from it on, as addresses compare: byte by byte (section 6)."""
+        units = self.units()
+        addresses = list(accumulate((entry.tobytes()[: len(position)] for entry in units["address"]), max))
+        place = bisect_right(addresses, position) - 1 if last else bisect_left(addresses, position)
+        if not 0 <= place < len(units):
+            return bytes(10) if last else b"\xff" * 10
+        return bytes(units["commit"][place])[:8] + (b"\xff\xff" if last else b"\0\0")
 
     def placed_unit(self, unit: bytes) -> bytes:
         """A TRXID of 6 bytes in its 10-byte form."""
@@ -310,7 +325,7 @@ def open_log(inputs: Inputs) -> SolidLog:
     settings = _settings(inputs, manifest)
     known = read_catalog(inputs.catalog, manifest, settings.charset)
     files = [read_rows(path) for path in inputs.log]
-    joined = brackets.join(files)
+    joined = brackets.join(files, manifest.sessions)
     found = brackets.brackets(joined)
     gaps = brackets.check_sessions(joined, found, manifest, inputs.options.get("gaps") == "accept")
     index = build_index(joined, found, known, manifest, settings)

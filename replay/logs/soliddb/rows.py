@@ -187,7 +187,7 @@ class _Walker:
 
 # -- values --------------------------------------------------------------------------------------------------------------------------------
 
-_DIGITS = r"^[+-]?[0-9]+\.?[0-9]*$|^[+-]?\.[0-9]+$"
+_DIGITS = r"^[+-]?[0-9]+\.?[0-9]*\x00?$|^[+-]?\.[0-9]+\x00?$"
 _INTEGERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 
 
@@ -200,7 +200,7 @@ def _expected(column: ColumnFormat) -> str:
     return {
         SqlType.SMALLINT: f"a {column.code}",
         SqlType.TIME: "a time of day",
-        SqlType.REAL: "a number that single precision holds exactly",
+        SqlType.REAL: "a number in the range of single precision",
         SqlType.DOUBLE: "a number",
     }.get(column.column.type, "characters of the column's character set")
 
@@ -233,25 +233,23 @@ def _within(values: pa.Array, low: int, high: int) -> Mask:
 
 
 def _floats(kind: SqlType, buffer: Bytes, place: Index, length: Index, null: Mask) -> Decoded:
-    """Doubles MSB first, or single ones where a value has 4 bytes. What is no number, and a REAL that no single is, is bad."""
+    """Doubles MSB first, or single ones where a value has 4 bytes. What is no number is bad; a REAL is the single next to its double (section 7.5)."""
     wide = codecs.gather_padded(buffer, place, length, 8).view(">f8").reshape(-1).astype(np.float64)
     narrow = codecs.gather_padded(buffer, place, length, 4).view(">f4").reshape(-1)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         values = np.where(length == 4, narrow.astype(np.float64), wide)
-        bad = ~np.isfinite(values)
-        if kind is SqlType.REAL:
-            bad |= values.astype(np.float32).astype(np.float64) != values
         made = values.astype(np.float32 if kind is SqlType.REAL else np.float64)
+        bad = ~np.isfinite(made)
     bad &= ~null
     return pa.array(made, ARROW_TYPES[kind], mask=null | bad), _some(bad)
 
 
 def _decimals(column: ColumnFormat, data: Bytes, offsets: Index, null: Mask) -> Decoded:
-    """Digits as text -> canonical digits; a DECIMAL with zeros up to its scale, else as many digits as were logged."""
+    """Digits as text, perhaps with one X'00' behind them -> canonical digits; a DECIMAL with zeros up to its scale, else as many as were logged."""
     plain, _ = codecs.decode_text(data, offsets, 367, null if null.any() else None)
     fits = pc.match_substring_regex(plain, _DIGITS)
     wrong = ~np.asarray(pc.fill_null(fits, False).to_numpy(zero_copy_only=False), bool) & ~null
-    text = pc.if_else(pa.array(wrong), None, plain)
+    text = pc.utf8_rtrim(pc.if_else(pa.array(wrong), None, plain), "\0")
     negative = pc.starts_with(text, "-")
     text = pc.utf8_ltrim(text, "+-")
     point = pc.find_substring(text, ".")

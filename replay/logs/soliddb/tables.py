@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -73,9 +74,14 @@ class Manifest:
 
 
 def charset_number(text: str) -> int | None:
-    """The CCSID of a character set by name or number; None for a name that is not known."""
+    """The CCSID of a character set by name, in any usual spelling, or number; None for a name that is not known."""
     name = text.strip().lower().replace("_", "-").replace("iso-", "iso")
-    return CHARSETS.get(name, int(name) if name.isdigit() else None)
+    if name in CHARSETS or name.isdigit():
+        return CHARSETS[name] if name in CHARSETS else int(name)
+    try:
+        return CHARSETS.get(codecs.lookup(name).name)
+    except LookupError:
+        return None
 
 
 # -- manifest ------------------------------------------------------------------------------------------------------------------------------
@@ -98,19 +104,30 @@ def read_manifest(folder: Path) -> Manifest:
     if not isinstance(sessions, list) or not all(isinstance(entry, dict) for entry in sessions) or not isinstance(keys, dict):
         expected = "expected a list of objects as sessions, and an object as primary_keys"
         raise InputError("LR2031", f"found something else; {expected}", Where(str(path)), "Write it again")
+    batch = found.get("batch_size") or 1
+    if not str(batch).isdigit():
+        raise InputError("LR2031", f"found batch_size {batch!r}; expected a number", Where(str(path)), "Write it again")
+    words = {name: _word(str(path), name, found.get(name)) for name in ("framing", "column_list", "capture_off")}
     return Manifest(
-        charset=_charset(found.get("char_encoding")),
+        charset=_charset(found.get("char_encoding")) or _word(str(path), "charset", found.get("charset")),
         sessions=tuple(_session(str(path), entry) for entry in sessions),
         metadata_at=_address(str(path), "metadata_logaddr", found.get("metadata_logaddr")),
-        framing=found.get("framing"),
-        columns=found.get("column_list"),
-        capture_off=found.get("capture_off"),
-        batch_size=int(found.get("batch_size") or 1),
-        keys={str(name).upper(): tuple(map(str, columns)) for name, columns in keys.items()},
+        framing=words["framing"],
+        columns=words["column_list"],
+        capture_off=words["capture_off"],
+        batch_size=int(batch),
+        keys={str(name).upper(): (each,) if isinstance(each, str) else tuple(map(str, each or ())) for name, each in keys.items()},
         partition=found.get("partition"),
         version=found.get("product_version"),
         path=str(path),
     )
+
+
+def _word(path: str, name: str, value: Any) -> str | None:
+    """A setting of the manifest; None where it has none, or leaves it to be found out (``auto``)."""
+    if value is not None and not isinstance(value, str):
+        raise InputError("LR2031", f"found {name} {value!r}; expected a name", Where(path), "Write it again")
+    return None if value in (None, "", "auto") else value
 
 
 def _charset(value: Any) -> str | None:
@@ -164,8 +181,8 @@ def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, Kno
     columns: dict[int, list[Mapping[str, str | None]]] = {}
     for row in _records(place, "sys_columns", _COLUMNS):
         columns.setdefault(_number(row, "REL_ID", place), []).append(row)
-    names = {relid: f"{row['TABLE_SCHEMA']}.{row['TABLE_NAME']}".upper() for relid, row in tables.items()}
-    keys = _keys(place, {relid for relid, name in names.items() if name in manifest.keys}, bool(manifest.keys), columns)
+    told = _told(manifest, tables)
+    keys = _keys(place, set(told), bool(told), columns)
     found = {}
     for relid, row in tables.items():
         if row["TABLE_TYPE"] in ("VIEW", "SYNONYM"):
@@ -174,7 +191,7 @@ def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, Kno
         if relid < layouts.FIRST_USER_TABLE:
             found[relid] = Known(relid, row.get("TABLE_CATALOG") or "", schema, name, (), (), True)
             continue
-        key = manifest.keys.get(f"{schema}.{name}".upper(), keys.get(relid, ()))
+        key = told.get(relid, keys.get(relid, ()))
         attributes = [_attribute(place, entry, key, charset) for entry in columns.get(relid, ())]
         attributes.sort(key=lambda entry: entry.number)
         if len({entry.number for entry in attributes}) < len(attributes):
@@ -185,6 +202,21 @@ def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, Kno
         shadow = row["TABLE_TYPE"] in layouts.SHADOWS
         found[relid] = Known(relid, row.get("TABLE_CATALOG") or "", schema, name, tuple(attributes), key, shadow)
     return found
+
+
+def _told(manifest: Manifest, tables: Mapping[int, Mapping[str, str | None]]) -> dict[int, tuple[str, ...]]:
+    """The keys that the manifest gives, by table id. It may name a table by schema and name, with its catalog, or by its id."""
+    told, unknown = dict[int, tuple[str, ...]](), set(manifest.keys)
+    for relid, row in tables.items():
+        name = f"{row['TABLE_SCHEMA']}.{row['TABLE_NAME']}".upper()
+        for spelled in (str(relid), f"{row.get('TABLE_CATALOG')}.{name}".upper(), name):
+            if spelled in manifest.keys:
+                told.setdefault(relid, manifest.keys[spelled])
+                unknown.discard(spelled)
+    if unknown:
+        found = f"found primary_keys of {', '.join(sorted(unknown))}, of which SYS_TABLES knows nothing; expected tables as SCHEMA.NAME"
+        raise InputError("LR2031", found, Where(manifest.path or ""), "Correct the name in the manifest")
+    return told
 
 
 def _records(place: Path, name: str, needed: tuple[str, ...]) -> list[dict[str, str | None]]:
@@ -211,7 +243,8 @@ def _number(row: Mapping[str, str | None], name: str, place: Path, default: int 
 
 def _attribute(place: Path, row: Mapping[str, str | None], key: tuple[str, ...], charset: int) -> Attribute:
     number, kind = _number(row, "COLUMN_NUMBER", place), _number(row, "ATTR_TYPE", place, layouts.ATTR_USER)
-    sql, code = _number(row, "SQL_DATA_TYPE_NUM", place), _number(row, "DATA_TYPE_NUMBER", place)
+    sql = _number(row, "SQL_DATA_TYPE_NUM", place, None if kind == layouts.ATTR_USER else 0)
+    code = _number(row, "DATA_TYPE_NUMBER", place)
     name = row["COLUMN_NAME"] or ""
     former = name.removeprefix(layouts.REMOVED_PREFIX).partition("_")[2] if name.startswith(layouts.REMOVED_PREFIX) else ""
     sql = layouts.SAME_SQL_TYPE.get(sql, sql)

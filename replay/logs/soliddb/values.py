@@ -14,13 +14,15 @@ from replay.catalog import ColumnFormat, TableVersion
 from replay.errors import InputError, Where
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import Kind
-from replay.logs.soliddb.rows import Cells, RowWalk
+from replay.logs.soliddb.rows import Cells, RowWalk, years
 from sqlgen.schema import SqlType
 
 Numbers = npt.NDArray[np.int64]
 
 #: Values of wide text needed to judge its byte order, and the share of characters that decides.
 _ENOUGH, _MOST = 20, 0.9
+#: The highest signed value of the types of which higher ones are let through.
+_SIGNED = {"TINYINT": 127, "SMALLINT": 32_767}
 
 
 class Keys:
@@ -72,6 +74,12 @@ def look_at(found: RowWalk, version: TableVersion, where: Callable[[int, str | N
             _check_order(found, cells, there, where, rows, name)
         elif kind is Kind.DATE:
             warnings += _unused(found, column, cells, there, name)
+        elif column.column.type is SqlType.REAL:
+            warnings += _doubles(found, number, cells, there, name)
+        elif column.code in _SIGNED:
+            values, _ = found.decode(number, there)
+            count = pc.sum(pc.greater(values, _SIGNED[column.code])).as_py()
+            warnings += [f"{name}: {count} value(s) are above the signed range of {column.code}"] if count else []
         if column.column.type in (SqlType.CLOB, SqlType.BLOB):
             cut = np.isin(cells.length[there], layouts.CUT_LENGTHS).sum()
             warnings += (
@@ -106,14 +114,29 @@ def _check_order(found: RowWalk, cells: Cells, there: Numbers, where: Callable[[
         )
 
 
+def _doubles(found: RowWalk, number: int, cells: Cells, there: Numbers, name: str) -> list[str]:
+    """A REAL is logged as a double; one with more digits than single precision has is told."""
+    wide = there[cells.length[there] == 8]
+    values, bad = found.decode(number, wide)
+    near = pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
+    logged = codecs.gather_padded(found.buffer, cells.place[wide], cells.length[wide], 8).view(">f8").reshape(-1)
+    differ = (near != logged) & (near.astype(str).astype(np.float64) != logged)
+    count = int((differ if bad is None else differ & ~bad).sum())
+    return [f"{name}: {count} value(s) of REAL have more digits than single precision; the nearest single is taken"] if count else []
+
+
 def _unused(found: RowWalk, column: ColumnFormat, cells: Cells, there: Numbers, name: str) -> list[str]:
     kind = column.column.type
     if kind not in (SqlType.DATE, SqlType.TIME):
         return []
     block = codecs.gather_padded(found.buffer, cells.place[there], cells.length[there], 11)
-    rest = (
-        block[:, layouts.MOMENT["hour"][0] :] if kind is SqlType.DATE else block[:, layouts.MOMENT["month"][0] : layouts.MOMENT["hour"][0]]
-    )
-    count = int(rest.any(axis=1).sum())
+    hour = layouts.MOMENT["hour"][0]
+    count = int((block[:, hour:].any(axis=1) if kind is SqlType.DATE else block[:, 2:hour].any(axis=1) | (years(block) > 0)).sum())
     what = "a time of day" if kind is SqlType.DATE else "a date"
-    return [f"{name}: {count} value(s) of {column.code} hold {what} as well, which is not looked at"] if count else []
+    told = [f"{name}: {count} value(s) of {column.code} hold {what} as well, which is not looked at"] if count else []
+    zero = int((~block.any(axis=1)).sum())
+    if kind is SqlType.TIME and zero and (block[:, 0] > 0).any():
+        told.append(
+            f"{name}: {zero} value(s) have zeros only, where others have the year's bias; they are taken as 00:00:00 and may be none"
+        )
+    return told
