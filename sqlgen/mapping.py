@@ -134,7 +134,8 @@ class TableMap:
             table, columns = mapped(foreign.table, foreign.columns)
             parent, parent_columns = mapped(foreign.parent, foreign.parent_columns)
             foreign_keys.append(replace(foreign, table=table, columns=columns, parent=parent, parent_columns=parent_columns))
-        return replace(constraints, keys=tuple(keys), foreign_keys=tuple(foreign_keys), unused=tuple(unused))
+        outside = tuple((mapped(name, ())[0], said) for name, said in constraints.outside if name in known)
+        return replace(constraints, keys=tuple(keys), foreign_keys=tuple(foreign_keys), unused=tuple(unused), outside=outside)
 
     def _check_masks(self, foreign: ForeignKey, known: Mapping[str, Table]) -> None:
         child, parent = known[foreign.table], known[foreign.parent]
