@@ -173,6 +173,8 @@ def _ddl(arguments: argparse.Namespace) -> int:
         print(f"{len(tables)} tables in {arguments.out}")
     for note in made.notes:
         print(f"note: {note.table}.{note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}", file=sys.stderr)
+    for entry in made.outside:
+        print(f"note: not in the script, for it refers to a table that is not: {entry}", file=sys.stderr)
     for entry in made.left_out:
         print(f"warning: not said in {arguments.dialect}: {entry}", file=sys.stderr)
     return EXIT_WARNING if made.left_out else EXIT_OK
@@ -197,7 +199,9 @@ def _migrate(arguments: argparse.Namespace) -> int:
             made = migrate.write_migration(plan, log, request, arguments.out, _engine(arguments, progress), arguments.overwrite)
     for note in made.manifest["types"]:
         print(f"note: {note['table']}.{note['column']}: {note['source']} becomes {note['target']}, {note['fidelity']}: {note['note']}")
-    for warning in [*made.manifest["warnings"], *made.redo.manifest["warnings"]]:
+    for entry in made.manifest["not_migrated"]:
+        print(f"note: not migrated: {entry}")
+    for warning in made.manifest["warnings"]:
         print(f"warning: {warning}")
     _tell_bundle(made.redo)
     print(f"{made.folder / migrate.STEPS} says what to run in which order")

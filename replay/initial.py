@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,51 +13,75 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, Where
+from sqlgen.ddl import source_type
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, FLOATS, Column, SqlType, Table
 
 #: Bytes of a file that are read at once.
 _BLOCK = 16 << 20
 _TRUTH = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
 _INTEGER = r"^-?\d+$"
+_NUMBER = r"-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+_DAY = r"\d{4}-\d\d-\d\d"
+_CLOCK = r"(([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,12})?|24:00:00(\.0{1,12})?)"
 _PATTERNS = {
     SqlType.SMALLINT: _INTEGER,
     SqlType.INTEGER: _INTEGER,
     SqlType.BIGINT: _INTEGER,
     SqlType.DECIMAL: r"^-?\d+(\.\d+)?$",
-    SqlType.DATE: r"^\d{4}-\d\d-\d\d$",
-    SqlType.TIME: r"^\d\d:\d\d:\d\d$",
-    SqlType.TIMESTAMP: r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,12})?$",
-    SqlType.TIMESTAMP_TZ: r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,12})?[+-]\d\d:\d\d$",
+    SqlType.REAL: f"^{_NUMBER}$",
+    SqlType.DOUBLE: f"^{_NUMBER}$",
+    SqlType.DECFLOAT: f"^({_NUMBER}|-?(s?NaN|Infinity))$",
+    SqlType.DATE: f"^{_DAY}$",
+    SqlType.TIME: r"^(([01]\d|2[0-3]):[0-5]\d:[0-5]\d|24:00:00)$",
+    SqlType.TIMESTAMP: f"^{_DAY} {_CLOCK}$",
+    SqlType.TIMESTAMP_TZ: f"^{_DAY} {_CLOCK}[+-]\\d\\d:[0-5]\\d$",
     SqlType.BOOLEAN: f"^({'|'.join(_TRUTH)})$",
 }
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
+_INTEGERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
+_DAYS = frozenset({SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ})
+_TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR})
 _EXPECTED = {
     SqlType.DATE: "YYYY-MM-DD",
     SqlType.TIME: "HH:MM:SS",
     SqlType.TIMESTAMP: "YYYY-MM-DD HH:MM:SS.ffffff",
+    SqlType.TIMESTAMP_TZ: "YYYY-MM-DD HH:MM:SS.ffffff+HH:MM",
     SqlType.BOOLEAN: "t or f",
 }
 
 
 def state_files(folder: Path, tables: Sequence[Table]) -> dict[str, Path]:
     """OWNER.NAME -> its file. InputError (LR2001) for a folder that cannot be read, a table without a file, or a name that fits several tables."""
+    files: dict[str, Path] = {}
     try:
-        files = {path.name.split(".csv")[0].upper(): path for path in sorted(folder.iterdir()) if path.name.endswith((".csv", ".csv.gz"))}
+        for path in sorted(folder.iterdir()):
+            if path.name.endswith((".csv", ".csv.gz")):
+                first = files.setdefault(path.name.split(".csv")[0].upper(), path)
+                if first != path:
+                    raise InputError("LR2001", f"found {first.name} and {path.name}; expected one file for a table", Where(str(folder)))
     except OSError as error:
         raise InputError("LR2001", f"cannot read the state folder: {error}", Where(str(folder))) from error
-    found = {}
+    found: dict[str, Path] = {}
     short = [table.name.upper() for table in tables]
     for table in tables:
         name = f"{table.schema}.{table.name}"
-        path = files.get(name.upper()) or (files.get(table.name.upper()) if short.count(table.name.upper()) == 1 else None)
-        if path is None:
+        names = [name.upper(), *([table.name.upper()] if short.count(table.name.upper()) == 1 else [])]
+        paths = [files[one] for one in names if one in files]
+        if not paths:
             hint = "An empty table has a file with the first line alone. Leave a table out with --exclude-table"
             raise InputError(
                 "LR2001", f"found no file {name}.csv or {table.name}.csv; expected one for each table of the log", Where(str(folder)), hint
             )
-        found[name] = path
+        if len(paths) > 1:
+            raise InputError("LR2001", f"found {paths[0].name} and {paths[1].name}; expected one file for a table", Where(str(folder)))
+        found[name] = paths[0]
     return found
+
+
+def other_files(folder: Path, taken: Iterable[Path]) -> list[str]:
+    """The names of a state's files that are not ``taken``."""
+    return sorted({path.name for path in folder.iterdir() if path.name.endswith((".csv", ".csv.gz"))} - {path.name for path in taken})
 
 
 def state_rows(path: Path, table: Table) -> Iterator[Rows]:
@@ -68,7 +92,9 @@ def state_rows(path: Path, table: Table) -> Iterator[Rows]:
     reading = pa_csv.ReadOptions(block_size=_BLOCK, column_names=[column.name for column in columns], skip_rows=1)
     first = 2
     try:
-        with pa_csv.open_csv(path, reading, pa_csv.ParseOptions(newlines_in_values=True), options) as reader:
+        # an empty line is a row, an empty text, where a table has one column
+        parsing = pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(columns) > 1)
+        with pa_csv.open_csv(path, reading, parsing, options) as reader:
             for batch in reader:
                 after = {
                     column.name: _values(values, column, table, path, first) for column, values in zip(columns, batch.columns, strict=True)
@@ -76,7 +102,7 @@ def state_rows(path: Path, table: Table) -> Iterator[Rows]:
                 yield Rows(table, Op.INSERT, batch.num_rows, {}, after, {})
                 first += batch.num_rows
     except pa.ArrowInvalid as error:
-        if "Empty CSV file" in str(error):
+        if "Empty CSV file" in str(error) or "Could not skip initial" in str(error):
             return
         raise InputError("LR2035", f"the file is not CSV with the columns of its first line: {error}", Where(str(path))) from error
 
@@ -85,7 +111,7 @@ def _columns(path: Path, table: Table) -> list[Column]:
     """The columns that the first line names."""
     opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8", newline="") as file:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, EOFError) as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from error
@@ -105,13 +131,18 @@ def _values(texts: pa.Array, column: Column, table: Table, path: Path, first: in
         where = Where(str(path), first + bad, field=column.name, table=f"{table.schema}.{table.name}")
         shown = "NULL" if texts[bad].as_py() is None else repr(texts[bad].as_py())[:100]
         expected = (
-            "a value" if shown == "NULL" else f"a value of {column.type.value}, as {_EXPECTED.get(column.type, 'the log would have it')}"
+            "a value" if shown == "NULL" else f"a value of {source_type(column)}, as {_EXPECTED.get(column.type, 'the log would have it')}"
         )
         raise InputError("LR2035", f"found {shown}; expected {expected}", where, "Records are counted with the first line as 1")
     if column.type is SqlType.DECIMAL:
-        return _padded(texts, column.scale)
+        plain = _padded(pc.replace_substring_regex(texts, r"^(-?)0+(\d)", r"\1\2"), column.scale)
+        return pc.replace_substring_regex(plain, r"^-(0(\.0*)?)$", r"\1")
     if column.type is SqlType.TIMESTAMP:
         return _padded(texts, column.length)
+    if column.type is SqlType.TIMESTAMP_TZ:
+        return pc.binary_join_element_wise(
+            _padded(pc.utf8_slice_codeunits(texts, 0, -6), column.length), pc.utf8_slice_codeunits(texts, -6), ""
+        )
     if column.type in _BYTES:
         return pa.array([None if text is None else bytes.fromhex(text[2:]) for text in texts.to_pylist()], pa.binary())
     if column.type is SqlType.BOOLEAN:
@@ -123,22 +154,36 @@ def _unfit(texts: pa.Array, column: Column) -> int | None:
     """The first value that is none of the column."""
     if not column.nullable and texts.null_count:
         return int(pc.index(pc.is_null(texts), True).as_py())
-    fits = pc.match_substring_regex(texts, _PATTERNS[column.type]) if column.type in _PATTERNS else None
-    if column.type is SqlType.DECIMAL:
-        pattern = rf"^-?0*\d{{0,{column.length - column.scale}}}(\.\d{{0,{column.scale}}}0*)?$"
-        fits = pc.and_(fits, pc.match_substring_regex(texts, pattern))
-    elif column.type is SqlType.TIMESTAMP:
-        fits = pc.and_(fits, pc.match_substring_regex(texts, rf"^[^.]*(\.\d{{0,{column.length}}}0*)?$"))
-    elif column.type in (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT, SqlType.REAL, SqlType.DOUBLE):
-        target = {SqlType.SMALLINT: pa.int16(), SqlType.INTEGER: pa.int32()}.get(column.type, ARROW_TYPES[column.type])
-        if fits is None or pc.all(fits).as_py() is not False:
-            fits = _cast_fits(texts, target)
-    elif column.type in _BYTES:
-        fits = pc.match_substring_regex(texts, r"^\\x([0-9A-Fa-f]{2})*$")
-    if fits is None:
-        return None
-    first = pc.index(fits, False).as_py()
-    return None if first < 0 else int(first)
+    for fits in _tests(texts, column):
+        first = -1 if fits is None else pc.index(fits, False).as_py()
+        if first >= 0:
+            return int(first)
+    return None
+
+
+def _tests(texts: pa.Array, column: Column) -> Iterator[pa.Array | None]:
+    """What a column asks of its texts, one test after the other: each may count on those before it. None: all pass."""
+    kind = column.type
+    if kind in _PATTERNS:
+        yield pc.match_substring_regex(texts, _PATTERNS[kind])
+    if kind is SqlType.DECIMAL:
+        yield pc.match_substring_regex(texts, rf"^-?0*\d{{0,{column.length - column.scale}}}(\.\d{{0,{column.scale}}}0*)?$")
+    elif kind in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
+        yield pc.match_substring_regex(texts, rf"^[^.]*(\.\d{{0,{column.length}}}0*)?([+-]\d\d:\d\d)?$")
+    elif kind in _INTEGERS:
+        yield _cast_fits(texts, {SqlType.SMALLINT: pa.int16(), SqlType.INTEGER: pa.int32()}.get(kind, ARROW_TYPES[kind]))
+    elif kind in FLOATS:
+        yield pc.is_finite(texts.cast(ARROW_TYPES[kind]))
+    elif kind in _BYTES:
+        yield pc.match_substring_regex(texts, r"^\\x([0-9A-Fa-f]{2})*$")
+        if kind is SqlType.BINARY:
+            yield pc.equal(pc.binary_length(texts), 2 + 2 * column.length)
+        elif kind is SqlType.VARBINARY:
+            yield pc.less_equal(pc.binary_length(texts), 2 + 2 * column.length)
+    elif kind in _TEXTS:  # a length may be in bytes, and no character has less than one
+        yield pc.less_equal(pc.utf8_length(pc.utf8_rtrim(texts, " ") if kind is SqlType.CHAR else texts), column.length)
+    if kind in _DAYS:
+        yield _cast_fits(pc.utf8_slice_codeunits(texts, 0, 10), pa.date32())
 
 
 def _cast_fits(texts: pa.Array, target: pa.DataType) -> pa.Array | None:

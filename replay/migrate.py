@@ -14,22 +14,26 @@ import pyarrow as pa
 
 import replay
 from replay.bundle import Bundle, check_output, publish, write_bundle
-from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Where
-from replay.initial import state_files, state_rows
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
+from replay.initial import other_files, state_files, state_rows
 from replay.logs import LogFile
 from replay.plan import Plan
+from replay.selection import Selection
 from replay.stages import Engine
 from sqlgen import statements
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap, plain
-from sqlgen.schema import Table
+from sqlgen.schema import SqlType, Table
 from sqlgen.schema_script import SchemaScript, count_check, schema_script
 from sqlgen.script import script_prologue
+from sqlgen.statements import shown_columns
 
 SCHEMA, LOAD, REDO, FOREIGN_KEYS, VERIFY, STEPS = (
     "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "50-verify.sql", "PLAN.md",
 )  # fmt: skip
+#: The selection of a whole log.
+_WHOLE = Selection().describe()
 #: Rows in a transaction of the load.
 _TOGETHER = 10_000
 
@@ -69,13 +73,14 @@ def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engin
         (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
         loaded = {} if request.initial is None else _load(work / LOAD, plan, mapping, request)
         bundle = write_bundle(plan, log, work / REDO, engine, warnings=list(request.warnings), constraints=request.constraints)
-        if schema.foreign_keys:
+        if any(not line.startswith("--") for line in schema.foreign_keys):
             title = f"-- logreplay foreign keys for {profile.name}: when all rows are there. For example: {profile.client}"
             (work / FOREIGN_KEYS).write_text("\n".join([title, *schema.foreign_keys]) + "\n", encoding="utf-8")
         expected = _expected(bundle, loaded)
         if expected:
             (work / VERIFY).write_text(_verify_text(expected, tables, profile, options.names), encoding="utf-8")
-        manifest = _manifest(plan, request, schema, bundle, loaded, expected)
+        not_migrated = [*(entry for entry in known.unused if entry not in request.constraints.unused), *_not_here(request, schema)]
+        manifest = _manifest(plan, request, schema, bundle, loaded, expected) | {"not_migrated": not_migrated}
         (work / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         (work / STEPS).write_text(_plan_text(manifest, profile, log), encoding="utf-8")
         publish(work, out)
@@ -86,12 +91,25 @@ def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engin
     return Migration(out, manifest, Bundle(out / REDO, bundle.manifest, bundle.tally, bundle.exit_code), code)
 
 
+def _not_here(request: Request, schema: SchemaScript) -> list[str]:
+    """What the schema and the state before the log have of tables that are not migrated."""
+    entries = [f"{entry}, which is no table here" for entry in schema.outside]
+    if request.initial is not None:
+        taken = state_files(request.initial, request.tables).values()
+        entries += [f"{name}: the rows of no table here" for name in other_files(request.initial, taken)]
+    return entries
+
+
 def _load(folder: Path, plan: Plan, mapping: TableMap, request: Request) -> dict[str, int]:
     """Write a script of inserts for each table of the initial state; OWNER.NAME -> rows."""
     assert request.initial is not None
     folder.mkdir()
     options, profile = plan.options, profile_named(plan.options.dialect)
     counts: dict[str, int] = {}
+    padded = [column.name for table in request.tables for column in shown_columns(table, options.render) if column.type is SqlType.CHAR]
+    if padded and options.render.policy.char_padding == "keep":
+        message = f"found --char-padding keep with --initial; a file of rows does not tell how many blanks a CHAR has (column {padded[0]})"
+        raise UsageError("LR1001", message, hint="Leave --char-padding away, or load the rows by other means")
     for number, (name, path) in enumerate(state_files(request.initial, request.tables).items(), 1):
         table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)
         counts[name] = 0
@@ -138,6 +156,10 @@ def _manifest(
 ) -> dict[str, Any]:
     mapping = plan.options.mapping
     warnings = [f"not said in {plan.options.dialect}: {entry}" for entry in schema.left_out]
+    aside = len(bundle.manifest["quarantined_units"])
+    if aside:
+        warnings.append(f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says which, and why")
+    warnings += bundle.manifest["warnings"]
     unknown = sorted(loaded.keys() - expected.keys())
     warnings += [f"{name} is emptied as a whole in the log: how many rows it has in the end is not checked" for name in unknown]
     if request.initial is None and mapping is not None and any(entry.mask for entry in mapping.tables.values()):
@@ -155,6 +177,7 @@ def _manifest(
         ],
         "loaded": dict(loaded) if request.initial is not None else None,
         "expected_rows": dict(expected),
+        "selection": {name: value for name, value in plan.selection.describe().items() if (name, value) not in _WHOLE.items()},
         "foreign_keys": sum(not line.startswith("--") for line in schema.foreign_keys),
         "redo": {
             name: bundle.manifest[name] for name in ("units", "statements", "first_commit_lrsn", "last_commit_lrsn", "inputs", "exit_code")
@@ -174,6 +197,8 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
             f"`{LOAD}/*.sql`: {sum(manifest['loaded'].values()):,} rows of {len(manifest['loaded'])} tables, as they were before the log."
         )
     steps.append(f"`{REDO}/*.sql`: {redo['statements']:,} statements in {redo['units']:,} units of recovery, in commit order.")
+    if manifest["selection"]:
+        steps[-1] += f" **A part of the log only**: {json.dumps(manifest['selection'], ensure_ascii=False)}"
     if manifest["foreign_keys"]:
         steps.append(
             f"`{FOREIGN_KEYS}`: {manifest['foreign_keys']} foreign keys. One that fails names rows that the source did not check either."
@@ -195,13 +220,15 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
         lines.append("connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the log.")
     else:
         lines.append(
-            "Under a mapping the number of rows is checked; every redo statement touches exactly one row, so a lost one stops its script."
+            "Under a mapping the number of rows of each table is checked, not what they hold. An update that finds no row does not stop a script."
         )
     if manifest["types"]:
         lines += ["", "## Types that are not exactly those of the source", ""]
         lines += [
             f"* {n['table']}.{n['column']}: {n['source']} becomes {n['target']}, {n['fidelity']}: {n['note']}" for n in manifest["types"]
         ]
+    if manifest["not_migrated"]:
+        lines += ["", "## Not migrated", "", *(f"* {entry}" for entry in manifest["not_migrated"])]
     if manifest["warnings"]:
         lines += ["", "## Warnings", "", *(f"* {warning}" for warning in manifest["warnings"])]
     return "\n".join(lines) + "\n"

@@ -46,11 +46,13 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class Constraints:
-    """``keys``: (OWNER.NAME, columns) of primary and unique keys. ``unused``: what was found and cannot be used, in words."""
+    """``keys``: (OWNER.NAME, columns) of primary and unique keys. ``unused``: what was found and cannot be used, in words; ``outside``: (OWNER.NAME,
+    in words) of foreign keys to tables that the log does not have."""
 
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     unused: tuple[str, ...] = ()
+    outside: tuple[tuple[str, str], ...] = ()
 
     def keys_of(self, table: str) -> list[tuple[str, ...]]:
         """The unique keys of a table: those stated, and those that foreign keys refer to."""
@@ -76,6 +78,7 @@ class _Reader:
     keys: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    outside: list[tuple[str, str]] = field(default_factory=list)
 
     def find(self, tree: exp.Expression) -> str | None:
         """The log's name of a table, None when the log has no such table."""
@@ -143,8 +146,11 @@ class _Reader:
 
     def reference(self, name: str, table: str, columns: Sequence[exp.Expression], reference: exp.Expression) -> None:
         target = reference.this
-        parent = self.find(target.this if isinstance(target, exp.Schema) else target)
+        named = target.this if isinstance(target, exp.Schema) else target
+        parent = self.find(named)
         if parent is None:
+            spelled = ".".join(filter(None, (named.text("db"), named.name))).upper()
+            self.outside.append((table, f"foreign key {name or '(unnamed)'} of {table} to {spelled}"))
             return
         options = " ".join(str(option).upper() for option in reference.args.get("options") or ())
         on_delete = next(
@@ -178,7 +184,8 @@ def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient:
     reader = _Reader({f"{table.schema}.{table.name}".upper(): table for table in tables}, lenient)
     for tree in _statements(text, dialect):
         reader.statement(tree)
-    return Constraints(tuple(dict.fromkeys(reader.keys)), tuple(dict.fromkeys(reader.foreign_keys)), tuple(reader.unused))
+    keys, foreign_keys = tuple(dict.fromkeys(reader.keys)), tuple(dict.fromkeys(reader.foreign_keys))
+    return Constraints(keys, foreign_keys, tuple(reader.unused), tuple(dict.fromkeys(reader.outside)))
 
 
 def _statements(text: str, dialect: str) -> Iterator[exp.Expr]:

@@ -17,6 +17,8 @@ Names on the left are those of the log, in any case; names on the right are spel
 
 from __future__ import annotations
 
+import glob
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +32,7 @@ from sqlglot.errors import SqlglotError
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.masking import cannot_mask, masked
+from sqlgen.masking import cannot_mask, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.rows import Rows
 from sqlgen.schema import Column, Table
@@ -38,6 +40,8 @@ from sqlgen.statements import RenderOptions, identity, shown_columns
 
 _TOP = {"schemas", "tables"}
 _ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}
+#: Comments and control characters, which sqlglot passes over.
+_BEYOND_A_TYPE = re.compile(r"--|/\*|#|[\x00-\x1f\x7f]")
 #: Problems of a file that are told at once.
 _SHOWN = 20
 
@@ -68,7 +72,7 @@ class TableMap:
 
     def excluded(self) -> tuple[str, ...]:
         """The columns that are left out, as ``--exclude-columns`` names them."""
-        return tuple(f"{name}.{column}" for name, entry in self.tables.items() for column in entry.exclude)
+        return tuple(glob.escape(f"{name}.{column}") for name, entry in self.tables.items() for column in entry.exclude)
 
     def name(self, table: Table) -> tuple[str, str]:
         """(schema, name) of a table in the target."""
@@ -104,8 +108,9 @@ class TableMap:
         return replace(rows, table=self.table(rows.table, options), before=side(rows.before), after=side(rows.after), changed=changed)
 
     def constraints(self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions) -> Constraints:
-        """Keys and foreign keys as the target has them; those with a column that is left out go, and are named."""
-        known = {f"{table.schema}.{table.name}": table for table in tables}
+        """Keys and foreign keys as the target has them; those with a column or table that is left out go, and are named. SqlgenError (LR1011) where
+        the two sides of a foreign key get different masks."""
+        known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
         unused = list(constraints.unused)
 
         def shown(name: str, columns: Iterable[str]) -> bool:
@@ -116,15 +121,36 @@ class TableMap:
             return ".".join(self.name(known[name])).upper(), tuple(entry.columns.get(column, column) for column in columns)
 
         keys = [mapped(name, columns) for name, columns in constraints.keys if shown(name, columns)]
+        for name, columns in constraints.keys:
+            if name in known and not shown(name, columns):
+                unused.append(f"key ({', '.join(columns)}) of {name}: a column of it is left out")
         foreign_keys: list[ForeignKey] = []
         for foreign in constraints.foreign_keys:
             if not shown(foreign.table, foreign.columns) or not shown(foreign.parent, foreign.parent_columns):
-                unused.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column of it is left out")
+                if foreign.table in known:
+                    unused.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column or table of it is left out")
                 continue
+            self._check_masks(foreign, known)
             table, columns = mapped(foreign.table, foreign.columns)
             parent, parent_columns = mapped(foreign.parent, foreign.parent_columns)
             foreign_keys.append(replace(foreign, table=table, columns=columns, parent=parent, parent_columns=parent_columns))
-        return replace(constraints, keys=tuple(keys), foreign_keys=tuple(foreign_keys), unused=tuple(unused))
+        outside = tuple((mapped(name, ())[0], said) for name, said in constraints.outside if name in known)
+        return replace(constraints, keys=tuple(keys), foreign_keys=tuple(foreign_keys), unused=tuple(unused), outside=outside)
+
+    def _check_masks(self, foreign: ForeignKey, known: Mapping[str, Table]) -> None:
+        child, parent = known[foreign.table], known[foreign.parent]
+        for pair in zip(foreign.columns, foreign.parent_columns or parent.key, strict=False):
+            masks = [
+                mask_kind(table.column(name)) if name in self._entry(table).mask else ""
+                for table, name in zip((child, parent), pair, strict=True)
+            ]
+            if masks[0] != masks[1]:
+                found = " and ".join(
+                    f"{table.schema}.{table.name}.{name} {f'masked as {mask}' if mask else 'not masked'}"
+                    for table, name, mask in zip((child, parent), pair, masks, strict=True)
+                )
+                hint = "Mask both columns, which must have the same type, or neither; or leave one out"
+                raise SqlgenError("LR1011", f"found {found}; expected one mask: foreign key {foreign.name or '(unnamed)'} joins them", hint)
 
     def _entry(self, table: Table) -> TableMapping:
         return self.tables.get(f"{table.schema}.{table.name}", _AS_IT_IS)
@@ -165,26 +191,35 @@ def _made(found: Mapping[str, Any], tables: Sequence[Table], problems: list[str]
     versions: dict[str, list[Table]] = {}
     for table in tables:
         versions.setdefault(f"{table.schema}.{table.name}", []).append(table)
-    spelled = {name.upper(): name for name in versions}
     owners = {table.schema.upper() for table in tables}
     schemas = {}
     for name, value in _section(found, "schemas", problems).items():
         if name.upper() not in owners:
             problems.append(f"schemas.{name}: the log has no such schema; expected one of: {', '.join(sorted(owners))}")
-        elif not isinstance(value, str) or not value:
+        elif not isinstance(value, str) or not value or "." in value:
             problems.append(f"schemas.{name}: found {value!r}; expected a name")
+        elif name.upper() in schemas:
+            problems.append(f"schemas.{name}: found it twice; expected each schema once, in whatever case")
         else:
             schemas[name.upper()] = value
     entries = {}
     for name, value in _section(found, "tables", problems).items():
-        if name.upper() not in spelled:
+        source = _known(name, versions)
+        if source is None:
             problems.append(f"tables.{name}: the log has no such table; expected one of: {', '.join(sorted(versions)[:_SHOWN])}")
         elif not isinstance(value, dict):
             problems.append(f"tables.{name}: found {value!r}; expected a table of entries")
+        elif source in entries:
+            problems.append(f"tables.{name}: found {source} twice; expected each table once, in whatever case")
         else:
-            source = spelled[name.upper()]
             entries[source] = _entry_of(f"tables.{name}", value, versions[source], problems)
     return TableMap(schemas, entries)
+
+
+def _known(name: str, names: Iterable[str]) -> str | None:
+    """The one of ``names`` that is meant: the same, or the only one that differs in case; None when there is none."""
+    same = [known for known in names if known.upper() == name.upper()]
+    return name if name in same else same[0] if len(same) == 1 else None
 
 
 def _section(found: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
@@ -199,7 +234,7 @@ def _entry_of(place: str, value: Mapping[str, Any], versions: Sequence[Table], p
     columns: dict[str, list[Column]] = {}
     for table in versions:
         for column in table.columns:
-            columns.setdefault(column.name.upper(), []).append(column)
+            columns.setdefault(column.name, []).append(column)
     problems += [f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}" for name in value.keys() - _ENTRIES]
     for name, kind in _ENTRIES.items():
         if name in value and not isinstance(value[name], kind):
@@ -207,33 +242,49 @@ def _entry_of(place: str, value: Mapping[str, Any], versions: Sequence[Table], p
                 f"{place}.{name}: found {value[name]!r}; expected a {'text' if kind is str else 'list' if kind is list else 'table'}"
             )
             return TableMapping()
+    if "name" in value and (not all(value["name"].split(".")) or value["name"].count(".") > 1):
+        problems.append(f"{place}.name: found {value['name']!r}; expected NAME or SCHEMA.NAME")
+    own: dict[str, dict[str, str]] = {}  # the log's name -> the name as the file has it
     for name in ("columns", "types", "exclude", "mask"):
-        for column in value.get(name, ()):
-            if not isinstance(column, str) or column.upper() not in columns:
-                problems.append(f"{place}.{name}: {column!r} is no column; expected one of: {', '.join(columns)}")
+        own[name] = _own_columns(f"{place}.{name}", value.get(name, ()), columns, problems)
     for name in ("columns", "types"):
         problems += [
             f"{place}.{name}.{c}: found {v!r}; expected a text" for c, v in value.get(name, {}).items() if not isinstance(v, str) or not v
         ]
-
-    def own(column: str) -> str:
-        return columns[column.upper()][0].name if isinstance(column, str) and column.upper() in columns else ""
-
     entry = TableMapping(
         value.get("name", ""),
-        {own(column): str(name) for column, name in value.get("columns", {}).items()},
-        {own(column): str(kind) for column, kind in value.get("types", {}).items()},
-        tuple(own(column) for column in value.get("exclude", ())),
-        tuple(own(column) for column in value.get("mask", ())),
+        {column: str(value["columns"][said]) for column, said in own["columns"].items()},
+        {column: str(value["types"][said]) for column, said in own["types"].items()},
+        tuple(own["exclude"]),
+        tuple(own["mask"]),
     )
     for name in entry.mask:
-        for column in columns.get(name.upper(), ()):
-            if reason := cannot_mask(column):
-                problems.append(f"{place}.mask: {name} cannot be masked: {reason}; expected it under exclude")
+        reasons = dict.fromkeys(filter(None, map(cannot_mask, columns[name])))
+        problems += [f"{place}.mask: {name} cannot be masked: {reason}; expected it under exclude" for reason in reasons]
+        kinds = sorted({mask_kind(column) for column in columns[name]})
+        if not reasons and len(kinds) > 1:
+            problems.append(
+                f"{place}.mask: {name} has several types in this log ({', '.join(kinds)}), so that a value would get several masks; expected it "
+                "under exclude, or the table left out"
+            )
     problems += [
         f"{place}: {name} is masked and has a type of its own; expected one of these" for name in entry.mask if name in entry.types
     ]
     return entry
+
+
+def _own_columns(place: str, said: Iterable[Any], columns: Iterable[str], problems: list[str]) -> dict[str, str]:
+    """The log's names of the columns that a part of the file names -> as they are said there."""
+    found: dict[str, str] = {}
+    for name in said:
+        known = _known(name, columns) if isinstance(name, str) else None
+        if known is None:
+            problems.append(f"{place}: {name!r} is no column; expected one of: {', '.join(columns)}")
+        elif known in found:
+            problems.append(f"{place}: found {known} twice; expected each column once, in whatever case")
+        else:
+            found[known] = name
+    return found
 
 
 def _type_problems(made: TableMap, profile: Profile) -> Iterator[str]:
@@ -249,7 +300,12 @@ def _is_type(kind: str, profile: Profile) -> bool:
         tree = sqlglot.parse_one(f"CREATE TABLE t (c {kind})", read=profile.sqlglot)
     except SqlglotError:
         return False
-    if not isinstance(tree, exp.Create) or not isinstance(tree.this, exp.Schema) or len(tree.this.expressions) != 1 or "--" in kind:
+    if (
+        not isinstance(tree, exp.Create)
+        or not isinstance(tree.this, exp.Schema)
+        or len(tree.this.expressions) != 1
+        or _BEYOND_A_TYPE.search(kind)
+    ):
         return False
     column = tree.this.expressions[0]
     return isinstance(column, exp.ColumnDef) and isinstance(column.kind, exp.DataType) and not column.args.get("constraints")
@@ -258,20 +314,23 @@ def _is_type(kind: str, profile: Profile) -> bool:
 def _name_problems(made: TableMap, tables: Sequence[Table], profile: Profile, options: RenderOptions) -> Iterator[str]:
     """What is wrong with the names and keys that come out."""
     hidden = replace(options, exclude_columns=(*options.exclude_columns, *made.excluded()))
-    latest = {f"{table.schema}.{table.name}": table for table in tables}
     try:
-        mapped = {name: made.table(table, hidden) for name, table in latest.items()}
-        check_collisions(list(mapped.values()), profile, options.names)
+        made_of = [(table, made.table(table, hidden)) for table in tables]
+        latest = {f"{table.schema}.{table.name}": made for table, made in made_of}
+        check_collisions(list(latest.values()), profile, options.names)
     except SqlgenError as error:
         yield error.message
         return
     seen: dict[tuple[str, str], str] = {}
-    for name, table in mapped.items():
-        columns: dict[str, str] = {}
-        for source, column in zip(shown_columns(latest[name], hidden), table.columns, strict=True):
-            spelled_column = target_name(column.name, profile, options.names)
-            if (first := columns.setdefault(spelled_column, source.name)) != source.name:
-                yield f"{name}: the columns {first} and {source.name} both become {spelled_column!r}"
+    for name, table in latest.items():
         spelled = (table.schema.lower(), table.name.lower()) if options.names == "lower" else (table.schema, table.name)
         if (other := seen.setdefault(spelled, name)) != name:
             yield f"{other} and {name} both become {'.'.join(spelled)}"
+    told: set[str] = set()
+    for table, target in made_of:
+        columns: dict[str, str] = {}
+        for source, column in zip(shown_columns(table, hidden), target.columns, strict=True):
+            spelled_column = target_name(column.name, profile, options.names)
+            if (first := columns.setdefault(spelled_column, source.name)) != source.name:
+                told.add(f"{table.schema}.{table.name}: the columns {first} and {source.name} both become {spelled_column!r}")
+    yield from sorted(told)

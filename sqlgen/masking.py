@@ -46,6 +46,15 @@ def cannot_mask(column: Column) -> str:
     return f"there is no mask for {column.type.value}"
 
 
+def mask_kind(column: Column) -> str:
+    """What a mask depends on beside the value and the key: columns of one kind have the same masks."""
+    if column.type in _TEXT:
+        return "text"
+    if column.type in _BYTES:
+        return "bytes"
+    return f"DECIMAL({column.length},{column.scale})" if column.type is SqlType.DECIMAL else column.type.value
+
+
 def masked(values: pa.Array, column: Column, key: bytes) -> pa.Array:
     """The masks of a column's values (value contract: :mod:`sqlgen.schema`); each distinct value is computed once."""
     encoded = values.dictionary_encode()

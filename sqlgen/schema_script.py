@@ -22,12 +22,14 @@ _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql"
 @dataclass(frozen=True)
 class SchemaScript:
     """``tables``: lines that make schemas and tables with their keys; ``foreign_keys``: lines that add these, for when the rows are there; ``notes`` on
-    columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words."""
+    columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words; ``outside``: foreign keys of these tables to
+    others, in words."""
 
     tables: tuple[str, ...]
     foreign_keys: tuple[str, ...]
     notes: tuple[TypeNote, ...]
     left_out: tuple[str, ...]
+    outside: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -53,15 +55,20 @@ def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Pr
         lines.append(ddl.create_table(table, profile, names))
         lines += _unique_keys(table, constraints.keys_of(name), profile, names)
         notes += own
-    left_out, further = [], []
+    left_out, further, outside = [], [], [said for table, said in constraints.outside if table in known]
     for foreign in constraints.foreign_keys:
-        if foreign.table in known and foreign.parent in known:
-            if profile.name in _ADDS_FOREIGN_KEYS:
-                further.append(_foreign_key(foreign, known, profile, names))
-            else:
-                left_out.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table} to {foreign.parent}")
+        said = f"foreign key {foreign.name or '(unnamed)'} of {foreign.table} to {foreign.parent}"
+        if foreign.table not in known:
+            continue
+        if foreign.parent not in known:
+            outside.append(said)
+        elif profile.name in _ADDS_FOREIGN_KEYS:
+            further.append(_foreign_key(foreign, known, profile, names))
+        else:
+            left_out.append(said)
     further += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
-    return SchemaScript(tuple(lines), tuple(further), tuple(notes), tuple(left_out))
+    further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
+    return SchemaScript(tuple(lines), tuple(further), tuple(notes), tuple(left_out), tuple(outside))
 
 
 def count_check(table: Table, name: str, rows: int, profile: Profile, names: str) -> str:

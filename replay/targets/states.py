@@ -32,13 +32,13 @@ def statements_of(text: bytes) -> list[str]:
 
 
 def state_rows(path: Path) -> pa.Table:
-    """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL."""
+    """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL, an empty line the empty text of a table's one column."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8", newline="") as file:
         names = next(csv.reader(file), [])
     return pa_csv.read_csv(
         path,
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
         convert_options=pa_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             null_values=["\\N"],

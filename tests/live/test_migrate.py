@@ -76,8 +76,35 @@ def test_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path, caps
         rows(fresh_database, "SELECT 1 FROM information_schema.columns WHERE column_name = 'description' AND table_schema = 'shop'") == []
     )
     manifest = json.loads((out / "manifest.json").read_text())
+    assert "city.csv.gz: the rows of no table here" in manifest["not_migrated"]
+    assert "* city.csv.gz: the rows of no table here" in (out / "PLAN.md").read_text().splitlines()
     assert manifest["expected_rows"]["SAKILA.FILM"] == 1000
     assert manifest["foreign_keys"] == 2
+
+
+def test_what_is_not_in_it_is_said(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    schema = ["--schema", str(sakila / "db2-tables.sql"), "--schema-dialect", "db2"]
+    part = ["--initial", str(sakila / "initial"), "--dialect", "trino", "--until-time", "2024-03-15 08:30"]
+    assert main(["migrate", *log(sakila), *schema, *part, "--out", str(out)]) == 8
+    steps = (out / "PLAN.md").read_text()
+    aside = len(json.loads((out / "30-redo" / "manifest.json").read_text())["quarantined_units"])
+    assert f"* {aside:,} units of recovery are not in the scripts of 30-redo" in steps
+    assert "**A part of the log only**" in steps
+    assert "* foreign key FK_ADDRESS_CITY_ID of SAKILA.ADDRESS to SAKILA.CITY, which is no table here" in steps
+    (tmp_path / "map.toml").write_text('[tables."SAKILA.PAYMENT"]\nexclude = ["RENTAL_ID"]\n')
+    whole = ["--mapping", str(tmp_path / "map.toml"), *schema, "--overwrite"]
+    assert main(["migrate", *log(sakila), *whole, "--out", str(out)]) == 0
+    steps = (out / "PLAN.md").read_text()
+    assert "* foreign key FK_PAYMENT_RENTAL_ID of SAKILA.PAYMENT: a column or table of it is left out" in steps
+    assert "A part of the log" not in steps
+    assert "not in the scripts" not in steps
+    capsys.readouterr()
+    assert main(["ddl", *log(sakila)[:4], *schema]) == 0
+    said = "it refers to a table that is not: foreign key FK_ADDRESS_CITY_ID of SAKILA.ADDRESS to SAKILA.CITY"
+    found = capsys.readouterr()
+    assert f"-- not here, for {said}" in found.out
+    assert f"note: not in the script, for {said}" in found.err
 
 
 def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
@@ -123,6 +150,7 @@ def test_what_is_refused_leaves_nothing_behind(sakila: Path, tmp_path: Path, cap
         (["--mapping", str(tmp_path / "no.toml")], "LR2001"),
         (["--mask-key-file", str(tmp_path / "map.toml")], "without --mapping"),
         (["--initial", str(state)], "LR2001"),
+        (["--initial", str(sakila / "initial"), "--char-padding", "keep"], "found --char-padding keep with --initial"),
     ):
         assert main(["migrate", *log(sakila), *more, "--out", str(out)]) == 12
         assert said in capsys.readouterr().err

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from replay.errors import InputError
-from replay.initial import state_files, state_rows
+from replay.initial import other_files, state_files, state_rows
+from replay.targets import states
 from sqlgen.schema import Column, SqlType, Table
 
 COLUMNS = (
@@ -54,6 +55,51 @@ def test_values_are_as_a_log_has_them(tmp_path: Path) -> None:
 
 def test_a_table_without_rows(tmp_path: Path) -> None:
     assert rows(tmp_path, "") == {}
+    (tmp_path / "t.csv").write_text(HEADER.rstrip())
+    assert list(state_rows(tmp_path / "t.csv", TABLE)) == []
+
+
+def test_an_empty_line_is_a_row_of_a_table_with_one_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('t\nx\n\n""\n\\N\ny\n')
+    (part,) = state_rows(tmp_path / "t.csv", Table("S", "T", (Column("T", SqlType.VARCHAR, True, 20),)))
+    assert part.after["T"].to_pylist() == ["x", "", "", None, "y"]
+    assert states.state_rows(tmp_path / "t.csv")["t"].to_pylist() == ["x", "", "", None, "y"]
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "value"),
+    [
+        (Column("A", SqlType.DECIMAL, True, 5, 2), "-001.2300", "-1.23"),
+        (Column("A", SqlType.DECIMAL, True, 5, 2), "-0.00", "0.00"),
+        (Column("A", SqlType.DECIMAL, True, 5), "-0", "0"),
+        (Column("A", SqlType.TIMESTAMP_TZ, True, 3), "2024-02-29 10:11:12.5-05:30", "2024-02-29 10:11:12.500-05:30"),
+        (Column("A", SqlType.TIMESTAMP, True, 3), "2024-02-29 24:00:00", "2024-02-29 24:00:00.000"),
+        (Column("A", SqlType.DECFLOAT), "1.5E+300", "1.5E+300"),
+        (Column("A", SqlType.CHAR, True, 3), "ab   ", "ab   "),
+        (Column("A", SqlType.REAL), "1e39", None),
+        (Column("A", SqlType.DOUBLE), "1e400", None),
+        (Column("A", SqlType.DOUBLE), "nan", None),
+        (Column("A", SqlType.DECFLOAT), "much", None),
+        (Column("A", SqlType.DATE), "2024-02-30", None),
+        (Column("A", SqlType.TIME), "24:00:01", None),
+        (Column("A", SqlType.TIMESTAMP, True, 6), "2024-02-30 10:00:00", None),
+        (Column("A", SqlType.TIMESTAMP, True, 6), "2024-02-28 10:60:00", None),
+        (Column("A", SqlType.TIMESTAMP_TZ, True, 3), "2024-02-29 10:11:12.1234+01:00", None),
+        (Column("A", SqlType.VARCHAR, True, 3), "abcd", None),
+        (Column("A", SqlType.CHAR, True, 3), "abcd", None),
+        (Column("A", SqlType.BINARY, True, 2), "\\x00", None),
+        (Column("A", SqlType.VARBINARY, True, 2), "\\x000102", None),
+    ],
+)
+def test_a_value_is_one_that_the_log_could_have(tmp_path: Path, column: Column, text: str, value: str | None) -> None:
+    (tmp_path / "t.csv").write_text(f"\ufeffa\n{text}\n", encoding="utf-8")
+    table = Table("S", "T", (column,))
+    if value is None:
+        with pytest.raises(InputError, match="record 2, field A") as caught:
+            list(state_rows(tmp_path / "t.csv", table))
+        assert caught.value.code == "LR2035"
+    else:
+        assert next(state_rows(tmp_path / "t.csv", table)).after["A"].to_pylist() == [value]
 
 
 @pytest.mark.parametrize(
@@ -105,5 +151,11 @@ def test_files_are_found_by_name(tmp_path: Path) -> None:
     (tmp_path / "S.T.csv").write_text(HEADER)
     (tmp_path / "other.t.csv").write_text(HEADER)
     assert {path.name for path in state_files(tmp_path, [TABLE, twin]).values()} == {"S.T.csv", "other.t.csv"}
+    assert other_files(tmp_path, [tmp_path / "S.T.csv"]) == ["other.t.csv", "t.csv.gz"]
+    with pytest.raises(InputError, match="found S.T.csv and t.csv.gz; expected one file for a table"):
+        state_files(tmp_path, [TABLE])
+    (tmp_path / "other.t.csv.gz").write_bytes(b"")
+    with pytest.raises(InputError, match="found other.t.csv and other.t.csv.gz; expected one file for a table"):
+        state_files(tmp_path, [TABLE, twin])
     with pytest.raises(InputError, match="cannot read"):
         state_files(tmp_path / "no", [TABLE])

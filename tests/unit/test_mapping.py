@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -97,7 +99,10 @@ def test_keys_follow() -> None:
     assert [(key.table, key.columns, key.parent, key.parent_columns) for key in found.foreign_keys] == [
         ("SHOP.LENT", ("FILM",), "SHOP.MOVIE", ("movie_id",))
     ]
-    assert found.unused == ("foreign key g of SHOP.LENT: a column of it is left out",)
+    assert found.unused == (
+        "key (WHO) of SHOP.LENT: a column of it is left out",
+        "foreign key g of SHOP.LENT: a column or table of it is left out",
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,6 +127,15 @@ def test_keys_follow() -> None:
         ('[tables."SHOP.FILM"]\ntypes = { PRICE = "integer NOT NULL" }', "expected a type of postgres"),
         ('[tables."SHOP.LENT"]\nmask = ["WHO"]', "WHO cannot be masked: a mask has 16 characters, and the column holds 8"),
         ('[tables."SHOP.LENT"]\nmask = ["ON_DAY"]', "there is no mask for DATE"),
+        ('[tables."SHOP.FILM"]\nmask = ["TITLE"]\n[tables."shop.film"]\nname = "x"', "found SHOP.FILM twice"),
+        ('[schemas]\nSHOP = "a"\nshop = "b"', "schemas.shop: found it twice"),
+        ('[schemas]\nSHOP = "a.b"', "schemas.SHOP: found 'a.b'; expected a name"),
+        ('[tables."SHOP.FILM"]\ncolumns = { ID = "a", id = "b" }', "columns: found ID twice"),
+        ('[tables."SHOP.FILM"]\nname = ""', "name: found ''; expected NAME or SCHEMA.NAME"),
+        ('[tables."SHOP.FILM"]\nname = "a."', "name: found 'a.'; expected NAME or SCHEMA.NAME"),
+        ('[tables."SHOP.FILM"]\nname = "a.b.c"', "name: found 'a.b.c'; expected NAME or SCHEMA.NAME"),
+        ('[tables."SHOP.FILM"]\ntypes = { PRICE = "integer\\n" }', "expected a type of postgres"),
+        ('[tables."SHOP.FILM"]\ntypes = { PRICE = "integer /* x */" }', "expected a type of postgres"),
         ('[tables."SHOP.FILM"]\nmask = ["TITLE"]', "SHOP.FILM.TITLE is masked, and there is no key"),
         ('[tables."SHOP.FILM"]\nmask = ["TITLE"]\ntypes = { TITLE = "text" }', "TITLE is masked and has a type of its own"),
     ],
@@ -135,3 +149,57 @@ def test_what_is_wrong_with_a_mapping(text: str, said: str) -> None:
 def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(SqlgenError, match=r"'X' is no column.*no such table"):
         parsed('[tables."SHOP.FILM"]\nexclude = ["X"]\n[tables."SHOP.NOTHING"]')
+
+
+def test_every_form_of_a_table_is_looked_at() -> None:
+    first = Table("SHOP", "FILM", (Column("ID", SqlType.SMALLINT, False), Column("NAME", SqlType.VARCHAR, True, 40)), ("ID",))
+    for text, said in (
+        ('[tables."SHOP.FILM"]\nmask = ["ID"]', "ID has several types in this log (INTEGER, SMALLINT)"),
+        ('[tables."SHOP.FILM"]\ncolumns = { ID = "NAME" }', "SHOP.FILM: the columns ID and NAME both become 'name'"),
+    ):
+        with pytest.raises(SqlgenError, match=re.escape(said)) as caught:
+            parse_mapping(text, [first, FILM], POSTGRES, RenderOptions(), KEY)
+        assert caught.value.code == "LR1011"
+        parse_mapping(text, [FILM], POSTGRES, RenderOptions(), KEY)
+
+
+def test_both_sides_of_a_foreign_key_get_one_mask() -> None:
+    film = '[tables."SHOP.FILM"]\nmask = ["ID"]\n'
+    lent = '[tables."SHOP.LENT"]\nmask = ["FILM"]\n'
+    known = Constraints((), (ForeignKey("f", "SHOP.LENT", ("FILM",), "SHOP.FILM"),))
+    assert parsed(film + lent, KEY).constraints(known, TABLES, RenderOptions()).foreign_keys
+    for text, said in ((film, "SHOP.LENT.FILM not masked and SHOP.FILM.ID masked as INTEGER"), (lent, "SHOP.FILM.ID not masked")):
+        with pytest.raises(SqlgenError, match=said) as caught:
+            parsed(text, KEY).constraints(known, TABLES, RenderOptions())
+        assert caught.value.code == "LR1011"
+    short = Table("SHOP", "LENT", (Column("FILM", SqlType.SMALLINT, False),))
+    made = parse_mapping(film + lent, [FILM, short], POSTGRES, RenderOptions(), KEY)
+    with pytest.raises(SqlgenError, match="SHOP.LENT.FILM masked as SMALLINT and SHOP.FILM.ID masked as INTEGER"):
+        made.constraints(known, [FILM, short], RenderOptions())
+
+
+def test_names_that_differ_in_case_are_told_apart() -> None:
+    small = Table("SHOP", "film", (Column("id", SqlType.INTEGER, False), Column("ID", SqlType.INTEGER)), ("id",))
+    options = RenderOptions("exact")
+    made = parse_mapping(
+        '[tables."SHOP.FILM"]\nname = "big"\n[tables."SHOP.film"]\ncolumns = { ID = "no" }', [FILM, small], POSTGRES, options, None
+    )
+    assert (made.name(FILM), made.name(small)) == (("SHOP", "big"), ("SHOP", "film"))
+    assert made.tables["SHOP.film"].columns == {"ID": "no"}
+    with pytest.raises(SqlgenError, match="tables.Shop.Film: the log has no such table"):
+        parse_mapping('[tables."Shop.Film"]', [FILM, small], POSTGRES, options, None)
+
+
+def test_keys_of_a_table_in_small_letters() -> None:
+    small = Table("SHOP", "lent", (Column("id", SqlType.INTEGER, False),), ("id",))
+    made = parse_mapping('[tables."SHOP.lent"]\ncolumns = { id = "no" }', [small], POSTGRES, RenderOptions("exact"), None)
+    assert made.constraints(Constraints((("SHOP.LENT", ("id",)),)), [small], RenderOptions("exact")).keys == (("SHOP.LENT", ("no",)),)
+
+
+def test_what_is_left_out_is_no_glob() -> None:
+    odd = Table(
+        "SHOP", "ODD", (Column("ID", SqlType.INTEGER, False), Column("A*", SqlType.INTEGER), Column("AB", SqlType.INTEGER)), ("ID",)
+    )
+    options = RenderOptions("exact")
+    made = parse_mapping('[tables."SHOP.ODD"]\nexclude = ["A*"]', [odd], POSTGRES, options, None)
+    assert [column.name for column in made.table(odd, hidden(made)).columns] == ["ID", "AB"]
