@@ -232,3 +232,37 @@ def test_connection_strings(monkeypatch: pytest.MonkeyPatch) -> None:
     EXPORTER.connect("SHOP")
     EXPORTER.connect("DRIVER=x;SERVER=y")
     assert seen == [("DSN=SHOP;UID={reader};PWD={a}}b}", True), ("DRIVER=x;SERVER=y;UID={reader};PWD={a}}b}", True)]
+
+
+def driver_of(connection: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = ModuleType("pyodbc")
+    driver.__dict__.update(connect=lambda text, autocommit: connection, Error=Problem, Binary=bytes)
+    monkeypatch.setitem(sys.modules, "pyodbc", driver)
+
+
+def test_the_exporters_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = server(1, 2, 3)
+    driver_of(connection, monkeypatch)
+    words = ["SHOP", str(tmp_path / "x"), "--from", "00" * 20, "--partition", "P1", "--char-encoding", "Raw:latin-1"]
+    assert EXPORTER.main([*words, "--rows", "4"]) == 4
+    assert EXPORTER.main(["SHOP", str(tmp_path / "x")]) == 0
+    assert capsys.readouterr().out.endswith(f"3 rows up to {connection.log.commits[-1].hex().upper()}; ended by: nop\n")
+    found = manifest(tmp_path / "x")
+    assert (found["partition"], found["char_encoding"], len(found["sessions"])) == ("P1", "Raw:latin-1", 2)
+    work(connection.log, 4)
+    connection.fails_after = len(connection.log.rows) - 1
+    assert EXPORTER.main(["SHOP", str(tmp_path / "x")]) == 8
+    assert "the cursor was aborted; everything up to the last commit is written" in capsys.readouterr().err
+    (tmp_path / "x" / "manifest.json").write_text("[]")
+    assert EXPORTER.main(["SHOP", str(tmp_path / "x")]) == 12
+    assert "is no manifest" in capsys.readouterr().err
+
+
+def test_the_calibrations_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    log = LogBuilder(Framing("va"))
+    log.position = 1000
+    driver_of(Server(log, []), monkeypatch)
+    assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 0
+    assert capsys.readouterr().out == "framing va/nul, column list A; as settings: framing va/nul, column_list A\n"
+    assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 12
+    assert "name a new folder" in capsys.readouterr().err
