@@ -20,7 +20,7 @@ from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
 from replay.cascade import consequences, what_if, what_if_text
 from replay.catalog import TableVersion
-from replay.ddl import structure_script
+from replay.ddl import structure_script, tables_made
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING, InputError, LogReplayError, UsageError, Where
 from replay.formats import check_datasets
 from replay.keys import KeySpaces
@@ -190,9 +190,10 @@ def _migrate(arguments: argparse.Namespace) -> int:
         options = _mapped(arguments, log, _options(arguments))
         warnings = _check(log, selection, options)
         versions = _taken(log, selection)
-        if arguments.generation == "first":
+        if arguments.generation == "first" or log.has_structure:  # the redo scripts make what came later
             versions.reverse()
-        tables = {version.name: version.table for version in versions}
+        made_later = tables_made(log, selection)
+        tables = {version.name: version.table for version in versions if version.name not in made_later}
         request = migrate.Request([tables[name] for name in sorted(tables)], arguments.initial, _constraints(arguments, log), warnings)
         with Bar(sys.stderr) as progress:
             plan = make_plan(log, "redo", selection, options, arguments.split_mb << 20)

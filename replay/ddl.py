@@ -57,6 +57,15 @@ def structure_script(log: LogFile, selection: Selection, profile: Profile, names
     return StructureScript("\n".join(lines) + "\n", len(records), tuple(dict.fromkeys(lost)))
 
 
+def tables_made(log: LogFile, selection: Selection) -> frozenset[str]:
+    """OWNER.NAME of the tables that are not there before the log: the first that it tells of their structure is that they are made."""
+    first: dict[str, Action] = {}
+    if log.has_structure:
+        for change in log.structure(_records(log, selection)):
+            first.setdefault(f"{change.table.schema}.{change.table.name}", change.action)
+    return frozenset(name for name, action in first.items() if action is Action.CREATE_TABLE)
+
+
 def _records(log: LogFile, selection: Selection) -> npt.NDArray[np.void]:
     """The records of committed changes of structure (dtype :data:`replay.changes.RECORD`), in commit order."""
     taken = np.array([selection.takes_table(version.name) for version in log.catalog.versions], bool)

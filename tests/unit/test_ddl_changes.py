@@ -181,3 +181,12 @@ def test_rolled_back_statements_stay_comments(tmp_path: Path) -> None:
 def test_the_name_of_a_table_without_columns_is_no_definition() -> None:
     change = History(Place("APP")).change("DROP TABLE LATE", Table("APP", "LATE", ()))
     assert change.inverse(values=False) is None
+
+
+@pytest.mark.parametrize("units", [1, 2, 4])
+def test_a_migration_makes_a_table_once(tmp_path: Path, units: int) -> None:
+    """A table that the log makes is not in the schema before it."""
+    out = tmp_path / "out"
+    assert main(["migrate", *written(tmp_path, units), "--engine", "local", "--out", str(out)]) == 0
+    assert "CREATE TABLE" not in (out / "10-schema.sql").read_text()
+    assert (out / "30-redo" / "0000-redo.sql").read_text().count(CREATED) == 1
