@@ -338,3 +338,56 @@ def test_positions_select(tmp_path: Path) -> None:
     low = Selection(until_position=log.placed(commits[0][:8], True))
     high = Selection(from_position=log.placed(commits[1][:8], False))
     assert [len(script(log, tmp_path / str(number), selection=chosen)[1]) for number, chosen in enumerate((low, high))] == [2, 2]
+
+
+@pytest.mark.parametrize("dialect", ["v7", "v97", "v10"])
+def test_a_log_without_previous_positions_is_grouped_by_transaction_id(tmp_path: Path, dialect: str) -> None:
+    """Where no record names the one before it, none can be told to begin a unit of recovery."""
+
+    def unchained(builder: LogBuilder, unit: Transaction) -> None:
+        for number in (1, 2, 3):
+            unit.previous = 0
+            unit.insert(PLAIN, row(number), (1, number))
+        unit.previous = 0
+        unit.commit()
+
+    log = opened(tmp_path, written(unchained, dialect=dialect, big=True, framing={"v7": "lsn6", "v97": "flt16", "v10": "flt56"}[dialect]))
+    assert len(script(log, tmp_path)[1]) == 3
+    assert log.warnings([]) == []
+
+
+def test_a_transaction_id_that_comes_again_without_an_end_is_told(tmp_path: Path) -> None:
+    def again(builder: LogBuilder, unit: Transaction) -> None:
+        unit.insert(PLAIN, row(1), (1, 1))
+        unit.previous = 0
+        unit.insert(PLAIN, row(2), (1, 2))
+        unit.commit()
+
+    log = opened(tmp_path, written(again))
+    assert len(script(log, tmp_path)[1]) == 1
+    assert any("1 unit(s) of recovery have no end, though their transaction ids come again" in warning for warning in log.warnings([]))
+
+
+@pytest.mark.parametrize("lost", [0, 1, 4])
+def test_a_lost_record_is_told(tmp_path: Path, lost: int) -> None:
+    def work(builder: LogBuilder, unit: Transaction) -> None:
+        for number in range(1, 8):
+            unit.insert(PLAIN, row(number), (1, number))
+        unit.commit()
+
+    builder = LogBuilder()
+    work(builder, builder.begin())
+    told = "1 record(s), the first one at offset"
+    assert not any(told in warning for warning in opened(tmp_path, builder.bytes()).warnings([]))
+    del builder.records[lost]
+    assert any(told in warning for warning in opened(tmp_path, builder.bytes()).warnings([]))
+
+
+@pytest.mark.parametrize("change", [lambda records: records.insert(6, records[3]), lambda records: records.insert(1, records.pop(2))])
+def test_positions_without_an_order_tell_copies_and_swaps(tmp_path: Path, change: Callable[[list[bytes]], Any]) -> None:
+    """Positions of 6 bytes on a little-endian server can be the same or not, and nothing more is known of them."""
+    builder = LogBuilder(dialect="v7", framing="lsn6")
+    two_units(builder, builder.begin())
+    change(builder.records)
+    with pytest.raises(InputError, match="LR2030"):
+        opened(tmp_path, builder.bytes())

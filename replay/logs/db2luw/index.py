@@ -100,21 +100,22 @@ def build_index(files: list[File], known: Mapping[TableId, Known], code_page: in
     del scanned
     tids = _parents(found, files)
     rising = all(_lsns_rise(file.shape) for file in files)
-    wrong = units.disorder(found, tids) if rising else None
+    wrong = units.disorder(found, tids) if rising else units.tangled(found)
     if wrong is not None:
         row = found[wrong]
         where = Where(files[row["file"]].name, None, int(row["offset"]), "position")
         raise InputError(
             "LR2030", "found a record that cannot come after those before it; expected the records in log order", where, _ORDER
         )
-    # a subtransaction has a first record of its own, which begins nothing
-    result = units.resolve(found, tids, splits_at_start=bool((tids == found["tid"]).all()))
+    # a subtransaction has a first record of its own, which begins nothing; where no record names a previous one, none says that it is the first
+    result = units.resolve(found, tids, splits_at_start=bool((tids == found["tid"]).all()) and bool(found["previous"].any()))
     timeline = build(found, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
     entries = _entries(found, tids, result, timeline)
     warnings = _moved(found, result, entries)
     known_units, by_lsn = _units(found, result, files, rising)
     places = {(int(found["file"][row]), int(found["offset"][row])): change for row, change in timeline.changes.items()}
-    return Index(entries, known_units, timeline, places, by_lsn, (*timeline.warnings, *warnings, *_warnings(found, files)))
+    texts = (*timeline.warnings, *warnings, *_endless(found, result), *_warnings(found, files))
+    return Index(entries, known_units, timeline, places, by_lsn, texts)
 
 
 def _lsns_rise(shape: Shape) -> bool:
@@ -345,8 +346,25 @@ def _authid(file: File, row: np.void) -> bytes:
     return record[start:end].rstrip(b"\0 ")
 
 
+def _endless(found: npt.NDArray[np.void], result: units.Units) -> list[str]:
+    """A warning about changes of units without an end whose transaction id begins again: the record that ends them is not in the log."""
+    rows = (result.unit >= 0) & ~result.cancelled & np.isin(found["role"], (Role.INSERT, Role.DELETE, Role.UPDATE, Role.TRUNCATE))
+    holds = np.bincount(result.unit[rows], minlength=len(result.tid)) > 0
+    cut = holds[:-1] & (result.tid[:-1] == result.tid[1:]) & (result.disposition[:-1] == ord("F"))
+    count = int(cut.sum())
+    return [f"{count} unit(s) of recovery have no end, though their transaction ids come again later; they are left out"] if count else []
+
+
 def _warnings(found: npt.NDArray[np.void], files: list[File]) -> list[str]:
     texts = []
+    lost = units.lost(found)
+    if len(lost):
+        row = found[lost[0]]
+        place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
+        texts.append(
+            f"{len(lost)} record(s), {place}, name one before them in their transaction that is not in the log, where those of the others are: "
+            "it was lost, filtered out, or lies before this log"
+        )
     for file in files:
         if file.records.tail is not None:
             left = len(file.buffer) - file.records.tail

@@ -189,20 +189,43 @@ def disorder(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64]) -> int |
     return int(rows[places[0]]) if len(places) else None
 
 
+def _predecessors(found: npt.NDArray[np.void]) -> tuple[Index, Index, Index]:
+    """(records that name the one before them in their transaction, that one or -1, all records with a position, by position); a position is known
+    only where the framing tells it."""
+    position = found["lso"] if found["lso"].any() else np.where(found["lfs"] > 0, np.uint64(0), found["lsn"])
+    named = np.flatnonzero((found["previous"] > 0) & (position > 0) & (found["part"] == 0))
+    rows = np.flatnonzero((position > 0) & (found["part"] == 0))
+    rows = rows[np.argsort(position[rows], kind="stable")]
+    if not len(named):
+        return named, named, rows
+    place = np.minimum(np.searchsorted(position[rows], found["previous"][named]), len(rows) - 1)
+    return named, np.where(position[rows[place]] == found["previous"][named], rows[place], -1), rows
+
+
+def tangled(found: npt.NDArray[np.void]) -> int | None:
+    """The first record with the position of an earlier one, or before the one that it names as its predecessor; None. This needs no order of
+    positions, which those of 6 bytes do not have on little-endian servers."""
+    named, target, rows = _predecessors(found)
+    same = rows[1:][found["lsn"][rows[1:]] == found["lsn"][rows[:-1]]] if not found["lfs"].any() else rows[:0]
+    wrong = np.concatenate([same, named[target >= named]])
+    return int(wrong.min()) if len(wrong) else None
+
+
+def lost(found: npt.NDArray[np.void]) -> Index:
+    """Records whose predecessor is not in the log, where nearly all others' is. It is a hint and no proof: what a filter left out is in the chain,
+    too (section 16)."""
+    named, target, _ = _predecessors(found)
+    missing = named[target < 0]
+    return missing if 4 * len(missing) <= int((target >= 0).sum()) else missing[:0]
+
+
 def foreign(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64], unit: Index) -> Mask:
     """Records that contradict each other: one names, by its position, another as the one before it in its transaction, and that one is of another
     transaction, or of a unit that had ended. Nothing is said where the framing does not tell positions."""
-    position = found["lso"] if found["lso"].any() else np.where(found["lfs"] > 0, np.uint64(0), found["lsn"])
-    named = np.flatnonzero((found["previous"] > 0) & (position > 0))
-    wrong = np.zeros(len(found), bool)
-    if not len(named):
-        return wrong
-    rows = np.flatnonzero((position > 0) & (found["part"] == 0))
-    rows = rows[np.argsort(position[rows], kind="stable")]
-    place = np.minimum(np.searchsorted(position[rows], found["previous"][named]), len(rows) - 1)
-    target = rows[place]
+    named, target, _ = _predecessors(found)
+    named, target = named[target >= 0], target[target >= 0]
     other = (tids[target] != tids[named]) | ((unit[target] >= 0) & (unit[named] >= 0) & (unit[target] != unit[named]))
     other |= (unit[target] < 0) & np.isin(found["type"][target], layouts.OUTSIDE_TRANSACTIONS)
-    other &= position[target] == found["previous"][named]
+    wrong = np.zeros(len(found), bool)
     wrong[named[other]] = wrong[target[other]] = True
     return wrong
