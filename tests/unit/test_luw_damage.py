@@ -391,3 +391,28 @@ def test_positions_without_an_order_tell_copies_and_swaps(tmp_path: Path, change
     change(builder.records)
     with pytest.raises(InputError, match="LR2030"):
         opened(tmp_path, builder.bytes())
+
+
+def test_a_record_of_an_unknown_type_is_passed_over_by_its_length(tmp_path: Path) -> None:
+    def work(builder: LogBuilder, unit: Transaction) -> None:
+        unit.insert(PLAIN, row(1), (1, 1))
+        unit.add(0x99, bytes(20))
+        unit.insert(PLAIN, row(2), (1, 2))
+        unit.commit()
+
+    log = opened(tmp_path, written(work))
+    assert len(script(log, tmp_path)[1]) == 2
+    assert "1 record(s) of unknown types were passed over by their length" in log.warnings([])
+
+
+def test_a_row_under_another_component_sets_its_unit_aside(tmp_path: Path) -> None:
+    builder = LogBuilder()
+    two_units(builder, builder.begin())
+    place = 16 + 24
+    assert builder.records[1][place : place + 2] == b"\x01\xa3"
+    for component in (3, 5):
+        damaged = [*builder.records]
+        damaged[1] = damaged[1][:place] + bytes([component]) + damaged[1][place + 1 :]
+        bundle, _ = script(opened(tmp_path, b"".join(damaged)), tmp_path / str(component))
+        assert bundle.exit_code == 8
+        assert "LR2010" in bundle.manifest["findings"]["shown"][0]

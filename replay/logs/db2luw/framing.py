@@ -25,6 +25,8 @@ Index = npt.NDArray[np.int64]
 _SAMPLE, _HEAD = 200, 4 << 20
 #: A record with rows that closes counts for so much more; a shape with so high a score that fails later fails because the file is damaged.
 _CLOSURE, _SURE = 3, 20
+#: What a record of an unknown type counts (section 5: it is passed over by its length), and how many others must stand before each further one.
+_UNKNOWN, _KNOWN = -2, 4
 _AGAIN = "Collect the log again, or copy the file again in binary mode"
 _NAME_IT = "Name what you know: --framing NAME, --log-option byte-order=big|little, --log-option dialect=v7|v95|v97|v10"
 
@@ -70,9 +72,13 @@ def settle(head: bytes, size: int, name: str, framing: str | None, order: str | 
         shapes = [shape for shape in shapes if _lsn_bytes(shape) != 6 or shape.dialect.header["previous"].size == 6]
     if len(shapes) == 1:
         return shapes[0]
-    tried = [(shape, *_score(head, size, shape)) for shape in shapes]
-    highest = max((score for _, score, stop in tried if stop is None), default=0)
-    best = [shape for shape, score, stop in tried if stop is None and score == highest and score > 0]
+    for passed_over in (False, True):
+        tried = [(shape, *_score(head, size, shape, passed_over)) for shape in shapes]
+        highest = max((score for _, score, stop in tried if stop is None), default=0)
+        least = _KNOWN if passed_over else 0
+        best = [shape for shape, score, stop in tried if stop is None and score == highest and score > least]
+        if best:
+            break
     furthest = max(tried, key=lambda attempt: attempt[1])
     if furthest[1] > max(highest, _SURE):
         found = f"found a record that does not fit {furthest[0]}, as the records before it do; expected one that does"
@@ -114,10 +120,11 @@ def _of_header(
     )
 
 
-def _score(head: bytes, size: int, shape: Shape) -> tuple[int, int | None]:
-    """(records that fit, those with rows counted more; the offset of the first one that does not, None where the sample or the file ends first)."""
-    place, score, last = shape.start, 0, -1
-    for _ in range(_SAMPLE):
+def _score(head: bytes, size: int, shape: Shape, passed_over: bool) -> tuple[int, int | None]:
+    """(records that fit, those with rows counted more; the offset of the first one that does not, None where the sample or the file ends first).
+    ``passed_over``: records of unknown types fit, as long as there are few."""
+    place, score, last, unknown = shape.start, 0, -1, 0
+    for seen in range(_SAMPLE):
         if place == size:
             break
         begin = place + shape.framing.size
@@ -131,6 +138,8 @@ def _score(head: bytes, size: int, shape: Shape) -> tuple[int, int | None]:
         if begin + length > len(head):
             break
         value = _fits(head[begin : begin + length], shape)
+        if value == _UNKNOWN and passed_over and seen >= _KNOWN * unknown:
+            unknown, value = unknown + 1, 0
         if value < 0:
             return score, begin
         if "lsn" in shape.framing.parts:
@@ -155,12 +164,15 @@ def _plausible_framing(head: bytes, place: int, length: int, shape: Shape) -> bo
 
 
 def _fits(record: bytes, shape: Shape) -> int:
-    """1 for a record that may be one, 1 + :data:`_CLOSURE` for one whose parts close, -1 for one that cannot be."""
+    """1 for a record that may be one, 1 + :data:`_CLOSURE` for one whose parts close, -1 for one that cannot be, :data:`_UNKNOWN` for one of a type
+    that is not known."""
     dialect, big = shape.dialect, shape.big
     kind = number(record, 0, dialect.header["type"], big)
     flags = number(record, 0, dialect.header["flags"], big)
-    if kind > 255 or layouts.KIND_OF_TYPE[kind] == Kind.UNKNOWN or flags & layouts.FLAGS_UNUSED:
+    if kind > 255 or flags & layouts.FLAGS_UNUSED:
         return -1
+    if layouts.KIND_OF_TYPE[kind] == Kind.UNKNOWN:
+        return _UNKNOWN
     begin = header_size(dialect, kind, flags)
     if len(record) < begin:
         return -1

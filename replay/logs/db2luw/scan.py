@@ -76,8 +76,10 @@ class _Scan:
         component = np.flatnonzero((self.found["kind"] == Kind.COMPONENT) | other)
         if len(component):
             self._component(component)
+            astray, roles = self._astray(component)
             self._rows()
             self._disguised(np.flatnonzero(other))
+            self._disguised(astray, roles)
         return self._expanded()
 
     def _numbers(self, base: Index, part: layouts.Part) -> npt.NDArray[np.uint64]:
@@ -134,14 +136,24 @@ class _Scan:
             value = np.where(component == DMS, self._numbers(body, part), 0)
             found[name][rows] = np.where(component == DOM, self._numbers(body, other), value)
 
-    def _disguised(self, rows: Index) -> None:
-        """Records whose type is none that holds rows, and which hold one all the same: their type is damaged."""
+    def _astray(self, rows: Index) -> tuple[Index, Index]:
+        """Records of components that hold no rows, with the number of a function that does; and their roles, in place of which they get that one's."""
+        found = self.found
+        meant = self.dialect.roles[DMS, found["function"][rows]]
+        chosen = ~np.isin(found["component"][rows], (DMS, DOM)) & np.isin(meant, (Role.INSERT, Role.DELETE, Role.UPDATE))
+        astray = rows[chosen]
+        roles = found["role"][astray].copy()
+        found["role"][astray] = meant[chosen]
+        return astray, roles
+
+    def _disguised(self, rows: Index, roles: Index | Role = Role.OTHER) -> None:
+        """Records whose type or component is none that holds rows, and which hold one all the same: that is damaged. The others get ``roles``."""
         found = self.found
         role = found["role"][rows]
         there = np.isin(found["before_is"][rows], (NORMAL, OVERFLOWN)) | np.isin(found["after_is"][rows], (NORMAL, OVERFLOWN))
         holds = np.isin(role, (Role.INSERT, Role.DELETE, Role.UPDATE)) & there & (found["problem"][rows] == 0)
         found["kind"][rows[holds]], found["odd"][rows[holds]] = Kind.COMPONENT, True
-        found["role"][rows[~holds]], found["problem"][rows[~holds]] = Role.OTHER, 0
+        found["role"][rows[~holds]], found["problem"][rows[~holds]] = np.broadcast_to(roles, len(rows))[~holds], 0
 
     # -- rows ---------------------------------------------------------------------------------------------------------------------------
 
@@ -210,8 +222,8 @@ class _Scan:
         possible = (old >= 0) & (2 * lead + old <= payload)
         second = np.where(possible, second, body)
         new = payload - 2 * lead - old
-        same = np.ones(len(body), bool)
-        for name in ("component", "function", "tablespace", "table"):
+        same = self._numbers(second, layouts.DMS_HEADER["component"]) == DMS
+        for name in ("function", "tablespace", "table"):
             part = layouts.DMS_HEADER[name]
             same &= self._numbers(body, part) == self._numbers(second, part)
         named = self._numbers(second + lead, layouts.ROW_HEADER["length"]).astype(np.int64)
