@@ -263,6 +263,6 @@ def test_the_calibrations_command_line(tmp_path: Path, capsys: pytest.CaptureFix
     log.position = 1000
     driver_of(Server(log, []), monkeypatch)
     assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 0
-    assert capsys.readouterr().out == "framing va/nul, column list A; as settings: framing va/nul, column_list A\n"
+    assert capsys.readouterr().out == "framing va, column list A; as settings: framing va, column_list A\n"
     assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 12
     assert "name a new folder" in capsys.readouterr().err

@@ -132,17 +132,6 @@ def test_hidden_columns_need_no_sql_type(tmp_path: Path) -> None:
     assert statements(found, tmp_path) == ["INSERT INTO dba.hid (id) VALUES (1);"]
 
 
-def test_tables_of_one_name_in_two_catalogs_are_refused(tmp_path: Path) -> None:
-    other = Tab(10114, "DBA", "ITEM", ITEM.columns, key=("ID",), catalog="TEST")
-    log = two_units(LogBuilder())
-    assert len(statements(opened(tmp_path / "one", log, tables=(ITEM, other)), tmp_path / "one")) == 4
-    unit = log.begin()
-    unit.insert(other, row(1))
-    unit.commit()
-    with pytest.raises(InputError, match="LR2031.*DBA.ITEM in the catalogs SHOP and TEST; expected those of one"):
-        opened(tmp_path, log, tables=(ITEM, other))
-
-
 @pytest.mark.parametrize(
     ("kind", "values", "warning"),
     [
@@ -175,3 +164,22 @@ def test_a_statement_behind_its_length() -> None:
     event = ddl.read(struct.pack(">iI", 17, 1) + b"T" + struct.pack(">I", len(text)) + text, 1208, None)
     assert event is not None
     assert event.text == text.decode()
+
+
+@pytest.mark.parametrize("relid", [None, 0])
+def test_nops_with_zeros_for_nulls(tmp_path: Path, relid: int | None) -> None:
+    log = two_units(LogBuilder())
+    whole = statements(opened(tmp_path / "w", log), tmp_path / "w")
+    log.add(0, relid, relid, relid, 0, None)
+    rows = [*log.rows[:2], log.rows[-1], *log.rows[2:-1]]
+    for number, entry in enumerate(rows):
+        entry["SEQ"] = number
+    assert statements(opened(tmp_path / "n", rows), tmp_path / "n") == whole
+
+
+def test_system_tables_in_files_with_upper_case_names(tmp_path: Path) -> None:
+    write_catalog(tmp_path, [ITEM])
+    for path in (tmp_path / "meta").iterdir():
+        path.rename(path.with_name(f"{path.stem.upper()}.csv"))
+    path = write_rows(tmp_path / "x.parquet", two_units(LogBuilder()).rows)
+    assert len(statements(open_log(Inputs(log=(str(path),), catalog=str(tmp_path))), tmp_path)) == 4

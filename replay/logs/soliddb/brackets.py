@@ -164,7 +164,8 @@ def brackets(rows: Joined) -> Brackets:
     found = Brackets(np.full(len(rows), -1, np.int64))
     recid = rows.numbers["RECID"]
     flags = np.where(rows.numbers["FLAGS"] == NONE, 0, rows.numbers["FLAGS"])
-    nop = ((recid == Rec.EMPTY) | (recid == NONE)) & rows.data_null & (rows.numbers["RELID"] == NONE)
+    nop = ((recid == Rec.EMPTY) | (recid == NONE)) & (rows.start == rows.end)
+    nop &= (rows.numbers["RELID"] == NONE) | (rows.numbers["FLAGS"] == 0)
     ends = np.append(rows.session[1:] != rows.session[:-1], True)
     stopped = (flags & layouts.FLAG_SHUTDOWN) > 0
     control = ~nop & ((recid == Rec.START) | (recid == Rec.COMMIT))

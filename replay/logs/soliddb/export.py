@@ -217,11 +217,11 @@ def _unusable(path: str, row: int, field: str, found: str, expected: str) -> Inp
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """The file of a system table in a folder, whatever its format."""
+    """The file of a system table in a folder, whatever its format, its name in lower or upper case."""
     for suffix in (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".json"):
-        path = folder / f"{name}{suffix}"
-        if path.is_file():
-            return path
+        for path in (folder / f"{name}{suffix}", folder / f"{name.upper()}{suffix}"):
+            if path.is_file():
+                return path
     return None
 
 

@@ -341,9 +341,7 @@ class _Builder:
         return {row: text for row, text in found_text.items() if text}
 
     def _versions(self, images: Numbers, line: Timeline) -> None:
-        changed = np.unique(self.table[images]).tolist()
-        self._one_catalog([self.known[relid] for relid in changed if relid in self.known])
-        for relid in changed:
+        for relid in np.unique(self.table[images]).tolist():
             mine = images[self.table[images] == relid]
             self.entries["version"][mine] = line.version_at(relid, mine)
         self._fault(images[self.entries["version"][images] < 0], NO_TABLE)
@@ -353,16 +351,6 @@ class _Builder:
             self.entries["change"][row], self.entries["version"][row] = Change.TRUNCATE, version
             if version < 0:
                 self._fault(np.array([row]), NO_TABLE)
-
-    def _one_catalog(self, tables: Sequence[Known]) -> None:
-        """InputError LR2031 where tables of one name in two catalogs have changes: scripts name tables without their catalog."""
-        catalogs: dict[tuple[str, str], str] = {}
-        for table in tables:
-            other = catalogs.setdefault((table.schema, table.name), table.catalog)
-            if other != table.catalog:
-                found = f"found changes of {table.schema}.{table.name} in the catalogs {other} and {table.catalog}; expected those of one"
-                hint = "Leave the tables of the other catalog out of SYS_TABLES; transactions that change them are set aside"
-                raise InputError("LR2031", found, Where(self.rows.files[0].name, field="RELID"), hint)
 
     # -- changes ------------------------------------------------------------------------------------------------------------------------
 
