@@ -18,7 +18,7 @@ from replay.logs import FAMILIES
 from sqlgen.dialects import BUILT_IN
 
 EPILOG = """\
-exit codes: 0 all is well, 4 warnings (read them), 8 errors (something was set aside or refused), 12 unusable input or options
+exit codes: 0 all is well, 2 an option is not understood, 4 warnings (read them), 8 errors (something was set aside or refused), 12 unusable input or options
 
 Words: redo repeats the logged changes in commit order (Log Master calls plain forward SQL MIGRATE, and uses REDO for "after a recovery, all
 but the selected"); undo takes them back, in reverse order."""

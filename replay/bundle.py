@@ -40,7 +40,9 @@ class Bundle:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write one file whole or not at all."""
+    """Write one file whole or not at all. UsageError (LR1002) for a folder."""
+    if path.is_dir():
+        raise UsageError("LR1002", f"{path} is a folder; expected a file")
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False) as work:
         work.write(text)
     Path(work.name).chmod(0o644)

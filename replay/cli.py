@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -62,15 +63,25 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
         )  # whoever read the output has read enough; nothing more can be said there
         return EXIT_OK
+    except OSError as error:
+        if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _defect(error, arguments)
+        hint = "Name a folder that is there and may be written, on a disk with room"
+        found = f"found {error.strerror}{f': {error.filename}' if error.filename is not None else ''}; expected to read and write there"
+        return _fail(UsageError("LR1006", found, hint=hint), arguments)
     except KeyboardInterrupt:
         print("logreplay: interrupted; nothing was published", file=sys.stderr)
         return EXIT_UNUSABLE
     except Exception as error:
-        if arguments.debug:
-            traceback.print_exc()
-        print(f"logreplay: unexpected {type(error).__name__}: {error}", file=sys.stderr)
-        print("This is a defect of logreplay; nothing was published. Run again with --debug and report what it prints.", file=sys.stderr)
-        return EXIT_UNUSABLE
+        return _defect(error, arguments)
+
+
+def _defect(error: Exception, arguments: argparse.Namespace) -> int:
+    if arguments.debug:
+        traceback.print_exc()
+    print(f"logreplay: unexpected {type(error).__name__}: {error}", file=sys.stderr)
+    print("This is a defect of logreplay; nothing was published. Run again with --debug and report what it prints.", file=sys.stderr)
+    return EXIT_UNUSABLE
 
 
 def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
@@ -344,6 +355,13 @@ def _verify(arguments: argparse.Namespace) -> int:
         if logged:
             log = _opened(arguments, "undo" if arguments.roundtrip else "redo", scratch)
             selection, options = _placed(_selection(arguments), log), _options(arguments)
+            for option in ("ri", "triggers"):
+                if getattr(selection, option) == "skip":
+                    message = (
+                        f"found --{option} skip with verify; the expected state is made without the target's foreign keys and triggers"
+                    )
+                    hint = "Compare with a state that you unloaded: verify --to URL --expected DIR, without a log"
+                    raise UsageError("LR1001", f"{message}, so what was left to them is not in it", hint=hint)
             work = live.Work(log, selection, options, _constraints(arguments, log), _engine(arguments, progress))
         if arguments.roundtrip:
             assert work is not None

@@ -6,6 +6,7 @@ where only one table of the log has it. Statements about other tables, and every
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -18,6 +19,10 @@ from sqlglot.errors import SqlglotError
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 
+#: Statements that state keys.
+_ABOUT_KEYS = re.compile(
+    r"(CREATE|ALTER)\s(?=.*\bTABLE\b).*\b(UNIQUE|PRIMARY KEY|FOREIGN KEY|REFERENCES)\b|CREATE UNIQUE\b.*\bINDEX\b", re.I
+)
 #: The dialects that sqlglot has from us.
 OWN_DIALECTS = ("db2", "soliddb")
 
@@ -183,9 +188,21 @@ def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient:
     """
     reader = _Reader({f"{table.schema}.{table.name}".upper(): table for table in tables}, lenient)
     for tree in _statements(text, dialect):
+        _check_understood(tree, dialect)
         reader.statement(tree)
     keys, foreign_keys = tuple(dict.fromkeys(reader.keys)), tuple(dict.fromkeys(reader.foreign_keys))
     return Constraints(keys, foreign_keys, tuple(reader.unused), tuple(dict.fromkeys(reader.outside)))
+
+
+def _check_understood(tree: exp.Expr, dialect: str) -> None:
+    """SqlgenError (LR1010) for a statement about keys that sqlglot passed over: a key that nobody reads is one that nobody keeps."""
+    if isinstance(tree, exp.Command):
+        said = " ".join(f"{tree.name} {tree.text('expression')}".split())
+        if _ABOUT_KEYS.match(said):
+            message = f"found a statement that is not understood as {dialect} SQL: {said[:80]}{'…' if len(said) > 80 else ''}"
+            raise SqlgenError(
+                "LR1010", message, "Name the dialect of the schema with --schema-dialect, or take the statement out of the file"
+            )
 
 
 def _statements(text: str, dialect: str) -> Iterator[exp.Expr]:

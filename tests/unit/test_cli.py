@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import subprocess
@@ -241,3 +242,35 @@ def test_upsert_needs_keys_and_nothing_else(small: list[str], tmp_path: Path, ca
     about = manifest(tmp_path / "out")
     assert about["options"]["upsert"] is True
     assert about["statements"] == len(statements(tmp_path / "out"))
+
+
+def test_what_cannot_be_written_is_no_defect(small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    named = small[: small.index("--engine")]
+    for command in (["redo", *small], ["ddl", *named]):
+        assert cli.main([*command, "--out", str(tmp_path / "file" / "under")]) == 12
+        said = capsys.readouterr().err
+        assert re.search(f"LR1006 found .*: {tmp_path}.*; expected to read and write there", said)
+        assert "defect" not in said
+    assert cli.main(["ddl", *named, "--out", str(tmp_path / "none" / "x.sql")]) == 12
+    assert "LR1006 found No such file or directory" in capsys.readouterr().err
+    assert cli.main(["ddl", *named, "--out", str(tmp_path), "--overwrite"]) == 12
+    assert "LR1002" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_is_no_defect(small: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    named = small[: small.index("--engine")]
+
+    def full(error: OSError) -> None:
+        def fail(*_: object) -> int:
+            raise error
+
+        monkeypatch.setitem(cli._COMMANDS, "inspect", fail)
+
+    full(OSError(errno.ENOSPC, "No space left on device"))
+    assert cli.main(["inspect", *named]) == 12
+    assert "LR1006 found No space left on device; expected" in capsys.readouterr().err
+    full(OSError(errno.ECONNRESET, "Connection reset by peer"))
+    assert cli.main(["inspect", *named]) == 12
+    assert "This is a defect" in capsys.readouterr().err

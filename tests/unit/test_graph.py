@@ -418,6 +418,21 @@ def test_keys_are_read_from_ddl(text: str, keys: list[Any], foreign: list[Foreig
     assert bool(found.unused) == ("abs" in text or "WHERE" in text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE s.t (id integer NOT NULL UNIQUE) CCSID EBCDIC;",
+        "CREATE UNIQUE INDEX u ON s.t (id) PCTFREE 10 CLUSTER;",
+        "ALTER TABLE s.t ADD CONSTRAINT k UNIQUE USING INDEX u;",
+    ],
+)
+def test_a_key_that_is_not_understood_is_refused(text: str) -> None:
+    with pytest.raises(SqlgenError, match="not understood as postgres SQL") as caught:
+        parse_constraints(text, "postgres", [T, U])
+    assert caught.value.code == "LR1010"
+    assert parse_constraints("ALTER TABLE s.t OWNER TO me; CREATE TABLE z (a int) CCSID EBCDIC;", "postgres", [T, U]) == Constraints()
+
+
 @pytest.mark.parametrize("text", ["CREATE TABLE own.t (id int, UNIQUE (nope))", "CREATE TABLE ((", "SELECT 'open"])
 def test_unusable_ddl_is_said(text: str) -> None:
     with pytest.raises(SqlgenError) as raised:
