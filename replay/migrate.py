@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engin
     what the target cannot hold; then nothing is left behind."""
     check_output(out, overwrite)
     out.parent.mkdir(parents=True, exist_ok=True)
+    plan = replace(plan, options=replace(plan.options, schema_made=True))
     options, profile = plan.options, profile_named(plan.options.dialect)
     mapping = options.mapping or TableMap()
     tables = {f"{table.schema}.{table.name}": mapping.table(table, options.render) for table in request.tables}

@@ -30,7 +30,8 @@ SAMPLE_EVERY = 64
 @dataclass(frozen=True)
 class ScriptOptions:
     """How scripts are written. ``commit_every`` units share a target transaction; a file holds about ``records_per_file`` records. ``mapping`` says
-    what tables and columns become (its exclusions stand in ``render`` too)."""
+    what tables and columns become (its exclusions stand in ``render`` too). ``schema_made``: the tables are made apart, in one form, so that changes of
+    structure are refused."""
 
     dialect: str = "postgres"
     names: str = "lower"
@@ -40,6 +41,12 @@ class ScriptOptions:
     strict: bool = False
     render: RenderOptions = field(default_factory=RenderOptions)
     mapping: TableMap | None = None
+    schema_made: bool = False
+
+    @property
+    def masked(self) -> frozenset[str]:
+        """The columns (OWNER.NAME.COLUMN) whose values are masked."""
+        return frozenset() if self.mapping is None else self.mapping.masked()
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class BucketRenderer(BucketReader[tuple[pa.StringArray, Index]]):
 
     def _structure_statements(self, changes: Changes, rows: Index, version: int) -> pa.Array:
         """What happened to the table's structure, or (undo) its inverse, a line for each statement; refused where the former state is not known,
-        where the target cannot say it, in scripts that may be applied again, and under a mapping."""
+        where the target cannot say it, in scripts that may be applied again, in a migration, and under a mapping."""
         texts = []
         name = self.log.catalog.versions[version].name
         for row, change in zip(rows, self.log.structure(changes.records[changes.head[rows]]), strict=True):
@@ -104,6 +104,10 @@ class BucketRenderer(BucketReader[tuple[pa.StringArray, Index]]):
             if self.plan.options.render.upsert:
                 expected = "changes of rows only: an upsert script may be applied again, and a table is made or altered once"
                 return "", ("LR3003", found, expected, hint.format("--upsert"))
+            if self.plan.options.schema_made:
+                expected = "changes of rows only: a migration makes the tables before their rows, in one form"
+                hint = "Migrate the log up to there (--until-lrsn, --generation first) and go on with redo, or leave the table out (--exclude-table)"
+                return "", ("LR3003", found, expected, hint)
             if self.plan.options.mapping is not None:
                 expected = "changes of rows only: a mapping says what a table becomes, not what its changes do"
                 return "", ("LR3003", found, expected, hint.format("--mapping"))

@@ -181,3 +181,10 @@ def test_rolled_back_statements_stay_comments(tmp_path: Path) -> None:
 def test_the_name_of_a_table_without_columns_is_no_definition() -> None:
     change = History(Place("APP")).change("DROP TABLE LATE", Table("APP", "LATE", ()))
     assert change.inverse(values=False) is None
+
+
+def test_a_migration_refuses_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = written(tmp_path, 3)
+    assert main(["migrate", *log, "--engine", "local", "--out", str(tmp_path / "out")]) == 8
+    assert "a migration makes the tables before their rows" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
