@@ -344,6 +344,13 @@ def _verify(arguments: argparse.Namespace) -> int:
         if logged:
             log = _opened(arguments, "undo" if arguments.roundtrip else "redo", scratch)
             selection, options = _placed(_selection(arguments), log), _options(arguments)
+            for option in ("ri", "triggers"):
+                if getattr(selection, option) == "skip":
+                    message = (
+                        f"found --{option} skip with verify; the expected state is made without the target's foreign keys and triggers"
+                    )
+                    hint = "Compare with a state that you unloaded: verify --to URL --expected DIR, without a log"
+                    raise UsageError("LR1001", f"{message}, so what was left to them is not in it", hint=hint)
             work = live.Work(log, selection, options, _constraints(arguments, log), _engine(arguments, progress))
         if arguments.roundtrip:
             assert work is not None

@@ -120,7 +120,8 @@ def _columns(path: Path, table: Table) -> list[Column]:
     if wrong or len(names) != len(known):
         expected = ", ".join(known)
         found = f"found the columns {', '.join(names) or 'of no first line'}; expected those of the log's table: {expected}"
-        raise InputError("LR2035", found, Where(str(path), table=f"{table.schema}.{table.name}"))
+        hint = "A table that changed within the log had other columns before it: --generation first"
+        raise InputError("LR2035", found, Where(str(path), table=f"{table.schema}.{table.name}"), hint)
     return [known[name.upper()] for name in names]
 
 

@@ -84,9 +84,11 @@ class _Use:
 
 
 class KeySpaces:
-    """The key spaces of a log's tables and what each table version has to do with them. Cheap to pickle."""
+    """The key spaces of a log's tables and what each table version has to do with them. Cheap to pickle. ``masked``: columns (OWNER.NAME.COLUMN)
+    whose values are not to be told."""
 
-    def __init__(self, catalog: Catalog, constraints: Constraints | None = None) -> None:
+    def __init__(self, catalog: Catalog, constraints: Constraints | None = None, masked: frozenset[str] = frozenset()) -> None:
+        self.masked = masked
         self.constraints = constraints or Constraints()
         self.spaces: list[KeySpace] = []
         self._known: dict[tuple[str, tuple[str, ...], str], int] = {}

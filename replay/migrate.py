@@ -217,10 +217,19 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
         lines.append(
             "`logreplay verify LOG-OPTIONS --to URL --expected DIR` compares every row with the state that the log leads to, where logreplay can"
         )
-        lines.append("connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the log.")
+        lines.append(
+            "connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the log, with the tables of the log alone."
+        )
+        if profile.as_text:
+            lines.append("Dates and times are text here: DIR must have them as the scripts do, timestamps with all their digits.")
     else:
         lines.append(
-            "Under a mapping the number of rows of each table is checked, not what they hold. An update that finds no row does not stop a script."
+            (
+                "Under a mapping the number of rows of each table is checked, not what they hold."
+                if manifest["expected_rows"]
+                else "Nothing here."
+            )
+            + " An update that finds no row does not stop a script."
         )
     if manifest["types"]:
         lines += ["", "## Types that are not exactly those of the source", ""]

@@ -41,6 +41,11 @@ class ScriptOptions:
     render: RenderOptions = field(default_factory=RenderOptions)
     mapping: TableMap | None = None
 
+    @property
+    def masked(self) -> frozenset[str]:
+        """The columns (OWNER.NAME.COLUMN) whose values are masked."""
+        return frozenset() if self.mapping is None else self.mapping.masked()
+
 
 @dataclass(frozen=True)
 class Export:

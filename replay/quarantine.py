@@ -36,7 +36,9 @@ def write_quarantine(outcome: Outcome, log: LogFile, engine: Engine, work: Path)
     if not shown:
         return None
     if resolution is None or not plan.flags_resolved:
-        resolution = resolve_incomplete(Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints)))
+        resolution = resolve_incomplete(
+            Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints, plan.options.masked))
+        )
     folder = work / FOLDER
     folder.mkdir()
     apart = replace(plan, resolved=Resolved(only=frozenset(shown)), flags_resolved=True)

@@ -356,5 +356,8 @@ def key_values(answer: Answer, evidence: Evidence) -> str:
     """The values of the key that links two changes, joined by a comma, as the later change has them."""
     version = int(answer.batch.version[evidence.target])
     use = next((use for use in answer.spaces.uses[version] if use.space == evidence.space), answer.spaces.uses[version][0])
+    table = answer.log.catalog.versions[version].name
+    if any(f"{table}.{column}" in answer.spaces.masked for column in use.columns):
+        return "(masked)"
     side = "before" if evidence.gone or answer.batch.change[evidence.target] == Change.DELETE else "after"
     return ",".join(Toucher(answer.log, answer.spaces).values_of(answer.batch, evidence.target, side, use.columns))

@@ -36,7 +36,7 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
 
     Refusal LR3010 when others built on what shall be undone (see :func:`replay.cascade.cascade`).
     """
-    asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints))
+    asker = Asker(engine.execute, log, plan.splits, KeySpaces(log.catalog, plan.constraints, plan.options.masked))
     plan, found = _decided(plan, asker)
     wants = plan.selection.incomplete == "resolve"
     resolution = resolve_incomplete(asker) if wants and log.dependent_position is not None else None

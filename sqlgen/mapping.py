@@ -74,6 +74,10 @@ class TableMap:
         """The columns that are left out, as ``--exclude-columns`` names them."""
         return tuple(glob.escape(f"{name}.{column}") for name, entry in self.tables.items() for column in entry.exclude)
 
+    def masked(self) -> frozenset[str]:
+        """The columns that are masked, as OWNER.NAME.COLUMN."""
+        return frozenset(f"{name}.{column}" for name, entry in self.tables.items() for column in entry.mask)
+
     def name(self, table: Table) -> tuple[str, str]:
         """(schema, name) of a table in the target."""
         entry = self._entry(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,19 @@ def test_what_is_not_in_it_is_said(sakila: Path, tmp_path: Path, capsys: pytest.
     found = capsys.readouterr()
     assert f"-- not here, for {said}" in found.out
     assert f"note: not in the script, for {said}" in found.err
+
+
+def test_masked_keys_are_not_told(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "key").write_text("nobody knows this text")
+    redo = ["redo", *log(sakila), "--dialect", "trino", "--overwrite", "--out", str(out)]
+    assert main(redo) == 8
+    assert re.search(r"-> customer/\d+ ->", capsys.readouterr().out)
+    (tmp_path / "map.toml").write_text('[tables."SAKILA.CUSTOMER"]\nmask = ["CUSTOMER_ID"]\n')
+    assert main([*redo, "--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]) == 8
+    said = capsys.readouterr().out + "".join(path.read_text() for path in out.rglob("manifest.json"))
+    assert "-> customer/(masked) ->" in said
+    assert not re.search(r"\bcustomer/\d", said)
 
 
 def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path) -> None:

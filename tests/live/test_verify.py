@@ -93,5 +93,8 @@ def test_what_verify_must_be_told(sakila: Path, log: list[str], capsys: pytest.C
     assert main(["verify", *state, *log[:2], "--to", "postgresql:"]) == 12
     said = capsys.readouterr().err
     assert said.count("LR1001") == 4
+    for option, way in (("--ri", ["--to", "postgresql:"]), ("--triggers", ["--roundtrip"])):
+        assert main(["verify", *state, *log, *way, "--engine", "local", option, "skip"]) == 12
+        assert f"found {option} skip with verify" in capsys.readouterr().err
     assert main(["verify", *state, "--to", "oracle://x"]) == 12
     assert "found target 'oracle'" in capsys.readouterr().err
