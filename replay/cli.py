@@ -37,6 +37,7 @@ from replay.stages import Engine
 from replay.targets import target_of
 from replay.where import ValueFilter
 from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.declared import Declared, parse_declared
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
@@ -171,12 +172,14 @@ def _ddl(arguments: argparse.Namespace) -> int:
     selection = Selection(tables=tuple(arguments.table), exclude_tables=tuple(arguments.exclude_table))
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
         log = _open(arguments, source_named(arguments.source), scratch)
-        constraints = _constraints(arguments, log)
+        constraints, declared = _constraints(arguments, log), _declared(arguments, log)
     versions = _taken(log, selection)
     if arguments.generation == "first":
         versions.reverse()
     tables = {version.name: version.table for version in versions}
-    made = schema_script([tables[name] for name in sorted(tables)], constraints, profile_named(arguments.dialect), arguments.names)
+    made = schema_script(
+        [tables[name] for name in sorted(tables)], constraints, profile_named(arguments.dialect), arguments.names, declared
+    )
     if arguments.out is None:
         print(made.text, end="")
     else:
@@ -205,7 +208,8 @@ def _migrate(arguments: argparse.Namespace) -> int:
             versions.reverse()
         made_later = tables_made(log, selection)
         tables = {version.name: version.table for version in versions if version.name not in made_later}
-        request = migrate.Request([tables[name] for name in sorted(tables)], arguments.initial, _constraints(arguments, log), warnings)
+        chosen = [tables[name] for name in sorted(tables)]
+        request = migrate.Request(chosen, arguments.initial, _constraints(arguments, log), warnings, _declared(arguments, log))
         with Bar(sys.stderr) as progress:
             plan = make_plan(log, "redo", selection, options, arguments.split_mb << 20)
             made = migrate.write_migration(plan, log, request, arguments.out, _engine(arguments, progress), arguments.overwrite)
@@ -449,14 +453,24 @@ def _constraints(arguments: argparse.Namespace, log: LogFile, target: str | None
     if "://" in source:
         found = parse_constraints(target_of(source).keys(source, [table.name for table in tables]), "postgres", tables, lenient=True)
     else:
-        try:
-            text = Path(source).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError("LR2001", f"the file cannot be read: {error}", Where(source)) from None
-        found = parse_constraints(text, arguments.schema_dialect, tables)
+        found = parse_constraints(_text(source), arguments.schema_dialect, tables)
     for entry in found.unused:
         print(f"note: a key is not considered: {entry}", file=sys.stderr)
     return found
+
+
+def _declared(arguments: argparse.Namespace, log: LogFile) -> dict[str, Declared]:
+    """What a schema file declares beyond keys."""
+    if arguments.schema is None or "://" in arguments.schema:
+        return {}
+    return parse_declared(_text(arguments.schema), arguments.schema_dialect, [version.table for version in log.catalog.versions])
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
 
 
 def _options(arguments: argparse.Namespace) -> ScriptOptions:

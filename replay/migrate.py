@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from replay.selection import Selection
 from replay.stages import Engine
 from sqlgen import statements
 from sqlgen.constraints import Constraints
+from sqlgen.declared import Declared
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap, plain
 from sqlgen.schema import SqlType, Table
@@ -29,8 +30,8 @@ from sqlgen.schema_script import SchemaScript, count_check, schema_script
 from sqlgen.script import script_prologue
 from sqlgen.statements import shown_columns
 
-SCHEMA, LOAD, REDO, FOREIGN_KEYS, VERIFY, STEPS = (
-    "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "50-verify.sql", "PLAN.md",
+SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
+    "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "45-identities.sql", "50-verify.sql", "PLAN.md",
 )  # fmt: skip
 #: The selection of a whole log.
 _WHOLE = Selection().describe()
@@ -56,6 +57,7 @@ class Request:
     initial: Path | None
     constraints: Constraints
     warnings: Sequence[str] = ()
+    declared: Mapping[str, Declared] = field(default_factory=dict)
 
 
 def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engine: Engine, overwrite: bool = False) -> Migration:
@@ -67,7 +69,8 @@ def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engin
     mapping = options.mapping or TableMap()
     tables = {f"{table.schema}.{table.name}": mapping.table(table, options.render) for table in request.tables}
     known = mapping.constraints(request.constraints, request.tables, options.render)
-    schema = schema_script(list(tables.values()), known, profile, options.names)
+    declared = mapping.declared(request.declared, request.tables, options.render)
+    schema = schema_script(list(tables.values()), known, profile, options.names, declared)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
         (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
@@ -76,6 +79,9 @@ def write_migration(plan: Plan, log: LogFile, request: Request, out: Path, engin
         if any(not line.startswith("--") for line in schema.foreign_keys):
             title = f"-- logreplay foreign keys for {profile.name}: when all rows are there. For example: {profile.client}"
             (work / FOREIGN_KEYS).write_text("\n".join([title, *schema.foreign_keys]) + "\n", encoding="utf-8")
+        if schema.afterwards:
+            title = f"-- logreplay identity columns for {profile.name}: on behind the highest value. For example: {profile.client}"
+            (work / IDENTITIES).write_text("\n".join([title, *schema.afterwards]) + "\n", encoding="utf-8")
         expected = _expected(bundle, loaded)
         if expected:
             (work / VERIFY).write_text(_verify_text(expected, tables, profile, options.names), encoding="utf-8")
@@ -178,6 +184,7 @@ def _manifest(
         "loaded": dict(loaded) if request.initial is not None else None,
         "expected_rows": dict(expected),
         "selection": {name: value for name, value in plan.selection.describe().items() if (name, value) not in _WHOLE.items()},
+        "identities": len(schema.afterwards),
         "foreign_keys": sum(not line.startswith("--") for line in schema.foreign_keys),
         "redo": {
             name: bundle.manifest[name] for name in ("units", "statements", "first_commit_lrsn", "last_commit_lrsn", "inputs", "exit_code")
@@ -203,6 +210,8 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
         steps.append(
             f"`{FOREIGN_KEYS}`: {manifest['foreign_keys']} foreign keys. One that fails names rows that the source did not check either."
         )
+    if manifest["identities"]:
+        steps.append(f"`{IDENTITIES}`: {manifest['identities']} identity columns, to go on behind their highest value.")
     if manifest["expected_rows"]:
         steps.append(f"`{VERIFY}`: prints nothing when each table has the expected number of rows.")
     lines = [

@@ -7,7 +7,7 @@ where only one table of the log has it. Statements about other tables, and every
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -76,6 +76,16 @@ class Constraints:
         return [foreign for foreign in self.foreign_keys if foreign.table == table]
 
 
+def find_table(tree: exp.Expression, tables: Mapping[str, Table]) -> str | None:
+    """The name (OWNER.NAME in upper case) of the table that DDL names, None when there is none, or several have that name."""
+    schema, name = tree.text("db").upper(), tree.name.upper()
+    exact = f"{schema}.{name}"
+    if exact in tables:
+        return exact
+    same = [known for known in tables if known.partition(".")[2] == name]
+    return same[0] if len(same) == 1 else None
+
+
 @dataclass
 class _Reader:
     tables: dict[str, Table]
@@ -87,12 +97,7 @@ class _Reader:
 
     def find(self, tree: exp.Expression) -> str | None:
         """The log's name of a table, None when the log has no such table."""
-        schema, name = tree.text("db").upper(), tree.name.upper()
-        exact = f"{schema}.{name}"
-        if exact in self.tables:
-            return exact
-        same = [known for known in self.tables if known.partition(".")[2] == name]
-        return same[0] if len(same) == 1 else None
+        return find_table(tree, self.tables)
 
     def columns(self, table: str, trees: Iterable[exp.Expression]) -> tuple[str, ...] | None:
         """The log's names of columns, None where the key has one that the log's table does not have (SqlgenError unless ``lenient``)."""
@@ -187,7 +192,7 @@ def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient:
     passes over such a key.
     """
     reader = _Reader({f"{table.schema}.{table.name}".upper(): table for table in tables}, lenient)
-    for tree in _statements(text, dialect):
+    for tree in schema_statements(text, dialect):
         _check_understood(tree, dialect)
         reader.statement(tree)
     keys, foreign_keys = tuple(dict.fromkeys(reader.keys)), tuple(dict.fromkeys(reader.foreign_keys))
@@ -205,7 +210,8 @@ def _check_understood(tree: exp.Expr, dialect: str) -> None:
             )
 
 
-def _statements(text: str, dialect: str) -> Iterator[exp.Expr]:
+def schema_statements(text: str, dialect: str) -> Iterator[exp.Expr]:
+    """The statements of a schema file. SqlgenError LR1010 when it is not SQL of the dialect."""
     if dialect in OWN_DIALECTS:
         import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
     try:

@@ -5,7 +5,7 @@ Everything is built as sqlglot trees. What a target cannot express raises; a typ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import ErrorLevel, exp
@@ -93,18 +93,26 @@ def lossy_columns(table: Table, profile: Profile) -> list[TypeNote]:
 # -- statements -------------------------------------------------------------------------------------------------------------------------
 
 
-def create_table(table: Table, profile: Profile, names: str = "lower") -> str:
-    """CREATE TABLE with columns, nullability and the key. SqlgenError (LR3003) for a column without a type in the target."""
-    entries: list[exp.Expr] = [column_definition(column, table, profile, names) for column in table.columns]
+def create_table(
+    table: Table, profile: Profile, names: str = "lower", words: Mapping[str, str] | None = None, constraints: Sequence[str] = ()
+) -> str:
+    """CREATE TABLE with columns, nullability and the key; ``words`` follow the types of columns, ``constraints`` the key. SqlgenError (LR3003) for a
+    column without a type in the target."""
+    entries: list[exp.Expr] = [
+        column_definition(column, table, profile, names, (words or {}).get(column.name, "")) for column in table.columns
+    ]
     if table.key and profile.keys is not None:
         entries.append(key_constraint(table, profile, names))
+    entries += [exp.Var(this=constraint) for constraint in constraints]
     return _sql(exp.Create(kind="TABLE", this=exp.Schema(this=table_expression(table, profile, names), expressions=entries)), profile)
 
 
-def column_definition(column: Column, table: Table, profile: Profile, names: str) -> exp.ColumnDef:
-    """``name type [NOT NULL]``."""
+def column_definition(column: Column, table: Table, profile: Profile, names: str, words: str = "") -> exp.ColumnDef:
+    """``name type [words] [NOT NULL]``."""
     constraints = [] if column.nullable else [exp.ColumnConstraint(kind=exp.NotNullColumnConstraint())]
-    return exp.ColumnDef(this=identifier(column.name, profile, names), kind=_type(column, table, profile), constraints=constraints)
+    kind = _type(column, table, profile)
+    kind = exp.Var(this=f"{kind.name} {words}") if words else kind
+    return exp.ColumnDef(this=identifier(column.name, profile, names), kind=kind, constraints=constraints)
 
 
 def key_constraint(table: Table, profile: Profile, names: str) -> exp.Expr:

@@ -30,6 +30,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.declared import Declared
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.masking import cannot_mask, mask_kind, masked
@@ -155,6 +156,19 @@ class TableMap:
                 )
                 hint = "Mask both columns, which must have the same type, or neither; or leave one out"
                 raise SqlgenError("LR1011", f"found {found}; expected one mask: foreign key {foreign.name or '(unnamed)'} joins them", hint)
+
+    def declared(self, declared: Mapping[str, Declared], tables: Sequence[Table], options: RenderOptions) -> dict[str, Declared]:
+        """What else DDL declares, by the target's OWNER.NAME in upper case; nothing is said of columns that are masked or left out."""
+        found = {}
+        for table in tables:
+            known = declared.get(f"{table.schema}.{table.name}".upper())
+            if known is None:
+                continue
+            entry = self._entry(table)
+            shown = {column.name for column in shown_columns(table, options)} - set(entry.mask)
+            names = {name: entry.columns.get(name, name) for name in shown}
+            found[".".join(self.name(table)).upper()] = known.renamed(names.get, f"{table.schema}.{table.name}")
+        return found
 
     def _entry(self, table: Table) -> TableMapping:
         return self.tables.get(f"{table.schema}.{table.name}", _AS_IT_IS)

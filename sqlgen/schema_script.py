@@ -3,7 +3,7 @@ is not the source's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +11,8 @@ from sqlglot import exp
 from sqlgen import ddl
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.ddl import Index, TypeNote
+from sqlgen.declared import Declared
+from sqlgen.declared import said as said_of
 from sqlgen.dialects import EXACT, Profile
 from sqlgen.names import check_collisions, identifier, table_expression
 from sqlgen.schema import Table
@@ -19,17 +21,21 @@ from sqlgen.schema import Table
 _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})
 
 
+_NOTHING = Declared("")
+
+
 @dataclass(frozen=True)
 class SchemaScript:
     """``tables``: lines that make schemas and tables with their keys; ``foreign_keys``: lines that add these, for when the rows are there; ``notes`` on
     columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words; ``outside``: foreign keys of these tables to
-    others, in words."""
+    others, in words; ``afterwards``: statements about identity columns for when the rows are there."""
 
     tables: tuple[str, ...]
     foreign_keys: tuple[str, ...]
     notes: tuple[TypeNote, ...]
     left_out: tuple[str, ...]
     outside: tuple[str, ...] = ()
+    afterwards: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -37,8 +43,15 @@ class SchemaScript:
         return "\n".join([*self.tables, *self.foreign_keys]) + "\n"
 
 
-def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Profile, names: str = "lower") -> SchemaScript:
-    """The script that makes ``tables``. Foreign keys come last, so that the order of the tables does not matter.
+def schema_script(
+    tables: Sequence[Table],
+    constraints: Constraints,
+    profile: Profile,
+    names: str = "lower",
+    declared: Mapping[str, Declared] | None = None,
+) -> SchemaScript:
+    """The script that makes ``tables``. Foreign keys come last, so that the order of the tables does not matter. ``declared``: what else is known of
+    tables, by OWNER.NAME in upper case.
 
     SqlgenError (LR3003) for a column without a type in the target, LR3005 for names that collide there.
     """
@@ -49,13 +62,18 @@ def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Pr
     lines += [statement for schema in schemas if (statement := ddl.create_schema(schema, profile, names))]
     notes: list[TypeNote] = []
     known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
+    left_out: list[str] = []
+    afterwards: list[str] = []
     for name, table in known.items():
+        more = said_of((declared or {}).get(name, _NOTHING), table, profile, names)
+        left_out += more.left_out
+        afterwards += more.afterwards
         own = [note for note in ddl.type_notes(table, profile) if note.fidelity != EXACT]
         lines += [f"-- {note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}" for note in own]
-        lines.append(ddl.create_table(table, profile, names))
+        lines.append(ddl.create_table(table, profile, names, more.words, more.constraints))
         lines += _unique_keys(table, constraints.keys_of(name), profile, names)
         notes += own
-    left_out, further, outside = [], [], [said for table, said in constraints.outside if table in known]
+    further, outside = [], [said for table, said in constraints.outside if table in known]
     for foreign in constraints.foreign_keys:
         said = f"foreign key {foreign.name or '(unnamed)'} of {foreign.table} to {foreign.parent}"
         if foreign.table not in known:
@@ -68,7 +86,7 @@ def schema_script(tables: Sequence[Table], constraints: Constraints, profile: Pr
             left_out.append(said)
     further += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
     further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
-    return SchemaScript(tuple(lines), tuple(further), tuple(notes), tuple(left_out), tuple(outside))
+    return SchemaScript(tuple(lines), tuple(further), tuple(notes), tuple(left_out), tuple(outside), tuple(afterwards))
 
 
 def count_check(table: Table, name: str, rows: int, profile: Profile, names: str) -> str:

@@ -12,6 +12,8 @@ class Abilities:
     * ``on_delete``, ``on_update``: the rules of foreign keys beside NO ACTION; ``parent_columns``: a foreign key must name the columns it refers to.
     * ``default``: how a column of a new table says its default value, '' where it cannot. ``add_column``: what a column that is added may have
       (``default``, ``not null``, or ``not null with default``).
+    * ``identity``: how a column says that the database numbers it where no value is given ({start}, {step}), '' where it cannot; ``identity_after``: the
+      statement that moves it beyond the highest value ({table}, {column}, {step}; {place} and {name} are these inside a text).
     * ``sequences``; ``check_option``: views may have WITH CHECK OPTION; ``drop_constraints``: what makes DROP TABLE drop the foreign keys that
       refer to the table, and nothing else ('' where nothing does that: PostgreSQL's CASCADE takes views along).
     * ``alter``: whole statements by what they do: ``type``, ``set not null``, ``drop not null``, ``set default``, ``drop default``, ``schema``,
@@ -25,6 +27,8 @@ class Abilities:
     on_update: frozenset[str] = frozenset()
     parent_columns: bool = False
     default: str = ""
+    identity: str = ""
+    identity_after: str = ""
     add_column: frozenset[str] = frozenset()
     sequences: bool = False
     check_option: bool = False

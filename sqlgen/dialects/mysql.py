@@ -78,6 +78,7 @@ PROFILE = Profile(
         on_update=RULES - {"SET DEFAULT"},
         parent_columns=True,
         default=DEFAULT_EXPRESSION,
+        identity="AUTO_INCREMENT",
         add_column=ANY_COLUMN,
         check_option=True,
         alter={

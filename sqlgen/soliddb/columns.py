@@ -1,14 +1,10 @@
-"""solidDB's columns as ours: types with the limits that the manuals give, and the values of defaults.
+"""solidDB's columns as ours: types with the limits that the manuals give.
 
 A DECIMAL has 52 digits whatever it was declared with; a NUMERIC has those it was declared with, and scale 2 by itself. A DECIMAL without scale
 floats. A text or binary type without length has no limit. TIMESTAMP has up to nine fraction digits.
 """
 
 from __future__ import annotations
-
-import re
-from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from sqlglot import exp
 
@@ -39,14 +35,6 @@ _KINDS = {
     exp.DType.TIMESTAMP: SqlType.TIMESTAMP,
 }
 _UNLIMITED = {SqlType.VARCHAR: SqlType.CLOB, SqlType.VARBINARY: SqlType.BLOB}
-_WHOLE = {SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT}
-_TEXT = {SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB}
-_BYTES = {SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB}
-_MOMENTS = {
-    SqlType.DATE: re.compile(r"\d{4}-\d\d-\d\d()\Z"),
-    SqlType.TIME: re.compile(r"\d\d:\d\d:\d\d()\Z"),
-    SqlType.TIMESTAMP: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.(\d{1,9}))?\Z"),
-}
 
 
 def column_of(name: str, kind: exp.DataType, nullable: bool) -> Column:
@@ -84,58 +72,3 @@ def type_text(column: Column) -> str | None:
     word = _WORDS.get(column.type)
     sized = column.type in (SqlType.CHAR, SqlType.VARCHAR, SqlType.BINARY, SqlType.VARBINARY)
     return f"{word}({column.length})" if word is not None and sized else word
-
-
-def constant(tree: exp.Expr, column: Column) -> Any:
-    """The value of a constant in a column, by the contract of :mod:`sqlgen.schema`; None for NULL. ValueError, with what was expected, for a
-    constant that the column's type does not have."""
-    if isinstance(tree, exp.Null):
-        return None
-    sign, inner = ("-", tree.this) if isinstance(tree, exp.Neg) else ("", tree)
-    kind = column.type
-    if isinstance(inner, exp.HexString) and kind in _BYTES:
-        return bytes.fromhex(inner.name)
-    if isinstance(inner, exp.Date | exp.Time | exp.Timestamp):
-        inner = inner.this
-    if not isinstance(inner, exp.Literal):
-        raise ValueError(f"expected a constant of type {kind.value}")
-    text = sign + inner.name
-    if kind in _TEXT and inner.is_string:
-        return inner.name
-    if kind in _BYTES and inner.is_string and inner.name.isascii():
-        return inner.name.encode("ascii")
-    if kind in _MOMENTS and inner.is_string:
-        return _moment(inner.name, kind)
-    try:
-        return _number(Decimal(text), column)
-    except InvalidOperation:
-        raise ValueError(f"expected a constant of type {kind.value}") from None
-
-
-def _moment(text: str, kind: SqlType) -> str:
-    found = _MOMENTS[kind].match(text)
-    if not found:
-        raise ValueError(f"expected a {kind.value} as text, most significant part first")
-    if kind is not SqlType.TIMESTAMP:
-        return text
-    return f"{text.partition('.')[0]}.{(found.group(1) or '').ljust(FRACTION_DIGITS, '0')}"
-
-
-def _number(value: Decimal, column: Column) -> Any:
-    """A number in a column of numbers."""
-    kind = column.type
-    if not value.is_finite():
-        raise ValueError("expected a number")
-    if kind in _WHOLE and value == value.to_integral_value():
-        return int(value)
-    if kind in (SqlType.REAL, SqlType.DOUBLE):
-        return float(value)
-    if kind is SqlType.DECFLOAT:
-        return str(value)
-    if kind is SqlType.DECIMAL:
-        _, digits, exponent = value.as_tuple()
-        assert isinstance(exponent, int)
-        shift = exponent + column.scale
-        if shift >= 0 or not any(digits[shift:]):
-            return f"{value:.{column.scale}f}"
-    raise ValueError(f"expected a constant of type {kind.value}")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlgen.errors import SqlgenError
+from sqlgen.expressions import Place, source_name
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb import nodes
 from sqlgen.soliddb.columns import type_text
-from sqlgen.soliddb.expressions import Place, source_name
 from sqlgen.soliddb.translate import default_of, read
 from sqlgen.structure import Action, Source, StructureChange
 

@@ -18,12 +18,12 @@ from sqlgen import ddl
 from sqlgen.ddl import Index
 from sqlgen.dialects import EXACT, REFUSED, profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.expressions import CannotSay, Place, Target, source_name
 from sqlgen.names import table_expression
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment
 from sqlgen.soliddb import Soliddb, nodes
 from sqlgen.soliddb.columns import column_of
-from sqlgen.soliddb.expressions import CannotSay, Place, Target, source_name
 from sqlgen.statements import truncate_statement
 
 #: What a sequence that counts down may reach: elsewhere it ends at -1 by itself.

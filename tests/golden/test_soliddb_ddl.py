@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.expressions import Place
 from sqlgen.names import identifier
 from sqlgen.schema import Table
-from sqlgen.soliddb.expressions import Place
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
 

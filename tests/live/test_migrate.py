@@ -6,11 +6,17 @@ import json
 import re
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from replay.cli import main
 from replay.targets import postgres
+from sqlgen.constraints import Constraints
+from sqlgen.declared import parse_declared
+from sqlgen.dialects import profile_named
+from sqlgen.schema_script import schema_script
 from tests.replayed import rows
+from tests.unit.test_declared import DB2, TABLE
 
 MAPPING = """
 [schemas]
@@ -176,3 +182,27 @@ def test_what_is_refused_leaves_nothing_behind(sakila: Path, tmp_path: Path, cap
     assert "record 2, field ON_HAND" in capsys.readouterr().err
     assert not out.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["map.toml", "state"]
+
+
+def test_defaults_checks_and_identities_come_from_db2s_schema(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    schema = ["--schema", str(sakila.parent / "db2-schema.sql"), "--schema-dialect", "db2"]
+    assert main(["migrate", *log(sakila), *schema, "--initial", str(sakila / "initial"), "--out", str(out)]) in (0, 4)
+    run(fresh_database, out)
+    (highest,) = rows(fresh_database, "SELECT max(film_id) FROM sakila.film")[0]
+    added = "INSERT INTO sakila.film (title, language_id) VALUES ('new', 1) RETURNING film_id, rental_duration, rental_rate, last_update IS NOT NULL"
+    ((number, days, rate, dated),) = rows(fresh_database, added)
+    assert (number, days, str(rate), dated) == (highest + 1, 3, "4.99", True)
+
+
+def test_a_target_takes_what_is_declared(fresh_database: str) -> None:
+    script = schema_script([TABLE], Constraints(), profile_named("postgres"), "lower", parse_declared(DB2, "db2", [TABLE]))
+    for line in script.tables:
+        rows(fresh_database, line)
+    rows(fresh_database, "INSERT INTO s.t (id, price, kind) VALUES (1, 2, 'a')")
+    assert rows(fresh_database, "SELECT name, at::text, day = current_date FROM s.t") == [("it's", "2020-01-01 00:00:00.5", True)]
+    for line in script.afterwards:
+        rows(fresh_database, line)
+    assert rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'a') RETURNING id") == [(2,)]
+    with pytest.raises(psycopg.errors.CheckViolation):
+        rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'c')")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.expressions import Place
 from sqlgen.schema import Table
-from sqlgen.soliddb.expressions import Place
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
 from tests import engines

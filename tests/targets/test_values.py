@@ -11,14 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlgen import ddl
+from sqlgen.constraints import Constraints
+from sqlgen.declared import parse_declared
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.words import RESERVED
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema_script import schema_script
 from sqlgen.statements import RenderOptions, render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.engines import Engine, Place, shape, state
 from tests.texts import every_character
+from tests.unit.test_declared import DB2, TABLE
 
 COLUMNS = (
     Column("ID", SqlType.BIGINT, False),
@@ -234,3 +238,15 @@ def test_every_character(place: Place) -> None:
         engine.run(ddl.create_table(table, engine.profile))
         run(engine, Rows(table, Op.INSERT, len(texts), {}, values, {}), RenderOptions())
         assert dict(engine.rows("SELECT n, v FROM round.texts")) == dict(enumerate(texts))
+
+
+def test_defaults_checks_and_identities(place: Place) -> None:
+    script = schema_script([TABLE], Constraints(), profile_named(place.dialect), "lower", parse_declared(DB2, "db2", [TABLE]))
+    with place.engine("s") as engine:
+        for line in script.tables:
+            if line.startswith("CREATE TABLE"):
+                engine.run(line)
+        engine.run("INSERT INTO s.t (id, price, kind) VALUES (1, 2, 'a')")
+        assert engine.rows("SELECT name FROM s.t") == [("it's",)]
+        with pytest.raises(Exception, match="(?i)check|constraint"):
+            engine.run("INSERT INTO s.t (id, price, kind) VALUES (2, 2, 'c')")

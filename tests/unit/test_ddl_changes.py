@@ -18,8 +18,8 @@ from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.plan import ScriptOptions, make_plan
 from replay.selection import Selection
 from sqlgen.dialects import profile_named
+from sqlgen.expressions import Place
 from sqlgen.schema import Table
-from sqlgen.soliddb.expressions import Place
 from sqlgen.soliddb.history import History
 from tests.luwbuilder import LogBuilder, Transaction, catalog_csv
 from tests.luwhistory import ADDED, LATE

@@ -7,9 +7,9 @@ from sqlglot import exp
 
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.expressions import Place
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.soliddb.columns import column_of, type_text
-from sqlgen.soliddb.expressions import Place
 from sqlgen.soliddb.history import History
 from sqlgen.soliddb.translate import read
 from sqlgen.structure import StructureChange, statements

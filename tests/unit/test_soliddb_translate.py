@@ -10,7 +10,7 @@ import pytest
 
 from sqlgen.dialects import BUILT_IN
 from sqlgen.errors import SqlgenError
-from sqlgen.soliddb.expressions import Place
+from sqlgen.expressions import Place
 from sqlgen.soliddb.translate import is_qualified, target_statements, translate
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -1,11 +1,12 @@
-"""Conditions and queries of solidDB, for another database: names as the target spells them, constants as it writes them, and nothing but what means
-the same in all of them."""
+"""Conditions, queries and constants of DDL for another database: names as the target spells them, constants as it writes them, and nothing but what
+means the same in all of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +17,6 @@ from sqlgen.dialects import Profile
 from sqlgen.literals import Policy, literals
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.soliddb.columns import constant
 
 #: Nodes that mean the same everywhere. Division is not among them: of whole numbers it gives a fraction here and none there.
 PORTABLE = frozenset(
@@ -49,12 +49,22 @@ _MOMENTS: dict[type[exp.Expr], Column] = {
 }
 
 
+_WHOLE = {SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT}
+_TEXTS = {SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB}
+_BINARY = {SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB}
+_MOMENT_TEXTS = {
+    SqlType.DATE: re.compile(r"\d{4}-\d\d-\d\d()\Z"),
+    SqlType.TIME: re.compile(r"\d\d:\d\d:\d\d()\Z"),
+    SqlType.TIMESTAMP: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.(\d{1,12}))?\Z"),
+}
+
+
 class CannotSay(Exception):
     """What cannot be said, in words: found, and why not."""
 
 
 def source_name(name: exp.Expr) -> str:
-    """A name as solidDB keeps it: in upper case unless it stands in quotes."""
+    """A name as Db2 and solidDB keep it: in upper case unless it stands in quotes."""
     return name.name if name.args.get("quoted") else name.name.upper()
 
 
@@ -68,12 +78,13 @@ class Place:
 
 @dataclass
 class Target:
-    """A target's names and constants. ``dropped``: catalogs that were left out of names."""
+    """A target's names and constants. ``dropped``: catalogs that were left out of names; ``dialect``: that of the DDL, for what is shown of it."""
 
     profile: Profile
     names: str
     place: Place
     dropped: set[str] = field(default_factory=set)
+    dialect: str = "soliddb"
 
     def identifier(self, name: exp.Expr) -> exp.Identifier:
         """A name as the target spells it."""
@@ -107,11 +118,11 @@ class Target:
         return str(text[0].as_py())
 
     def constant(self, tree: exp.Expr, column: Column) -> str:
-        """A constant of solidDB in a column, as the target writes it."""
+        """A constant in a column, as the target writes it."""
         try:
             return self.literal(constant(tree, column), column)
         except ValueError as error:
-            raise CannotSay(f"the constant {tree.sql(dialect='soliddb')} in {column.name or 'an expression'}: {error}") from None
+            raise CannotSay(f"the constant {tree.sql(dialect=self.dialect)} in {column.name or 'an expression'}: {error}") from None
 
     def portable(self, tree: exp.Expr, columns: Mapping[str, Column]) -> exp.Expr:
         """A condition or query for the target. ``columns``: types of columns that it names, as far as they are known; constants compared with them
@@ -137,7 +148,7 @@ class Target:
         return tree
 
     def _check(self, node: exp.Expr) -> None:
-        shown = node.sql(dialect="soliddb")
+        shown = node.sql(dialect=self.dialect)
         if type(node) not in PORTABLE:
             raise CannotSay(f"{shown!r} may mean something else in {self.profile.name}")
         if isinstance(node, exp.Column) and not node.args.get("table") and source_name(node.this) in PSEUDO_COLUMNS:
@@ -162,3 +173,59 @@ class Target:
         if column is None:
             column = _MOMENTS.get(type(node)) or (_BYTES if isinstance(node, exp.HexString) else _TEXT)
         node.replace(exp.Var(this=self.constant(node, column)))
+
+
+def constant(tree: exp.Expr, column: Column) -> Any:
+    """The value of a constant in a column, by the contract of :mod:`sqlgen.schema`; None for NULL. ValueError, with what was expected, for a
+    constant that the column's type does not have."""
+    if isinstance(tree, exp.Null):
+        return None
+    sign, inner = ("-", tree.this) if isinstance(tree, exp.Neg) else ("", tree)
+    kind = column.type
+    if isinstance(inner, exp.HexString) and kind in _BINARY:
+        return bytes.fromhex(inner.name)
+    if isinstance(inner, exp.Date | exp.Time | exp.Timestamp):
+        inner = inner.this
+    if not isinstance(inner, exp.Literal):
+        raise ValueError(f"expected a constant of type {kind.value}")
+    text = sign + inner.name
+    if kind in _TEXTS and inner.is_string:
+        return inner.name
+    if kind in _BINARY and inner.is_string and inner.name.isascii():
+        return inner.name.encode("ascii")
+    if kind in _MOMENT_TEXTS and inner.is_string:
+        return _moment(inner.name, column)
+    try:
+        return _number(Decimal(text), column)
+    except InvalidOperation:
+        raise ValueError(f"expected a constant of type {kind.value}") from None
+
+
+def _moment(text: str, column: Column) -> str:
+    kind = column.type
+    found = _MOMENT_TEXTS[kind].match(text)
+    if not found:
+        raise ValueError(f"expected a {kind.value} as text, most significant part first")
+    if kind is not SqlType.TIMESTAMP:
+        return text
+    return f"{text.partition('.')[0]}.{(found.group(1) or '').ljust(column.length, '0')}"
+
+
+def _number(value: Decimal, column: Column) -> Any:
+    """A number in a column of numbers."""
+    kind = column.type
+    if not value.is_finite():
+        raise ValueError("expected a number")
+    if kind in _WHOLE and value == value.to_integral_value():
+        return int(value)
+    if kind in (SqlType.REAL, SqlType.DOUBLE):
+        return float(value)
+    if kind is SqlType.DECFLOAT:
+        return str(value)
+    if kind is SqlType.DECIMAL:
+        _, digits, exponent = value.as_tuple()
+        assert isinstance(exponent, int)
+        shift = exponent + column.scale
+        if shift >= 0 or not any(digits[shift:]):
+            return f"{value:.{column.scale}f}"
+    raise ValueError(f"expected a constant of type {kind.value}")
