@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from sqlgen.constraints import find_table, schema_statements
 from sqlgen.ddl import type_rule
 from sqlgen.dialects import Profile
+from sqlgen.dialects.abilities import AUTO_INCREMENT
 from sqlgen.expressions import CannotSay, Place, Target, source_name
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
@@ -159,6 +160,9 @@ def said(declared: Declared, table: Table, profile: Profile, names: str) -> Said
     target = Target(profile, names, Place(table.schema), dialect=declared.dialect)
     columns = {column.name: column for column in table.columns}
     able, where = profile.abilities, f"{table.schema}.{table.name}"
+    for name, identity in declared.identities.items():
+        if name in columns:
+            _identify(made, table, columns[name], identity, profile, names)
     for name, tree in declared.defaults.items():
         try:
             if name in columns and not isinstance(tree, exp.Null):
@@ -171,22 +175,22 @@ def said(declared: Declared, table: Table, profile: Profile, names: str) -> Said
         try:
             if "check" not in able.constraints:
                 raise CannotSay(f"{profile.name} has no checks")
+            numbered = {source_name(column.this) for column in condition.find_all(exp.Column)} & declared.identities.keys()
+            if numbered and able.identity == AUTO_INCREMENT:
+                raise CannotSay(f"{profile.name} checks no column that it numbers ({', '.join(sorted(numbered))})")
             text = f"CHECK ({_sql(target.portable(condition, columns), profile)})"
             made.constraints.append(
                 f"CONSTRAINT {identifier(label, profile, names).sql(dialect=profile.sqlglot)} {text}" if label else text
             )
         except CannotSay as reason:
             made.left_out.append(f"check {label or '(unnamed)'} of {where}: {reason}")
-    for name, identity in declared.identities.items():
-        if name in columns:
-            _identify(made, table, columns[name], identity, profile, names)
     return made
 
 
 def _identify(made: Said, table: Table, column: Column, identity: Identity, profile: Profile, names: str) -> None:
     able = profile.abilities
     one_by_one = identity.step == 1 and table.key[:1] == (column.name,)
-    if not able.identity or (able.identity == "AUTO_INCREMENT" and not one_by_one):
+    if not able.identity or (able.identity == AUTO_INCREMENT and not one_by_one):
         reason = (
             "its steps are not 1, or it does not begin the key" if able.identity else f"{profile.name} takes no values of its own for one"
         )
@@ -200,7 +204,7 @@ def _identify(made: Said, table: Table, column: Column, identity: Identity, prof
         made.afterwards.append(
             able.identity_after.format(table=place, column=spelled.sql(dialect=profile.sqlglot), step=identity.step, **texts)
         )
-    elif able.identity != "AUTO_INCREMENT":
+    elif able.identity != AUTO_INCREMENT:
         made.left_out.append(
             f"where the identity {table.schema}.{table.name}.{column.name} goes on: set it beyond the highest value yourself"
         )

@@ -41,6 +41,7 @@ RULES = frozenset({"CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT"})
 ANY_COLUMN = frozenset({"default", "not null"})
 
 DEFAULT = "DEFAULT {default}"
+AUTO_INCREMENT = "AUTO_INCREMENT"
 #: Some take anything but plain literals in parentheses only.
 DEFAULT_EXPRESSION = "DEFAULT ({default})"
 

@@ -7,7 +7,7 @@ to strict all the same, because otherwise values that do not fit are cut without
 from __future__ import annotations
 
 from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ALL, ANY_COLUMN, DEFAULT_EXPRESSION, RULES, Abilities
+from sqlgen.dialects.abilities import ALL, ANY_COLUMN, AUTO_INCREMENT, DEFAULT_EXPRESSION, RULES, Abilities
 from sqlgen.dialects.words import RESERVED
 from sqlgen.schema import SqlType
 
@@ -78,7 +78,7 @@ PROFILE = Profile(
         on_update=RULES - {"SET DEFAULT"},
         parent_columns=True,
         default=DEFAULT_EXPRESSION,
-        identity="AUTO_INCREMENT",
+        identity=AUTO_INCREMENT,
         add_column=ANY_COLUMN,
         check_option=True,
         alter={
