@@ -183,3 +183,22 @@ def test_system_tables_in_files_with_upper_case_names(tmp_path: Path) -> None:
         path.rename(path.with_name(f"{path.stem.upper()}.csv"))
     path = write_rows(tmp_path / "x.parquet", two_units(LogBuilder()).rows)
     assert len(statements(open_log(Inputs(log=(str(path),), catalog=str(tmp_path))), tmp_path)) == 4
+
+
+def test_rows_missing_before_the_first_are_told(tmp_path: Path) -> None:
+    log = two_units(LogBuilder())
+    first = next(number for number, entry in enumerate(log.rows) if entry["RECID"] == 12)
+    assert not opened(tmp_path / "w", log).warnings([])
+    found = opened(tmp_path, log.rows[first + 1 :])
+    assert found.warnings([]) == [f"the rows begin with SEQ {first + 1}; those before it are not in the files that were given"]
+
+
+@pytest.mark.parametrize("name", ["batch_size", "transaction_batch_size"])
+def test_batches_by_either_name(tmp_path: Path, name: str) -> None:
+    log = two_units(LogBuilder())
+    log.rows = [entry for number, entry in enumerate(log.rows) if not 0 < number < len(log.rows) - 1 or entry["RECID"] not in (7, 12)]
+    for number, entry in enumerate(log.rows):
+        entry["SEQ"] = number
+    found = opened(tmp_path, log, manifest={name: 2})
+    assert len(statements(found, tmp_path)) == 4
+    assert any("1 batch(es) of several transactions are kept as one unit" in warning for warning in found.warnings([]))

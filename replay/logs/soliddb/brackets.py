@@ -196,6 +196,9 @@ def brackets(rows: Joined) -> Brackets:
         found.warnings.append(
             "the log begins with the commit of a transaction that is not in it; begin an export at the LOGADDR of a COMMIT"
         )
+    sequence = rows.files[0].sequence
+    if sequence is not None and sequence[0] > 1:
+        found.warnings.append(f"the rows begin with SEQ {sequence[0]}; those before it are not in the files that were given")
     _commits_rise(rows, found)
     return found
 

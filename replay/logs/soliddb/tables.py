@@ -104,7 +104,7 @@ def read_manifest(folder: Path) -> Manifest:
     if not isinstance(sessions, list) or not all(isinstance(entry, dict) for entry in sessions) or not isinstance(keys, dict):
         expected = "expected a list of objects as sessions, and an object as primary_keys"
         raise InputError("LR2031", f"found something else; {expected}", Where(str(path)), "Write it again")
-    batch = found.get("batch_size") or 1
+    batch = found.get("batch_size") or found.get("transaction_batch_size") or 1
     if not str(batch).isdigit():
         raise InputError("LR2031", f"found batch_size {batch!r}; expected a number", Where(str(path)), "Write it again")
     words = {name: _word(str(path), name, found.get(name)) for name in ("framing", "column_list", "capture_off")}
