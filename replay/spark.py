@@ -2,7 +2,8 @@
 
 After :func:`register`, ``spark.read.format("logmaster")`` shows a log to a user, one row per record (:data:`replay.changes.ENVELOPE`). The engine
 carries out jobs over the same partitions, which are exact byte ranges: each is scanned by a task that yields blocks by bucket, Spark brings the
-blocks of a bucket together, and a task reduces them.
+blocks of a bucket together, and a task reduces them. Blocks are bytes that only Python looks into, so the engine stays below Spark SQL, whose start
+alone costs as much as reading half a million records.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import logging
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -27,43 +29,40 @@ from replay.local import Progress, silent
 from replay.logs import Inputs, LogFile, Split, source_named
 from replay.stages import Engine, Job
 
-BLOCKS = "bucket int, block binary"
+#: A bucket, and bytes for it.
+Block = tuple[int, bytes]
 
 _DDL = {pa.int32(): "int", pa.int64(): "bigint", pa.string(): "string", pa.binary(): "binary", pa.bool_(): "boolean"}
 
 #: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no concurrent collector.
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
-#: What the engine asks of Spark unless ``--conf`` says otherwise. Blocks are large rows, so few go into an Arrow batch.
+#: What the engine asks of Spark unless ``--conf`` says otherwise.
 DEFAULTS: dict[str, str] = {
     "spark.driver.memory": "1g",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "replay.daemon",
     "spark.driver.extraJavaOptions": f"{_JVM} -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}",
 }
 
 
-def start_session(master: str, conf: Mapping[str, str]) -> SparkSession:
-    """A Spark session with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors only."""
+def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
+    """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors only."""
     prepare_environment()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     logging.getLogger("py4j").setLevel(logging.ERROR)
-    builder = SparkSession.builder.master(master).appName("logreplay")
-    for name, value in {**DEFAULTS, **conf}.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    settings = SparkConf().setMaster(master).setAppName("logreplay").setAll([*{**DEFAULTS, **conf}.items()])
+    context = SparkContext.getOrCreate(settings)
+    context.setLogLevel("ERROR")
+    return context
 
 
-def start_in_background(master: str, conf: Mapping[str, str]) -> Callable[[], SparkSession]:
-    """Begin to start a session (most of which is waiting for Java); the function returned waits for it and gives it, or raises what went wrong."""
+def start_in_background(master: str, conf: Mapping[str, str]) -> Callable[[], SparkContext]:
+    """Begin to start a context (most of which is waiting for Java); the function returned waits for it and gives it, or raises what went wrong."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
-    future = pool.submit(start_session, master, conf)
+    future = pool.submit(start_context, master, conf)
     pool.shutdown(wait=False)
     return future.result
 
@@ -110,60 +109,58 @@ class _EnvelopeReader(DataSourceReader):
             yield self.log.envelope_batch(partition.split.file, first, offsets, lengths)
 
 
-def engine(started: Callable[[], SparkSession], progress: Progress = silent) -> Engine:
-    """The engine on a session, which ``started`` gives when it is needed; tells progress."""
+def engine(started: Callable[[], SparkContext], progress: Progress = silent) -> Engine:
+    """The engine on a context, which ``started`` gives when it is needed; tells progress."""
     return Engine(lambda job, log, splits: execute(started(), job, log, splits, progress))
 
 
-def execute(session: SparkSession, job: Job, log: LogFile, splits: Sequence[Split], progress: Progress = silent) -> Iterator[bytes]:
+def execute(context: SparkContext, job: Job, log: LogFile, splits: Sequence[Split], progress: Progress = silent) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.stages.Runner`): one task a split, then one task for some buckets. Executors must be able to reach the files of
     the log."""
 
-    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch["id"].to_pylist():
-                yield from _caught(job.buckets, job.scan(log, splits[number]))
+    def scan(numbers: Iterable[int]) -> Iterator[Block]:
+        for number in numbers:
+            yield from _caught(job.buckets, job.scan(log, splits[number]))
 
-    def reduce(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def reduce(found: Iterable[Block]) -> Iterator[Block]:
         blocks: dict[int, list[bytes]] = {}
-        for batch in batches:
-            for bucket, block in zip(batch["bucket"].to_pylist(), batch["block"].to_pylist(), strict=True):
-                if bucket >= job.buckets:
-                    yield _row(bucket, block)
-                else:
-                    blocks.setdefault(bucket, []).append(block)
-        for bucket in sorted(blocks):
-            yield from _caught(job.buckets, ((job.buckets, found) for found in job.reduce(log, bucket, blocks.pop(bucket))))
-
-    frame = session.range(0, len(splits), 1, max(len(splits), 1)).mapInArrow(scan, BLOCKS)
-    if job.buckets:
-        frame = frame.repartitionById(job.buckets + 2, "bucket").mapInArrow(reduce, BLOCKS)
-    with _Watch(session, len(splits), job.buckets + 2, progress):
-        table = frame.toArrow()
-    for bucket, block in zip(table["bucket"], table["block"], strict=True):
-        if bucket.as_py() > job.buckets:
-            raise pickle.loads(block.as_py())
-        yield block.as_py()
-
-
-def _row(bucket: int, value: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([bucket], pa.int32()), pa.array([value], pa.binary())], ["bucket", "block"])
-
-
-def _caught(results: int, found: Iterator[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
-    """Blocks as rows; an error of ours becomes a row too (of the bucket after the results), so that it arrives as it was raised."""
-    try:
         for bucket, block in found:
-            yield _row(bucket, block)
+            if bucket >= job.buckets:
+                yield bucket, block
+            else:
+                blocks.setdefault(bucket, []).append(block)
+        for bucket in sorted(blocks):
+            yield from _caught(job.buckets, ((job.buckets, result) for result in job.reduce(log, bucket, blocks.pop(bucket))))
+
+    blocks = context.parallelize(range(len(splits)), max(len(splits), 1)).mapPartitions(scan)
+    if job.buckets:
+        blocks = blocks.partitionBy(job.buckets + 2, _place).mapPartitions(reduce)
+    with _Watch(context, len(splits), job.buckets + 2, progress):
+        results = blocks.collect()
+    for bucket, block in results:
+        if bucket > job.buckets:
+            raise pickle.loads(block)
+        yield block
+
+
+def _place(bucket: int) -> int:
+    """Buckets are numbered as the partitions are."""
+    return bucket
+
+
+def _caught(results: int, found: Iterator[Block]) -> Iterator[Block]:
+    """Blocks; an error of ours becomes one too (of the bucket after the results), so that it arrives as it was raised."""
+    try:
+        yield from found
     except LogReplayError as error:
-        yield _row(results + 1, pickle.dumps(error))
+        yield results + 1, pickle.dumps(error)
 
 
 class _Watch:
     """Reports the progress of the running job from Spark's status tracker, in a thread of its own."""
 
-    def __init__(self, session: SparkSession, splits: int, buckets: int, progress: Progress) -> None:
-        self.tracker, self.splits, self.buckets, self.progress = session.sparkContext.statusTracker(), splits, buckets, progress
+    def __init__(self, context: SparkContext, splits: int, buckets: int, progress: Progress) -> None:
+        self.tracker, self.splits, self.buckets, self.progress = context.statusTracker(), splits, buckets, progress
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
 

@@ -246,23 +246,23 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
 
 
 def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
-    """One session: a first run, then warm ones."""
+    """One context: a first run, then warm ones."""
     from replay import spark
 
     measured = []
     with Watch() as watch:
         began = time.perf_counter()
-        session = spark.start_session("local[*]", dict(entry.split("=", 1) for entry in conf))
+        context = spark.start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
         start = Measured(sum(watch.cpu().values()), time.perf_counter() - began)
         for _ in range(1 + WARM_RUNS):
             before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
             plan = make_plan(log, "redo", Selection(), ScriptOptions())
-            write_bundle(plan, log, out, spark.engine(lambda: session), overwrite=True)
+            write_bundle(plan, log, out, spark.engine(lambda: context), overwrite=True)
             after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
             measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))
-    session.stop()
+    context.stop()
     measured[-1].memory, measured[-1].largest = watch.together, watch.one
     return [start, *measured]
 
@@ -333,8 +333,8 @@ def _print_local(records: int, staged: Measured, plain: Measured) -> None:
 
 
 def _print_spark(records: int, runs: list[Measured], fresh: Measured) -> None:
-    _head("Spark, one session")
-    _row("start of the session", records, runs[0].cpu, runs[0].wall)
+    _head("Spark, one context")
+    _row("start of the context", records, runs[0].cpu, runs[0].wall)
     for number, measured in enumerate(runs[1:], 1):
         _row("first run" if number == 1 else f"warm run {number - 1}", records, measured.cpu, measured.wall, _split(measured.parts))
     print(f"  warm: {_speed(runs[-1])}\n  memory: {_sizes(runs[-1])}")
@@ -383,7 +383,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Measured, str]:
-    """Which units really depend on incomplete ones, in this process or (with ``conf``) on a Spark session that has started."""
+    """Which units really depend on incomplete ones, in this process or (with ``conf``) on a Spark context that has started."""
     from replay.keys import KeySpaces
     from replay.resolve import Asker, resolve_incomplete
 
@@ -392,8 +392,8 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
         if conf is not None:
             from replay import spark
 
-            session = spark.start_session("local[*]", dict(entry.split("=", 1) for entry in conf))
-            execute = spark.engine(lambda: session).execute
+            context = spark.start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
+            execute = spark.engine(lambda: context).execute
         before, began = watch.cpu(), time.perf_counter()
         log = open_log(control, [data])
         splits = [split for split, _, _ in log.splits(32 << 20)]

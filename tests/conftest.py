@@ -158,9 +158,12 @@ def container_database(container_postgres: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     """A Spark session on two cores, shared by all tests; mark the tests that use it ``spark``."""
-    from replay.spark import start_session
+    from pyspark.sql import SparkSession
 
-    session = start_session("local[2]", {})
+    from replay.spark import start_context
+
+    start_context("local[2]", {})
+    session = SparkSession.builder.getOrCreate()
     yield session
     session.stop()
 

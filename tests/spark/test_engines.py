@@ -31,7 +31,7 @@ def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, mode: str, split_b
     options = ScriptOptions(records_per_file=records, trace=True)
     plan = make_plan(log, mode, Selection(), options, split_bytes)
     reference = make_plan(log, mode, Selection(), options, 7 << 20)
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
     second = write_bundle(reference, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 0
@@ -59,7 +59,7 @@ def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path
     damaged.write_bytes(raw)
     log = open_log(sakila_small / "small.ctl", [damaged], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions())
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 8
@@ -72,7 +72,7 @@ def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path:
     log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
     plan = make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10)
     assert len(plan.splits) > 3
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert contents(first.folder / "quarantine") == contents(second.folder / "quarantine")
@@ -89,7 +89,7 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(spark: Any, incomplete: Pat
     splits = [split for split, _, _ in log.splits(64 << 10)]
     cut.write_bytes(raw[:-100])
     with pytest.raises(InputError, match="LR2006"):
-        list(engine.execute(spark, SurveyJob(KeySpaces(log.catalog), Seeds(incomplete=True)), log, splits))
+        list(engine.execute(spark.sparkContext, SurveyJob(KeySpaces(log.catalog), Seeds(incomplete=True)), log, splits))
 
 
 def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
@@ -111,7 +111,7 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
     plan = replace(make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=5000), 1 << 20), steps=True, prepared=True)
     folders = tmp_path / "spark", tmp_path / "local"
-    for folder, way in zip(folders, (engine.engine(lambda: spark), local.ENGINE), strict=True):
+    for folder, way in zip(folders, (engine.engine(lambda: spark.sparkContext), local.ENGINE), strict=True):
         folder.mkdir()
         way.render(plan, log, folder)
     assert contents(folders[0]) == contents(folders[1])

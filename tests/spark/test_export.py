@@ -28,7 +28,7 @@ def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
     options = ScriptOptions(records_per_file=5_000)
     plans = [replace(make_plan(log, "redo", Selection(), options, size), export=Export(form)) for size in (1 << 20, 7 << 20)]
-    first = write_bundle(plans[0], log, tmp_path / "spark", engine.engine(lambda: spark))
+    first = write_bundle(plans[0], log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
     second = write_bundle(plans[1], log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert len({Path(name).name for name in contents(first.folder)}) == 4 + 1
@@ -39,7 +39,7 @@ def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path
 
     log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
     plan = replace(make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10), export=Export("parquet"))
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark))
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 4
