@@ -167,7 +167,10 @@ def _manifest(
         warnings.append(f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says which, and why")
     warnings += bundle.manifest["warnings"]
     unknown = sorted(loaded.keys() - expected.keys())
-    warnings += [f"{name} is emptied as a whole in the log: how many rows it has in the end is not checked" for name in unknown]
+    warnings += [
+        f"{name} is emptied as a whole, or changes its structure, in the log: how many rows it has in the end is not checked"
+        for name in unknown
+    ]
     if request.initial is None and mapping is not None and any(entry.mask for entry in mapping.tables.values()):
         warnings.append(
             "columns are masked, and the rows before the log are loaded by other means: those must have the same masks (--initial)"
