@@ -102,7 +102,8 @@ def _not_here(request: Request, schema: SchemaScript) -> list[str]:
     entries = [f"{entry}, which is no table here" for entry in schema.outside]
     if request.initial is not None:
         taken = state_files(request.initial, request.tables).values()
-        entries += [f"{name}: the rows of no table here" for name in other_files(request.initial, taken)]
+        others = other_files(request.initial, taken)
+        entries += [f"the rows of {', '.join(others)}: of no table here"] if others else []
     return entries
 
 
