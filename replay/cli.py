@@ -21,7 +21,7 @@ from replay.arguments import make_parser
 from replay.bundle import Bundle, check_output, write_bundle, write_file
 from replay.cascade import consequences, what_if, what_if_text
 from replay.catalog import TableVersion
-from replay.ddl import structure_script, tables_made
+from replay.ddl import structure_script, tables_before
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING, InputError, LogReplayError, UsageError, Where
 from replay.formats import check_datasets
 from replay.keys import KeySpaces
@@ -206,8 +206,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         versions = _taken(log, selection)
         if arguments.generation == "first" or log.has_structure:  # the redo scripts make what came later
             versions.reverse()
-        made_later = tables_made(log, selection)
-        tables = {version.name: version.table for version in versions if version.name not in made_later}
+        tables = tables_before(log, selection, {version.name: version.table for version in versions})
         chosen = [tables[name] for name in sorted(tables)]
         request = migrate.Request(chosen, arguments.initial, _constraints(arguments, log), warnings, _declared(arguments, log))
         with Bar(sys.stderr) as progress:

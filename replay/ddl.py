@@ -5,8 +5,8 @@ Rows are no part of it: a table that was dropped comes back empty, and the scrip
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +21,7 @@ from replay.selection import Facts, Selection, decide
 from sqlgen import structure
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
+from sqlgen.schema import Table
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.structure import Action, StructureChange
 
@@ -57,13 +58,24 @@ def structure_script(log: LogFile, selection: Selection, profile: Profile, names
     return StructureScript("\n".join(lines) + "\n", len(records), tuple(dict.fromkeys(lost)))
 
 
-def tables_made(log: LogFile, selection: Selection) -> frozenset[str]:
-    """OWNER.NAME of the tables that are not there before the log: the first that it tells of their structure is that they are made."""
-    first: dict[str, Action] = {}
+def tables_before(log: LogFile, selection: Selection, tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables (by OWNER.NAME) as they are before the changes of structure that the log tells of: without those that it makes, and with the columns
+    from before the first change of their columns."""
+    found = dict(tables)
+    first: dict[str, StructureChange] = {}
     if log.has_structure:
         for change in log.structure(_records(log, selection)):
-            first.setdefault(f"{change.table.schema}.{change.table.name}", change.action)
-    return frozenset(name for name, action in first.items() if action is Action.CREATE_TABLE)
+            if change.action is not Action.NOTE:
+                first.setdefault(f"{change.table.schema}.{change.table.name}", change)
+    for name, change in first.items():
+        if change.action is Action.CREATE_TABLE:
+            found.pop(name, None)
+        elif name in found and change.action is Action.ADD_COLUMNS:
+            added = {column.name for column in change.columns}
+            found[name] = replace(change.table, columns=tuple(column for column in change.table.columns if column.name not in added))
+        elif name in found and change.action is Action.DROP_COLUMNS:
+            found[name] = replace(change.table, columns=change.table.columns + change.columns)
+    return found
 
 
 def _records(log: LogFile, selection: Selection) -> npt.NDArray[np.void]:

@@ -102,7 +102,8 @@ def _not_here(request: Request, schema: SchemaScript) -> list[str]:
     entries = [f"{entry}, which is no table here" for entry in schema.outside]
     if request.initial is not None:
         taken = state_files(request.initial, request.tables).values()
-        entries += [f"{name}: the rows of no table here" for name in other_files(request.initial, taken)]
+        others = other_files(request.initial, taken)
+        entries += [f"the rows of {', '.join(others)}: of no table here"] if others else []
     return entries
 
 
@@ -167,7 +168,10 @@ def _manifest(
         warnings.append(f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says which, and why")
     warnings += bundle.manifest["warnings"]
     unknown = sorted(loaded.keys() - expected.keys())
-    warnings += [f"{name} is emptied as a whole in the log: how many rows it has in the end is not checked" for name in unknown]
+    warnings += [
+        f"{name} is emptied as a whole, or changes its structure, in the log: how many rows it has in the end is not checked"
+        for name in unknown
+    ]
     if request.initial is None and mapping is not None and any(entry.mask for entry in mapping.tables.values()):
         warnings.append(
             "columns are masked, and the rows before the log are loaded by other means: those must have the same masks (--initial)"

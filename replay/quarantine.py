@@ -41,7 +41,8 @@ def write_quarantine(outcome: Outcome, log: LogFile, engine: Engine, work: Path)
         )
     folder = work / FOLDER
     folder.mkdir()
-    apart = replace(plan, resolved=Resolved(only=frozenset(shown)), flags_resolved=True)
+    options = replace(plan.options, render=replace(plan.options.render, upsert=False))  # these are for reading, with tables without key too
+    apart = replace(plan, options=options, resolved=Resolved(only=frozenset(shown)), flags_resolved=True)
     tally, results = engine.render(apart, log, folder)
     for result in results:
         tally.add(result.tally)

@@ -97,7 +97,8 @@ class TableMap:
         return Table(schema, name, shown, tuple(entry.columns.get(column, column) for column in table.key))
 
     def rows(self, rows: Rows, options: RenderOptions) -> Rows:
-        """Rows as the target has them."""
+        """Rows as the target has them. They are whole without the columns that the mapping leaves out, which the target does not have, but not without
+        those that the options hide."""
         entry = self._entry(rows.table)
         columns = {column.name: column for column in rows.table.columns}
 
@@ -110,7 +111,9 @@ class TableMap:
         shown = {column.name for column in shown_columns(rows.table, options)}
         # what is left out may have the name that another column gets
         changed = {entry.columns.get(name, name) if name in shown else f"{name}\0": mask for name, mask in rows.changed.items()}
-        return replace(rows, table=self.table(rows.table, options), before=side(rows.before), after=side(rows.after), changed=changed)
+        whole = rows.whole if columns.keys() - shown <= set(entry.exclude) else None
+        table = self.table(rows.table, options)
+        return replace(rows, table=table, before=side(rows.before), after=side(rows.after), changed=changed, whole=whole)
 
     def constraints(self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions) -> Constraints:
         """Keys and foreign keys as the target has them; those with a column or table that is left out go, and are named. SqlgenError (LR1011) where

@@ -274,3 +274,15 @@ def test_a_full_disk_is_no_defect(small: list[str], capsys: pytest.CaptureFixtur
     full(OSError(errno.ECONNRESET, "Connection reset by peer"))
     assert cli.main(["inspect", *named]) == 12
     assert "This is a defect" in capsys.readouterr().err
+
+
+def test_upsert_sets_units_aside_that_touch_tables_without_key(sakila: Path, tmp_path: Path) -> None:
+    """A unit that is set aside is shown whole, with its changes of tables that upsert cannot put in place."""
+    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
+    chosen = ["--upsert", "--exclude-table", "*.KIOSK_SCAN", "--columns", "*_ID", "--columns", "CARD_NO"]
+    assert cli.main(["redo", *log, *chosen, "--out", str(tmp_path / "out")]) == 8
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert any("LR3013" in finding for finding in manifest["findings"]["shown"])
+    assert manifest["quarantine"]["units"] > 0
+    assert "ON CONFLICT" not in "".join(path.read_text() for path in (tmp_path / "out" / "quarantine").glob("*.sql"))
+    assert "kiosk_scan" not in (tmp_path / "out" / "0000-redo.sql").read_text()

@@ -190,3 +190,22 @@ def test_a_migration_makes_a_table_once(tmp_path: Path, units: int) -> None:
     assert main(["migrate", *written(tmp_path, units), "--engine", "local", "--out", str(out)]) == 0
     assert "CREATE TABLE" not in (out / "10-schema.sql").read_text()
     assert (out / "30-redo" / "0000-redo.sql").read_text().count(CREATED) == 1
+
+
+def test_a_migration_begins_with_the_columns_from_before(tmp_path: Path) -> None:
+    """Also where the catalog knows only the columns of now, and no row was changed before."""
+    log = LogBuilder("v97", False, "flt16")
+    unit = log.begin()
+    unit.add_columns(WIDE, len(LATE.columns))
+    unit.commit(1_000_000_000)
+    (tmp_path / "x.log").write_bytes(log.bytes())
+    (tmp_path / "catalog.csv").write_text(catalog_csv([WIDE]), encoding="utf-8")
+    (tmp_path / "before").mkdir()
+    (tmp_path / "before" / "late.csv").write_text("id,name,price,born\n1,a,1.5,2024-01-01\n")
+    named = ["--source", "db2luw", "--log", str(tmp_path / "x.log"), "--catalog", str(tmp_path / "catalog.csv"), "--engine", "local"]
+    out = tmp_path / "out"
+    assert main(["migrate", *named, "--initial", str(tmp_path / "before"), "--out", str(out)]) == 4
+    assert CREATED in (out / "10-schema.sql").read_text().splitlines()
+    assert "(id, name, price, born) VALUES (1, 'a', 1.500, '2024-01-01');" in (out / "20-load" / "0001-late.sql").read_text()
+    assert "ADD COLUMN more" in (out / "30-redo" / "0000-redo.sql").read_text()
+    assert "* APP.LATE is emptied as a whole, or changes its structure, in the log" in (out / "PLAN.md").read_text()

@@ -7,6 +7,7 @@ import re
 import pyarrow as pa
 import pytest
 
+from sqlgen import upsert
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
@@ -203,3 +204,16 @@ def test_what_is_left_out_is_no_glob() -> None:
     options = RenderOptions("exact")
     made = parse_mapping('[tables."SHOP.ODD"]\nexclude = ["A*"]', [odd], POSTGRES, options, None)
     assert [column.name for column in made.table(odd, hidden(made)).columns] == ["ID", "AB"]
+
+
+def test_a_row_is_whole_without_what_the_mapping_leaves_out_only() -> None:
+    made = parsed('[tables."SHOP.FILM"]\nname = "movie"\nexclude = ["PRICE"]')
+    images = {"ID": pa.array([1]), "TITLE": pa.array(["x"]), "PRICE": pa.array(["1.00"])}
+    changed = {name: pa.array([name == "ID"]) for name in images}
+    rows = Rows(FILM, Op.UPDATE, 1, {**images, "ID": pa.array([2])}, images, changed, pa.array([True]))
+    found = upsert.render(made.rows(rows, hidden(made)), POSTGRES, plain(hidden(made)))
+    assert found.text.to_pylist()[0].startswith("DELETE FROM shop.movie WHERE id = 2;\nINSERT INTO shop.movie (id, title) VALUES (1, 'x')")
+    options = RenderOptions(exclude_columns=("PRICE",))
+    for mapping in (parsed('[tables."SHOP.FILM"]\nname = "movie"'), TableMap()):
+        found = upsert.render(mapping.rows(rows, options), POSTGRES, plain(options))
+        assert [problem.code for problem in found.problems] == ["LR3013"]
