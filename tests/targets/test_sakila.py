@@ -53,8 +53,9 @@ def differences(engine: Engine, folder: Path, tables: dict[str, Table]) -> list[
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 def test_redo_then_undo(place: Place, where: str, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
-    """DuckDB, which is slow at single rows, has the first units of the log; :mod:`tests.targets.test_replay_targets` has them all."""
-    short = place.dialect == "duckdb"
+    """DuckDB, which is slow at single rows, has the first units of the log; :mod:`tests.targets.test_replay_targets` has them all. So has MariaDB, but for
+    one way to find rows: each statement is a message there and back."""
+    short = place.dialect == "duckdb" or (place.dialect == "mariadb" and where != "key")
     control, data = (sakila_small / "small.ctl", sakila_small / "small.dat") if short else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
     states = {"redo": (sakila_small if short else sakila) / "final", "undo": sakila / "initial"}
     tables = log_tables(sakila, tmp_path)
