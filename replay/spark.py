@@ -17,13 +17,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from replay.changes import ENVELOPE
-from replay.errors import InputError, LogReplayError
+from replay.errors import InputError, LogReplayError, UsageError
 from replay.java import prepare_environment
 from replay.local import Progress, silent
 from replay.logs import Inputs, LogFile, Split, source_named
@@ -49,12 +51,18 @@ DEFAULTS: dict[str, str] = {
 
 
 def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
-    """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors only."""
+    """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors only. Raises UsageError (LR1005) when it does not
+    start."""
     prepare_environment()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     logging.getLogger("py4j").setLevel(logging.ERROR)
     settings = SparkConf().setMaster(master).setAppName("logreplay").setAll([*{**DEFAULTS, **conf}.items()])
-    context = SparkContext.getOrCreate(settings)
+    try:
+        context = SparkContext.getOrCreate(settings)
+    except (PySparkException, Py4JError) as error:
+        said = str(getattr(error, "java_exception", None) or error).partition("\n")[0]
+        hint = "Look at --master and --conf, and at what Java said above; --engine local does without Spark"
+        raise UsageError("LR1005", f"Spark cannot be started: {said}", hint=hint) from error
     context.setLogLevel("ERROR")
     return context
 
