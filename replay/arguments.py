@@ -195,9 +195,7 @@ def _add_ddl(commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[
     )
     group.add_argument("--out", type=Path, metavar="FILE", help="the file to write (default: standard output)")
     group.add_argument("--overwrite", action="store_true", help="replace a file that is already there")
-    group.add_argument(
-        "--generation", choices=("first", "last"), default="last", help="of tables that changed within the log (default last)"
-    )
+    _add_generation(group)
     _add_dialect(group)
     _add_names(group)
     _add_tables(group)
@@ -216,9 +214,7 @@ def _add_migrate(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentPars
     _add_output(command)
     group = command.add_argument_group("migrate")
     group.add_argument("--initial", type=Path, metavar="DIR", help="the rows before the log: TABLE.csv or TABLE.csv.gz for each table")
-    group.add_argument(
-        "--generation", choices=("first", "last"), default="last", help="of tables that changed within the log (default last)"
-    )
+    _add_generation(group)
     _add_selection(command)
     _add_schema(command)
     _add_mapping(command)
@@ -422,6 +418,12 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_dialect(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--dialect", default="postgres", help=f"SQL dialect: {', '.join(BUILT_IN)} (default postgres)")
+
+
+def _add_generation(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--generation", choices=("first", "last"), default="last", help="of tables that changed within the log (default last)"
+    )
 
 
 def _add_names(group: argparse._ArgumentGroup) -> None:

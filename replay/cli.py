@@ -467,8 +467,8 @@ def _declared(arguments: argparse.Namespace, log: LogFile) -> dict[str, Declared
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return _read(Path(path)).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
 
 

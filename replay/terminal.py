@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from replay.logs import Walk
 
 #: Characters in one line of a report, bytes in one line of a hexadecimal dump.
 _WIDTH, _DUMP = 120, 32
@@ -60,3 +64,27 @@ def field_lines(rows: Sequence[FieldRow], with_hex: bool) -> list[str]:
 def byte_lines(record: bytes, start: int) -> list[str]:
     """Bytes from ``start`` on, in hexadecimal, with their offsets in the record."""
     return [f"  {at:>5} X'{at:04X}'  {hexadecimal(record[at : at + _DUMP])}" for at in range(start, len(record), _DUMP)]
+
+
+def rest_text(description: Mapping[str, Any], place: str) -> Iterator[str]:
+    """What a description of an indexed log ends with: changes of structure (``place``: the entry that says where one is), damage, warnings."""
+    if description["structure"]:
+        yield "Changes of structure"
+        yield from (f"  {entry['table']}: {entry['what']} ({entry['file']}, {place} {entry[place]})" for entry in description["structure"])
+    yield f"Damaged records: {description['damaged']['count']:,}"
+    yield from (f"  {finding}" for finding in description["damaged"]["findings"])
+    yield from (f"warning: {warning}" for warning in description["warnings"])
+
+
+def image_lines(title: str, found: Walk, columns: Sequence[str]) -> list[str]:
+    """One row image, column by column in the order in which ``found`` walks them."""
+    lines = ["", title]
+    if found.bad[0]:
+        name, what, expected = found.reason(0)
+        return [*lines, f"*** {name}: found {what}; expected {expected}"]
+    for place, column in enumerate(columns):
+        values, bad = found.decode(place)
+        value = values[0].as_py()
+        shown = "*** " + found.explain(place, 0)[0] if bad is not None and bad[0] else "NULL" if value is None else str(value)
+        lines.append(f"  {column}: {shown}")
+    return lines

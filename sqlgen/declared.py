@@ -129,6 +129,8 @@ class _Found:
                 self._of_column(self.columns[entry.name.upper()], constraint)
 
     def _of_column(self, column: Column, constraint: exp.ColumnConstraint) -> None:
+        from sqlgen.db2 import nodes  # the dialect is needed only where there is DDL
+
         kind = constraint.kind
         if isinstance(kind, exp.CheckColumnConstraint):
             self.checks.append((constraint.name, kind.this))
@@ -137,9 +139,9 @@ class _Found:
         elif isinstance(kind, exp.GeneratedAsIdentityColumnConstraint) and not kind.args.get("expression"):
             start, step = (kind.args.get(name) for name in ("start", "increment"))
             self.identities[column.name] = Identity(_whole(start), _whole(step))
-        elif type(kind).__name__ == "IdentityOptions":  # of our own dialects
+        elif isinstance(kind, nodes.IdentityOptions):
             self.identities[column.name] = Identity(_whole(kind.args.get("start")), _whole(kind.args.get("increment")))
-        elif type(kind).__name__ == "SystemDefault":
+        elif isinstance(kind, nodes.SystemDefault):
             self.defaults[column.name] = _system_default(column)
 
 

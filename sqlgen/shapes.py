@@ -30,10 +30,10 @@ from sqlgen.statements import (
     _column_pieces,
     _heads,
     _insert_pieces,
-    _join,
     _only_rows,
     float_bounds,
     identity,
+    joined,
     outcome_of,
     render,
     shown_columns,
@@ -102,7 +102,7 @@ def render_shaped(rows: Rows, profile: Profile, options: RenderOptions, worth: i
         if enough[number]:
             shapes[name] = text
     called = pa.array(names, pa.string()).take(pa.array(inverse.reshape(-1)))
-    text = _join(["EXECUTE ", called, "(", *elements.values, ");"], rows.count)
+    text = joined(["EXECUTE ", called, "(", *elements.values, ");"], rows.count)
     comma = len("EXECUTE (") + _NAME_LENGTH
     text = pc.binary_replace_slice(text, comma, comma + 2, "")
     text = _in_full(rows, text, ~enough[inverse.reshape(-1)] & (outcome == EMITTED), profile, options)

@@ -7,7 +7,7 @@ piece that is empty where it did not change, so rows need not be grouped by what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -125,7 +125,7 @@ def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringAr
     query = exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
     begin, end = _sql(query, profile).split(_SLOT)
     condition = _conditions(rows, identity(rows.table, options), profile, options, [])
-    return _join([begin, *condition, end], rows.count)
+    return joined([begin, *condition, end], rows.count)
 
 
 def truncate_statement(table: Table, profile: Profile, names: str) -> str:
@@ -242,7 +242,7 @@ def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         problems += value.problems
         parts += [*_flat(value), piece]
-    return _finish(_join(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
+    return _finish(joined(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
 
 
 def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
@@ -253,7 +253,7 @@ def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
         found_by = shown_columns(rows.table, options)
     problems = _no_single_row(rows, profile)
     condition = _conditions(rows, found_by, profile, options, problems)
-    return _finish(_join([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
+    return _finish(joined([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
 
 
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
@@ -266,7 +266,7 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     condition = list(_conditions(rows, found_by, profile, options, problems))
     if options.where_columns == "guard" and rows.table.key:
         condition += _guards(rows, found_by, profile, options, problems)
-    text = _join([begin, *sets, between, *condition, head.end], rows.count)
+    text = joined([begin, *sets, between, *condition, head.end], rows.count)
     comma = len(begin.encode())
     return _finish(pc.binary_replace_slice(text, comma, comma + 2, ""), outcome, problems)
 
@@ -345,7 +345,7 @@ def _condition(
         pieces = [lead + equals, value.opening, value.body, value.closing + (profile.exact[column.type][1] if exactly else after)]
     if not value.body.null_count:
         return pieces
-    return [pc.if_else(value.body.is_null(), lead + null, _join(pieces, len(values)))]
+    return [pc.if_else(value.body.is_null(), lead + null, joined(pieces, len(values)))]
 
 
 def float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa.Array, pa.Array]:
@@ -375,20 +375,20 @@ def _guards(rows: Rows, found_by: tuple[Column, ...], profile: Profile, options:
         found: list[Problem] = []
         pieces = _condition(rows.before[column.name], column, " AND ", False, profile, options, found)
         problems += _only_rows(found, mask)
-        parts.append(pc.if_else(mask, _join(pieces, rows.count), ""))
+        parts.append(pc.if_else(mask, joined(pieces, rows.count), ""))
     return parts
 
 
-def _join(parts: list[Any], count: int) -> pa.Array:
+def joined(parts: Iterable[str | pa.Array], count: int) -> pa.Array:
     """Pieces (texts and string arrays) one after the other; neighbouring texts are put together first."""
-    merged: list[Any] = []
+    merged: list[str | pa.Array] = []
     for part in parts:
         if isinstance(part, str) and merged and isinstance(merged[-1], str):
             merged[-1] += part
         else:
             merged.append(part)
     if all(isinstance(part, str) for part in merged):
-        return pa.array(["".join(merged)] * count, pa.string())
+        return pa.array(["".join(str(part) for part in merged)] * count, pa.string())
     return pc.binary_join_element_wise(*merged, "")
 
 

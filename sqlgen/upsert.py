@@ -26,7 +26,7 @@ from sqlgen.literals import Parts, Problem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
-from sqlgen.statements import EMITTED, Rendered, RenderOptions, _finish, _flat, _join, _only_rows, _sql, outcome_of, shown_columns
+from sqlgen.statements import EMITTED, Rendered, RenderOptions, _finish, _flat, _only_rows, _sql, joined, outcome_of, shown_columns
 
 Mask = npt.NDArray[np.bool_]
 
@@ -122,7 +122,7 @@ def _put(rows: Rows, profile: Profile, options: RenderOptions) -> tuple[pa.Array
     flat: Mapping[int, list[Any]] = {place: _flat(value) for place, value in enumerate(values)}
     for piece in _template(rows.table, columns, profile, options.names):
         parts += flat[piece] if isinstance(piece, int) else [piece]
-    return _join(parts, rows.count), problems
+    return joined(parts, rows.count), problems
 
 
 def _nulls(value: Parts, column: Column) -> list[Problem]:

@@ -25,7 +25,6 @@ from replay.formats.values import (
     NUMBERS,
     base64_of,
     held,
-    joined,
     json_text,
     number_text,
     profile_of,
@@ -36,7 +35,7 @@ from replay.formats.values import (
 from replay.plan import Export
 from sqlgen.literals import Policy, Problem
 from sqlgen.schema import FLOATS, Column, SqlType
-from sqlgen.statements import RenderOptions
+from sqlgen.statements import RenderOptions, joined
 
 #: Fields of ``source`` that are facts under another name.
 _FACT = {"change_lsn": "log_position", "commit_lsn": "commit_lrsn"}

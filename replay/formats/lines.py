@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.formats import FACTS, Dataset, Images, Writer
-from replay.formats.values import BYTES, MOMENTS, NUMBERS, csv_text, joined, json_text, number_text, profile_of, quoted_floats, shaped
+from replay.formats.values import BYTES, MOMENTS, NUMBERS, csv_text, json_text, number_text, profile_of, quoted_floats, shaped
 from replay.plan import Export
 from sqlgen.literals import Policy, Problem, hexadecimal, octets
 from sqlgen.schema import FLOATS, Column, SqlType
-from sqlgen.statements import RenderOptions
+from sqlgen.statements import RenderOptions, joined
 
 _PLAIN = frozenset({*NUMBERS, SqlType.BOOLEAN})
 

@@ -139,16 +139,3 @@ def quoted_floats(text: pa.Array) -> pa.Array:
     """Numbers as JSON has them; those that it does not have (NaN, Infinity) as strings."""
     odd = pc.match_substring_regex(text, "[NI]")
     return pc.if_else(odd, pc.binary_join_element_wise('"', text, '"', ""), text) if pc.any(odd).as_py() else text
-
-
-def joined(parts: Iterable[str | pa.Array], count: int) -> pa.Array:
-    """Pieces one after the other; neighbouring texts are put together first."""
-    merged: list[str | pa.Array] = []
-    for part in parts:
-        if isinstance(part, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += part
-        else:
-            merged.append(part)
-    if all(isinstance(part, str) for part in merged):
-        return pa.array(["".join(str(part) for part in merged)] * count, pa.string())
-    return pc.binary_join_element_wise(*merged, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from replay.logs.db2luw.framing import Shape, header_size
 from replay.logs.db2luw.layouts import DMS, DOM, Kind, Parts, Role
 from replay.logs.db2luw.reader import LuwLog
 from replay.logs.db2luw.rows import walk
-from replay.terminal import FieldRow, aligned, byte_lines, counted, field_lines, hexadecimal, wrapped
+from replay.terminal import FieldRow, aligned, byte_lines, counted, field_lines, hexadecimal, image_lines, rest_text, wrapped
 
 _FINDINGS, _BATCH = 20, 65_536
 
@@ -165,7 +166,7 @@ def _table(log: LuwLog, version: TableVersion) -> dict[str, Any]:
 
 def text(description: Mapping[str, Any]) -> str:
     """The description for a terminal."""
-    parts = (_files_text, _units_text, _tables_text, _rest_text)
+    parts = (_files_text, _units_text, _tables_text, partial(rest_text, place="offset"))
     return "\n\n".join("\n".join(wrapped(line) for line in part(description)) for part in parts)
 
 
@@ -211,17 +212,6 @@ def _tables_text(description: Mapping[str, Any]) -> Iterator[str]:
                 for c in table["columns"]
             ],
         )
-
-
-def _rest_text(description: Mapping[str, Any]) -> Iterator[str]:
-    if description["structure"]:
-        yield "Changes of structure"
-        yield from (
-            f"  {entry['table']}: {entry['what']} ({entry['file']}, offset {entry['offset']})" for entry in description["structure"]
-        )
-    yield f"Damaged records: {description['damaged']['count']:,}"
-    yield from (f"  {finding}" for finding in description["damaged"]["findings"])
-    yield from (f"warning: {warning}" for warning in description["warnings"])
 
 
 # -- one record ----------------------------------------------------------------------------------------------------------------------------
@@ -294,13 +284,4 @@ def _image(log: LuwLog, entry: np.void, side: str) -> list[str]:
     found = walk(
         version.format, log.buffer(int(entry[f"{side}_file"])), np.array([start]), np.array([start + size]), log.files[0].shape.big
     )
-    lines = ["", f"{side} image of {version.name}: {size} bytes"]
-    if found.bad[0]:
-        name, what, expected = found.reason(0)
-        return [*lines, f"*** {name}: found {what}; expected {expected}"]
-    for place, column in enumerate(version.format.columns):
-        values, bad = found.decode(place)
-        value = values[0].as_py()
-        shown = "*** " + found.explain(place, 0)[0] if bad is not None and bad[0] else "NULL" if value is None else str(value)
-        lines.append(f"  {column.column.name}: {shown}")
-    return lines
+    return image_lines(f"{side} image of {version.name}: {size} bytes", found, [column.column.name for column in version.format.columns])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.reader import SolidLog
-from replay.terminal import aligned, byte_lines, counted, hexadecimal, wrapped
+from replay.terminal import aligned, byte_lines, counted, hexadecimal, image_lines, rest_text, wrapped
 
 _FINDINGS, _BATCH = 20, 65_536
 
@@ -144,7 +145,7 @@ def _table(log: SolidLog, version: TableVersion) -> dict[str, Any]:
 
 def text(description: Mapping[str, Any]) -> str:
     """The description for a terminal."""
-    parts = (_files_text, _units_text, _tables_text, _rest_text)
+    parts = (_files_text, _units_text, _tables_text, partial(rest_text, place="record"))
     return "\n\n".join("\n".join(wrapped(line) for line in part(description)) for part in parts)
 
 
@@ -185,17 +186,6 @@ def _tables_text(description: Mapping[str, Any]) -> Iterator[str]:
             for c in table["columns"]
         ]
         yield from aligned(["    column", "type", "stored as", "number", "null", "hidden"], rows)
-
-
-def _rest_text(description: Mapping[str, Any]) -> Iterator[str]:
-    if description["structure"]:
-        yield "Changes of structure"
-        yield from (
-            f"  {entry['table']}: {entry['what']} ({entry['file']}, record {entry['record']})" for entry in description["structure"]
-        )
-    yield f"Damaged records: {description['damaged']['count']:,}"
-    yield from (f"  {finding}" for finding in description["damaged"]["findings"])
-    yield from (f"warning: {warning}" for warning in description["warnings"])
 
 
 # -- one record ----------------------------------------------------------------------------------------------------------------------------
@@ -252,13 +242,6 @@ def _image(log: SolidLog, entry: np.void) -> list[str]:
     start = np.array([entry["start"]], np.int64)
     version = log.catalog.versions[int(entry["version"])]
     found = log.walk(version.index, log.data(), start, start + entry["size"])
-    lines = ["", f"row of {version.name}: {int(entry['size'])} bytes"]
-    if found.bad[0]:
-        name, what, expected = found.reason(0)
-        return [*lines, f"*** {name}: found {what}; expected {expected}"]
-    for place, column in enumerate(version.format.columns):
-        values, bad = found.decode(place)
-        value = values[0].as_py()
-        shown = "*** " + found.explain(place, 0)[0] if bad is not None and bad[0] else "NULL" if value is None else str(value)
-        lines.append(f"  {column.column.name}: {shown}")
-    return lines
+    return image_lines(
+        f"row of {version.name}: {int(entry['size'])} bytes", found, [column.column.name for column in version.format.columns]
+    )
