@@ -7,8 +7,9 @@ where only one table of the log has it. Statements about other tables, and every
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -210,12 +211,14 @@ def _check_understood(tree: exp.Expr, dialect: str) -> None:
             )
 
 
-def schema_statements(text: str, dialect: str) -> Iterator[exp.Expr]:
-    """The statements of a schema file. SqlgenError LR1010 when it is not SQL of the dialect."""
+@lru_cache(maxsize=1)
+def schema_statements(text: str, dialect: str) -> tuple[exp.Expr, ...]:
+    """The statements of a schema file, to be read only: those of the last file are kept, because its keys and what else it declares are asked for in
+    turn. SqlgenError LR1010 when it is not SQL of the dialect."""
     if dialect in OWN_DIALECTS:
         import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
     try:
-        yield from (tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None)
+        return tuple(tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None)
     except SqlglotError as error:
         message = str(error).splitlines()[0]
         raise SqlgenError("LR1010", f"the schema is not {dialect} SQL: {message}", "Name its dialect with --schema-dialect") from None
