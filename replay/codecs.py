@@ -267,6 +267,12 @@ def binary_values(data: Bytes, offsets: Index, null: Mask | None = None) -> pa.A
     return _strings(pa.binary(), data, offsets, null)
 
 
+def binary_rows(block: Bytes) -> pa.Array:
+    """The rows of ``uint8[n, width]`` as bit data."""
+    packed = np.ascontiguousarray(block)
+    return binary_values(packed.reshape(-1), np.arange(0, packed.size + 1, packed.shape[1], dtype=np.int64), None)
+
+
 _HEX = np.frombuffer("".join(f"{byte:02X}" for byte in range(256)).encode(), np.uint16)
 
 

@@ -3,12 +3,15 @@ not tell is answered here; a family overrides what its own tells."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from replay.changes import Change
+from replay import codecs
+from replay.catalog import Catalog
+from replay.changes import ENVELOPE, Change
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -121,6 +124,48 @@ class Entries:
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """Empty: there are no names in the log."""
         return np.zeros(len(self.rows), "S1")
+
+    def names(self, kind: str) -> pa.Array:
+        """The same as text."""
+        return pa.array([name.decode("utf-8", "replace") for name in self.name(kind).tolist()], pa.string())
+
+    def batch(
+        self, catalog: Catalog, file: int, first_record: int, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any], address: Bytes
+    ) -> pa.RecordBatch:
+        """Records of one file as :data:`replay.changes.ENVELOPE`; ``address``: where the log says that each is, ``uint8[n, size]``."""
+        count = len(self.rows)
+        place = pa.array(self.rows["version"].astype(np.int64) + 1)
+        owners = pa.array([None, *(entry.table.schema for entry in catalog.versions)], pa.string())
+        tables = pa.array([None, *(entry.table.name for entry in catalog.versions)], pa.string())
+        kinds = [Change(change).name.lower() if change else None for change in self.rows["change"].tolist()]
+        time, _ = codecs.decode_log_timestamp(self.commit_time())
+        blank = pa.array([""] * count, pa.string())
+        columns = [
+            pa.array(np.full(count, file, np.int32)),
+            pa.array(np.arange(first_record, first_record + count, dtype=np.int64)),
+            pa.array(offsets),
+            pa.array(lengths),
+            owners.take(place),
+            tables.take(place),
+            pa.array(kinds, pa.string()),
+            blank,
+            *(pa.array([chr(code) for code in codes.tolist()], pa.string()) for codes in (self.disposition(), self.unit_disposition())),
+            blank,
+            codecs.binary_rows(self.commit()),
+            codecs.binary_rows(self.unit()[:, :10]),
+            pa.array(self.member().astype(np.int32)),
+            codecs.binary_rows(self.unit_position()),
+            codecs.binary_rows(address),
+            codecs.binary_rows(address),
+            pa.array(self.segment().astype(np.int32)),
+            pa.array(self.segments().astype(np.int32)),
+            time,
+            self.names("authid"),
+            *(blank for _ in range(3)),
+            pa.array(self.incomplete_unit()),
+            pa.array(self.incomplete_dependency()),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=ENVELOPE)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Self:
         """Some of them."""

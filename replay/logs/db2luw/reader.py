@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from replay import codecs
 from replay.catalog import Catalog, TableVersion
-from replay.changes import ENVELOPE, Change
+from replay.changes import Change
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split
 from replay.logs.db2luw import framing, rows, scan
@@ -259,11 +259,8 @@ class LuwLog:
             "stream": pa.array(envelope.member()).cast(pa.string()),
             "commit-lsn" if self.ordered_by_lsn else "commit-at": commit,
             "committed": pc.fill_null(pc.utf8_slice_codeunits(time, 0, 19), "unknown"),
-            "authid": self._authid(envelope),
+            "authid": envelope.names("authid"),
         }
-
-    def _authid(self, envelope: Entries) -> pa.Array:
-        return pa.array([name.decode("utf-8", "replace") for name in envelope.name("authid").tolist()], pa.string())
 
     def trace(self, envelope: Entries) -> pa.Array:
         """``lsn=… record=…`` of each record, for ``--trace``."""
@@ -274,41 +271,7 @@ class LuwLog:
     def envelope_batch(self, file: int, first_record: int, offsets: Numbers, lengths: Lengths) -> pa.RecordBatch:
         """Records of one file as :data:`replay.changes.ENVELOPE`."""
         envelope = self.envelope(file, offsets, lengths)
-        count = len(offsets)
-        place = pa.array(envelope.rows["version"].astype(np.int64) + 1)
-        owners = pa.array([None, *(entry.table.schema for entry in self.catalog.versions)], pa.string())
-        names = pa.array([None, *(entry.table.name for entry in self.catalog.versions)], pa.string())
-        time, _ = codecs.decode_log_timestamp(envelope.commit_time())
-        kinds = pa.array([Change(change).name.lower() for change in envelope.rows["change"].tolist()], pa.string())
-        blank = pa.array([""] * count, pa.string())
-        columns = [
-            pa.array(np.full(count, file, np.int32)),
-            pa.array(np.arange(first_record, first_record + count, dtype=np.int64)),
-            pa.array(offsets),
-            pa.array(lengths),
-            owners.take(place),
-            names.take(place),
-            kinds,
-            blank,
-            *(_letters(codes) for codes in (envelope.disposition(), envelope.unit_disposition())),
-            blank,
-            _binary(envelope.commit()),
-            _binary(envelope.unit()[:, :10]),
-            pa.array(envelope.member().astype(np.int32)),
-            _binary(envelope.unit_position()),
-            _binary(envelope.log_position()),
-            _binary(envelope.log_position()),
-            pa.array(envelope.segment().astype(np.int32)),
-            pa.array(envelope.segments().astype(np.int32)),
-            time,
-            self._authid(envelope),
-            blank,
-            blank,
-            blank,
-            pa.array(envelope.incomplete_unit()),
-            pa.array(envelope.incomplete_dependency()),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=ENVELOPE)
+        return envelope.batch(self.catalog, file, first_record, offsets, lengths, envelope.log_position())
 
 
 class _Reason:
@@ -327,15 +290,6 @@ def _joined(buffer: Bytes, other: Bytes, side: tuple[Numbers, Numbers], bad: Mas
     start, length = np.where(bad, 0, side[0]), np.where(bad, 0, side[1] - side[0])
     data, offsets = codecs.gather_varying(other, start, length)
     return np.concatenate([buffer, data]), (offsets[:-1] + len(buffer), offsets[1:] + len(buffer))
-
-
-def _letters(codes: Bytes) -> pa.Array:
-    return pa.array([chr(code) for code in codes.tolist()], pa.string())
-
-
-def _binary(block: Bytes) -> pa.Array:
-    packed = np.ascontiguousarray(block)
-    return codecs.binary_values(packed.reshape(-1), np.arange(0, packed.size + 1, packed.shape[1], dtype=np.int64), None)
 
 
 @lru_cache(maxsize=256)

@@ -389,10 +389,13 @@ class LogmasterLog:
             owners.take(place),
             names.take(place),
             *(self._text(envelope, name) for name in ("CHANGE TYPE", "SQLTYPE", "LOGRECDISP", "UORDISP", "SQLSRCTYPE")),
-            _binary(envelope.commit()),
-            _binary(envelope.position("UORID")),
+            codecs.binary_rows(envelope.commit()),
+            codecs.binary_rows(envelope.position("UORID")),
             pa.array(envelope.member().astype(np.int32)),
-            *(_binary(column) for column in (envelope.unit_position(), envelope.position("LOGRBA"), envelope.position("LOGLRSN"))),
+            *(
+                codecs.binary_rows(column)
+                for column in (envelope.unit_position(), envelope.position("LOGRBA"), envelope.position("LOGLRSN"))
+            ),
             pa.array(envelope.segment().astype(np.int32)),
             pa.array(envelope.segments().astype(np.int32)),
             time,
@@ -401,11 +404,6 @@ class LogmasterLog:
             pa.array(envelope.incomplete_dependency()),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=ENVELOPE)
-
-
-def _binary(block: Bytes) -> pa.Array:
-    offsets = np.arange(0, block.size + 1, block.shape[1], dtype=np.int64)
-    return codecs.binary_values(np.ascontiguousarray(block).reshape(-1), offsets, None)
 
 
 def _printable(raw: bytes) -> str:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from replay import codecs
 from replay.catalog import Catalog, TableVersion
-from replay.changes import ENVELOPE, Change
+from replay.changes import Change
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split
 from replay.logs.soliddb import brackets, rows
@@ -256,51 +256,12 @@ class SolidLog:
 
     def envelope_batch(self, file: int, first_record: int, offsets: Numbers, lengths: Lengths) -> pa.RecordBatch:
         """Rows of one file as :data:`replay.changes.ENVELOPE`."""
-        envelope = self.envelope(file, offsets, lengths)
-        count = len(offsets)
-        place = pa.array(envelope.rows["version"].astype(np.int64) + 1)
-        owners = pa.array([None, *(entry.table.schema for entry in self.catalog.versions)], pa.string())
-        names = pa.array([None, *(entry.table.name for entry in self.catalog.versions)], pa.string())
-        kinds = [Change(change).name.lower() if change else None for change in envelope.rows["change"].tolist()]
-        blank = pa.array([""] * count, pa.string())
-        address = np.ascontiguousarray(self.addresses()[self.files[file].first + offsets])
-        columns = [
-            pa.array(np.full(count, file, np.int32)),
-            pa.array(np.arange(first_record, first_record + count, dtype=np.int64)),
-            pa.array(offsets),
-            pa.array(lengths),
-            owners.take(place),
-            names.take(place),
-            pa.array(kinds, pa.string()),
-            blank,
-            *(
-                pa.array([chr(code) for code in codes.tolist()], pa.string())
-                for codes in (envelope.disposition(), envelope.unit_disposition())
-            ),
-            blank,
-            _binary(envelope.commit()),
-            _binary(envelope.unit()[:, :10]),
-            pa.array(envelope.member().astype(np.int32)),
-            _binary(envelope.unit_position()),
-            _binary(address),
-            _binary(address),
-            pa.array(envelope.segment().astype(np.int32)),
-            pa.array(envelope.segments().astype(np.int32)),
-            pa.nulls(count, pa.string()),
-            *(blank for _ in range(4)),
-            pa.array(envelope.incomplete_unit()),
-            pa.array(envelope.incomplete_dependency()),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=ENVELOPE)
+        address = self.addresses()[self.files[file].first + offsets]
+        return self.envelope(file, offsets, lengths).batch(self.catalog, file, first_record, offsets, lengths, address)
 
 
 def _no_image(row: int) -> tuple[str, str, str]:
     return "no row image", "one", "Export the log again"
-
-
-def _binary(block: Bytes) -> pa.Array:
-    packed = np.ascontiguousarray(block)
-    return codecs.binary_values(packed.reshape(-1), np.arange(0, packed.size + 1, packed.shape[1], dtype=np.int64), None)
 
 
 @lru_cache(maxsize=64)
