@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay import order
-from replay.changes import RECORD, Change, Envelope, distinct, opaque, take_records
+from replay.changes import RECORD, Change, Envelope, distinct, take_records
 from replay.decode import Problem, RowDecoder
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
@@ -37,15 +37,16 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass
 class Changes:
-    """The changes of a chunk in log order. ``head`` is the row of a change's first record in ``records``, ``weight`` its number of segments."""
+    """The changes of a chunk in log order. ``head`` is the row of a change's first record in ``records``, ``weight`` its number of segments; ``change``,
+    ``version`` and ``origin`` are those of the first record."""
 
     records: npt.NDArray[np.void]
     head: Index
     weight: Index
     unit: Index
-    envelope: Envelope
     change: npt.NDArray[np.uint8]
     version: npt.NDArray[np.int32]
+    origin: npt.NDArray[np.uint8]
     outcome: npt.NDArray[np.uint8]
     uncommitted: npt.NDArray[np.uint8]
 
@@ -136,7 +137,7 @@ class BucketReader(ABC, Generic[Made]):
     def commits(self) -> bytes:
         """:attr:`BucketResult.units`."""
         starts = self.records[self.unit_start]
-        return np.concatenate([_octets(starts["commit"]), _octets(starts["unit"])], axis=1).tobytes()
+        return np.concatenate([octets_of(starts["commit"]), octets_of(starts["unit"])], axis=1).tobytes()
 
     # -- cutting ----------------------------------------------------------------------------------------------------------------------
 
@@ -176,10 +177,9 @@ class BucketReader(ABC, Generic[Made]):
         low = start + 1
         while low < stop:
             high = min(max(self._limit(low), low + 1), stop)
-            envelope = self._envelope(self.records[low - 1 : high])
-            change, version = self.log.classify(envelope)
-            first = envelope.segment() <= 1
-            safe = np.flatnonzero(order.unit_safe_cuts(envelope.origin() == ord(" "), change, version, first))
+            records = self.records[low - 1 : high]
+            first = records["segment"] <= 1
+            safe = np.flatnonzero(order.unit_safe_cuts(records["origin"] == ord(" "), records["change"], records["version"], first))
             if len(safe):
                 return low - 1 + int(safe[-1])
             low = high
@@ -187,6 +187,10 @@ class BucketReader(ABC, Generic[Made]):
 
     def _envelope(self, records: npt.NDArray[np.void]) -> Envelope:
         return self.log.envelope_of(records["file"], records["offset"], records["length"])
+
+    def _headers(self, changes: Changes, rows: Index) -> Envelope:
+        """The headers of some changes, that of the first record of each."""
+        return self._envelope(changes.records[changes.head[rows]])
 
     # -- checks over the whole bucket ---------------------------------------------------------------------------------------------------
 
@@ -248,10 +252,8 @@ class BucketReader(ABC, Generic[Made]):
 
     def _assemble(self, records: npt.NDArray[np.void], base: int) -> Changes:
         """Join segments, check headers against each other, and note what is damaged."""
-        envelope = self._envelope(records)
-        change, version = self.log.classify(envelope)
+        change, version, segments, number = (np.ascontiguousarray(records[name]) for name in ("change", "version", "segments", "segment"))
         unit = self.unit_of[base : base + len(records)]
-        segments, number = envelope.segments(), envelope.segment()
         joined = np.zeros(len(records), bool)
         joined[1:] = (segments[1:] > 1) & (segments[1:] == segments[:-1]) & (unit[1:] == unit[:-1]) & (change[1:] == change[:-1])
         joined[1:] &= (version[1:] == version[:-1]) & (records["position"][1:] == records["position"][:-1])
@@ -263,9 +265,9 @@ class BucketReader(ABC, Generic[Made]):
             head,
             weight,
             unit[head],
-            envelope if len(head) == len(records) else envelope.take(head),
             change[head],
             version[head],
+            records["origin"][head],
             outcome,
             np.zeros(len(head), np.uint8),
         )
@@ -277,7 +279,7 @@ class BucketReader(ABC, Generic[Made]):
             self._fail_segments(changes, int(row), number, int(segments[head[row]]))
         self._check_records(changes, base)
         if self.plan.selection.include_aborted:
-            changes.uncommitted = _uncommitted(changes.envelope)
+            changes.uncommitted = _uncommitted(self._headers(changes, np.arange(len(head))))
         return changes
 
     def _fail_segments(self, changes: Changes, row: int, number: npt.NDArray[np.integer], expected: int) -> None:
@@ -301,23 +303,22 @@ class BucketReader(ABC, Generic[Made]):
             hint = "Was a data file given twice, or do two files overlap? Give each record once"
             self._finding("LR2017", records[row], "LOGRBA", "the same change as in another record", "each change once", hint)
             changes.outcome[change_of_record[row]] = FAILED
-        self._check_units(changes, base)
+        self._check_units(changes)
 
-    def _check_units(self, changes: Changes, base: int) -> None:
+    def _check_units(self, changes: Changes) -> None:
         """What is a fact of the unit must be the same in all its records."""
-        starts = order.run_starts(changes.unit)
-        units = changes.unit[starts]
-        inverse = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(changes.unit))))
-        begins = self.unit_start[units]
-        whole = len(begins) > 0 and int(begins[0]) >= base  # else the first unit began in an earlier chunk
-        reference = changes.envelope.take(starts) if whole else self._envelope(self.records[begins])
-        for field, own, first in (
-            ("UORDISP", changes.envelope.unit_disposition(), reference.unit_disposition()),
-            ("UORIDLRSN", changes.envelope.unit_position(), reference.unit_position()),
-            ("UORCOMMITTIMESTAMP", changes.envelope.commit_time(), reference.commit_time()),
+        own = changes.records["unit_facts"][changes.head]
+        rows = np.flatnonzero(own != self.records["unit_facts"][self.unit_start[changes.unit]])
+        if not len(rows):
+            return
+        here, first = self._headers(changes, rows), self._envelope(self.records[self.unit_start[changes.unit[rows]]])
+        for field, one, other in (
+            ("UORDISP", here.unit_disposition(), first.unit_disposition()),
+            ("UORIDLRSN", here.unit_position(), first.unit_position()),
+            ("UORCOMMITTIMESTAMP", here.commit_time(), first.commit_time()),
         ):
-            different = own != first[inverse] if own.ndim == 1 else opaque(own) != opaque(first)[inverse]
-            for row in np.flatnonzero(different):
+            different = one != other if one.ndim == 1 else (one != other).any(axis=1)
+            for row in rows[different]:
                 record = changes.records[changes.head[row]]
                 hint = "One of the records is damaged; make the log again or transfer it again"
                 self._finding(
@@ -356,7 +357,7 @@ class BucketReader(ABC, Generic[Made]):
 
     def _refuse_part_events(self, changes: Changes, rows: Index, kind: Change, version: int) -> None:
         """Refuse what empties a part of a table, or exchanges its rows: they are not in the log."""
-        whole = self.log.whole_table(changes.envelope.take(rows), changes.records["length"][changes.head[rows]])
+        whole = self.log.whole_table(self._headers(changes, rows), changes.records["length"][changes.head[rows]])
         refused = (changes.uncommitted[rows] == 0) & (~whole | (kind == Change.EXCHANGE))
         what = "a committed " + kind.name.lower().replace("_", " ") + ("" if kind == Change.EXCHANGE else " of one partition")
         hint = "Leave the table out (--exclude-table), or begin after it (--from-lrsn), and copy the table as a whole"
@@ -433,7 +434,8 @@ def _uncommitted(envelope: Envelope) -> npt.NDArray[np.uint8]:
     return result
 
 
-def _octets(column: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
+def octets_of(column: npt.NDArray[np.void]) -> npt.NDArray[np.uint8]:
+    """Opaque values of ``w`` bytes as ``uint8[n, w]``."""
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.dtype.itemsize)
 
 

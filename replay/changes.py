@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-#: One log record, reduced to order and place. ``commit`` UORCOMMITLRSN, ``unit`` UORID + MEMBERID, ``position`` LOGRBA, all unsigned big-endian
-#: bytes, so that bytewise order is log order. ``file`` indexes the data files, ``offset``/``length`` the record after its framing bytes.
-#: ``damaged``: the scan found something wrong with the header.
+#: One log record, reduced to order, place and what every step after the scan asks. ``commit`` UORCOMMITLRSN, ``unit`` UORID + MEMBERID, ``position``
+#: LOGRBA, all unsigned big-endian bytes, so that bytewise order is log order. ``file`` indexes the data files, ``offset``/``length`` the record after its
+#: framing bytes. ``damaged``: the scan found something wrong with the header. ``change`` (a :class:`Change`) and ``version`` (of the table) are
+#: the record's class, ``origin`` SQLSRCTYPE as ASCII, ``segments`` TOTALSEGS; ``unit_facts`` is :func:`unit_facts` of the header.
 RECORD = np.dtype(
     [
         ("commit", "V10"),
@@ -31,6 +32,11 @@ RECORD = np.dtype(
         ("length", "<i4"),
         ("number", "<u4"),
         ("damaged", "?"),
+        ("change", "u1"),
+        ("origin", "u1"),
+        ("segments", "<u2"),
+        ("version", "<i4"),
+        ("unit_facts", "<u8"),
     ]
 )
 
@@ -104,6 +110,9 @@ CHANGE_OF_TYPE: dict[str, Change] = {
     "SC": Change.STATUS,
 }
 
+#: Odd, so that multiplying by it loses nothing.
+_ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
+
 ROW_CHANGES = (Change.INSERT, Change.UPDATE, Change.DELETE)
 TABLE_EVENTS = (Change.MASS_DELETE, Change.TRUNCATE, Change.EXCHANGE)
 #: Changes that are about a table and all of its rows.
@@ -160,6 +169,19 @@ ENVELOPE = pa.schema(
 def unit_text(unit: bytes) -> str:
     """The one text form of a unit of recovery: URID in hexadecimal, ``/`` and the data sharing member (``00…A1B2E38C/1``)."""
     return f"{unit[:10].hex().upper()}/{int(np.frombuffer(unit[10:12], '>u2')[0])}"
+
+
+def unit_facts(envelope: Envelope) -> npt.NDArray[np.uint64]:
+    """A number made of what all records of a unit must agree in: UORDISP, UORIDLRSN and UORCOMMITTIMESTAMP. Where just one machine word of them
+    differs, the numbers always do."""
+    found = envelope.unit_disposition().astype(np.uint64)
+    for raw in (envelope.unit_position(), envelope.commit_time()):
+        width = raw.shape[1]
+        for start in range(0, width - width % 8, 8):
+            found = found * _ODD + raw[:, start : start + 8].view(np.uint64)[:, 0]
+        for place in range(width - width % 8, width):
+            found = found * _ODD + raw[:, place]
+    return found
 
 
 def opaque(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:

@@ -94,7 +94,7 @@ def _records(log: LogFile, selection: Selection) -> npt.NDArray[np.void]:
                 raise InputError(finding.code, f"found {finding.found}; expected {finding.expected}", finding.where, finding.hint)
             verdict = decide(selection, envelope, Facts(change, version, taken, log.dependent_position, True))
             kept = np.flatnonzero(ours & (verdict == 0))
-            found.append(sort_records(split.file, first, offsets, lengths, envelope, kept))
+            found.append(sort_records(split.file, first, offsets, lengths, envelope, change, version, kept))
     records = np.concatenate(found)
     return records[order.commit_order(records)]
 

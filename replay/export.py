@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay import codecs, order
-from replay.bucket import FAILED, BucketReader, BucketResult, Changes, Chunk, Index, Mask, WrittenFile
+from replay.bucket import FAILED, BucketReader, BucketResult, Changes, Chunk, Index, Mask, WrittenFile, octets_of
 from replay.changes import ORIGINS, ROW_CHANGES, TABLE_EVENTS, Change
 from replay.datasets import DatasetSink
 from replay.formats import FACTS, OPS, Dataset, Datasets, Format, definition_of, format_of, structure_dataset
@@ -128,7 +128,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         """The facts of changes, and the date of their commit (null where it is not known)."""
         starts = order.run_starts(unit)
         of_unit = pa.array(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(unit)))))
-        first, envelope = changes.envelope.take(ordered[starts]), changes.envelope.take(ordered)
+        first = self._headers(changes, ordered[starts])
         records = changes.records[changes.head[ordered]]
         text = self.log.unit_fields(first)
         names = {name: _known(text.get(key), self.unknown, fact, len(starts)) for name, key, fact in _NAMES}
@@ -136,7 +136,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         names["connection_id"] = _known(connection, self.unknown, "connections", len(starts))
         time, _ = codecs.decode_log_timestamp(first.commit_time())
         moment, _ = cast(pc.utf8_slice_codeunits(time, 0, _MICROSECONDS), pa.timestamp("us"))
-        origin = pa.nulls(len(ordered), pa.string()) if "origins" in self.unknown else _ORIGIN_OF.take(pa.array(envelope.origin()))
+        origin = pa.nulls(len(ordered), pa.string()) if "origins" in self.unknown else _ORIGIN_OF.take(pa.array(changes.origin[ordered]))
         member = pa.nulls(len(starts), pa.int32()) if "members" in self.unknown else pa.array(first.member().astype(np.int32))
         files = pa.array([Path(file.name).name for file in self.log.files], pa.string())
         found = {
@@ -148,7 +148,7 @@ class BucketExporter(BucketReader[list[Piece]]):
             **{name: values.take(of_unit) for name, values in names.items()},
             "origin": origin,
             "sequence": pa.array(sequence),
-            "log_position": codecs.hex_text(envelope.log_position()),
+            "log_position": codecs.hex_text(octets_of(records["position"])),
             "log_file": files.take(pa.array(records["file"])),
             "log_record": pa.array(records["number"].astype(np.int64)),
         }

@@ -6,6 +6,8 @@ member, so LOGRBA rises inside it; equal commit LRSNs of two members stay whole 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,28 +17,56 @@ Index = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def words(column: npt.NDArray[np.void]) -> list[npt.NDArray[np.unsignedinteger]]:
-    """A big-endian byte column as unsigned integers, most significant first, so that comparing them in turn compares the bytes."""
+def words(column: npt.NDArray[np.void]) -> list[npt.NDArray[np.uint64]]:
+    """A big-endian byte column of up to 16 bytes as integers, most significant first, so that comparing them in turn compares the bytes. One integer
+    where the bytes that differ between the rows allow it."""
     width = column.dtype.itemsize
     raw = np.ascontiguousarray(column).view(np.uint8).reshape(len(column), width)
-    words: list[npt.NDArray[np.unsignedinteger]] = [np.ascontiguousarray(raw[:, :8]).view(">u8").astype(np.uint64).reshape(-1)]
-    if width > 8:
-        tail = np.zeros((len(column), 4), np.uint8)
-        tail[:, 12 - width :] = raw[:, 8:]
-        words.append(tail.view(">u4").astype(np.uint32).reshape(-1))
-    return words
+    first = np.ascontiguousarray(raw[:, :8]).view(f">u{min(width, 8)}").astype(np.uint64).reshape(-1)
+    if width <= 8:
+        return [first]
+    tail = np.zeros((len(column), 8), np.uint8)
+    tail[:, 16 - width :] = raw[:, 8:]
+    last = tail.view(">u8").astype(np.uint64).reshape(-1)
+    bits = 8 * (width - 8)
+    first -= first.min(initial=0xFFFF_FFFF_FFFF_FFFF)
+    if len(first) and int(first.max()).bit_length() + bits <= 64:
+        return [(first << np.uint64(bits)) | last]
+    return [first, last]
 
 
 def commit_order(records: npt.NDArray[np.void]) -> Index:
     """Positions of ``records`` (dtype :data:`replay.changes.RECORD`) in commit order. Ties end at the place in the files, so the order is total."""
-    keys: list[npt.NDArray[np.generic]] = []
-    for name in ("commit", "unit", "position"):
-        keys.extend(words(records[name]))
-    keys.extend(np.ascontiguousarray(records[name]) for name in ("segment", "file", "offset"))
-    needed = [key for key in keys if len(key) and key.min() != key.max()]
-    if not needed:
-        return np.arange(len(records), dtype=np.int64)
-    return np.lexsort(needed[::-1])
+    columns = [word for name in ("commit", "unit", "position") for word in words(records[name])]
+    columns.extend(records[name].astype(np.uint64) for name in ("segment", "file", "offset"))
+    return lexical_order(columns)
+
+
+def lexical_order(columns: Sequence[npt.NDArray[np.uint64]]) -> Index:
+    """Positions in the order of the first column, among equals in that of the second, and so on; any order among rows that are equal in all.
+
+    As ``numpy.lexsort``, but by sorting machine words, which NumPy does several times as fast as it merges: after each column, the rows that are
+    still equal share a number, and that number before the next column's value is one word again.
+    """
+    count = len(columns[0])
+    order = np.arange(count, dtype=np.int64)
+    number = np.zeros(count, np.uint64)  # of the group of equals that each row in ``order`` is in, rising
+    for column in columns:
+        here = column[order]
+        step = (number[1:] == number[:-1]) & (here[1:] != here[:-1])
+        if not step.any():
+            continue
+        here -= here.min()
+        if int(number[-1]).bit_length() + int(here.max()).bit_length() > 64:
+            here = np.unique(here, return_inverse=True)[1].reshape(-1).astype(np.uint64)
+        word = (number << np.uint64(int(here.max()).bit_length())) | here
+        sequence = np.argsort(word)
+        order, word = order[sequence], word[sequence]
+        number[0] = 0
+        np.cumsum(word[1:] != word[:-1], out=number[1:])
+        if int(number[-1]) == count - 1:
+            break
+    return order
 
 
 def run_starts(column: npt.NDArray[np.generic]) -> Index:

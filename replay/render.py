@@ -132,7 +132,7 @@ class BucketRenderer(BucketReader[tuple[pa.StringArray, Index]]):
             lines = pc.replace_substring(text, "\n", f"\n{said}")
             text = pc.if_else(pa.array(silent), pc.binary_join_element_wise(said, lines, ""), text)
         if self.plan.options.trace:
-            text = pc.binary_join_element_wise(text, self.log.trace(changes.envelope.take(ordered)), " -- ")
+            text = pc.binary_join_element_wise(text, self.log.trace(self._headers(changes, ordered)), " -- ")
         self._write(changes, ordered, text, arranged.waiting)
         return more
 
@@ -147,7 +147,7 @@ class BucketRenderer(BucketReader[tuple[pa.StringArray, Index]]):
         if self.plan.mode == "redo":
             sequence = np.arange(count, dtype=np.int64)
         else:
-            origin = changes.envelope.origin()
+            origin = changes.origin
             derived = (origin == ord("R")) | (origin == ord("B"))
             sequence = order.undo_order(changes.unit, origin == ord(" "), derived, changes.change, changes.version)
         if self.placer is None:
@@ -169,7 +169,7 @@ class BucketRenderer(BucketReader[tuple[pa.StringArray, Index]]):
             ordered, text, spoken = _by_statement(ordered, text)
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
-        first = changes.envelope.take(ordered[starts])
+        first = self._headers(changes, ordered[starts])
         comments = unit_comments(self.log.unit_fields(first))
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
         sources = None

@@ -92,7 +92,7 @@ class _Look:
             change, version = log.classify(envelope)
             kept = np.flatnonzero(effective(envelope, change, version, log.check(envelope, lengths, change, version)))
             if len(kept):
-                records = sort_records(split.file, first_record, offsets, lengths, envelope, kept)
+                records = sort_records(split.file, first_record, offsets, lengths, envelope, change, version, kept)
                 yield records, envelope.take(kept), change[kept], version[kept]
 
 
@@ -196,9 +196,7 @@ def assemble(log: LogFile, records: npt.NDArray[np.void]) -> Batch:
     if not len(records):
         none = np.zeros(0, np.int64)
         return Batch(np.zeros(0, RECORD), none, none, np.zeros(0, np.uint8), np.zeros(0, np.int32))
-    envelope = log.envelope_of(records["file"], records["offset"], records["length"])
-    change, version = log.classify(envelope)
-    number, segments = envelope.segment(), envelope.segments()
+    change, version, number, segments = (np.ascontiguousarray(records[name]) for name in ("change", "version", "segment", "segments"))
     begins = np.ones(len(records), bool)
     begins[1:] = (number[1:] <= 1) | (segments[1:] <= 1)
     for name in ("unit", "position"):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, take_records
+from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, take_records, unit_facts
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
 from replay.plan import Plan
@@ -44,7 +44,7 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
         _report_untrusted(log, split.file, first_record, offsets, lengths, envelope, damaged, tally)
         kept = np.flatnonzero(verdict == 0)
         if len(kept):
-            records = sort_records(split.file, first_record, offsets, lengths, envelope, kept)
+            records = sort_records(split.file, first_record, offsets, lengths, envelope, change, version, kept)
             records["damaged"] = damaged[kept]
             if plan.mode == "undo":
                 committed = (envelope.unit_disposition()[kept] == ord("C")) & (envelope.disposition()[kept] == ord("C"))
@@ -93,17 +93,25 @@ def sort_records(
     offsets: npt.NDArray[np.int64],
     lengths: npt.NDArray[np.int32],
     envelope: Envelope,
+    change: npt.NDArray[np.uint8],
+    version: npt.NDArray[np.int32],
     kept: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
     """The rows ``kept`` of a batch as sort records (dtype :data:`replay.changes.RECORD`)."""
     records = np.zeros(len(kept) * RECORD.itemsize, np.uint8).view(RECORD)
-    records["commit"] = opaque(envelope.commit())[kept]
-    records["unit"] = opaque(envelope.unit())[kept]
-    records["position"] = opaque(envelope.log_position())[kept]
-    records["segment"] = envelope.segment()[kept]
+    rows: slice | npt.NDArray[np.int64] = slice(None) if len(kept) == len(envelope) else kept
+    records["commit"] = opaque(envelope.commit())[rows]
+    records["unit"] = opaque(envelope.unit())[rows]
+    records["position"] = opaque(envelope.log_position())[rows]
+    records["segment"] = envelope.segment()[rows]
+    records["segments"] = envelope.segments()[rows]
+    records["change"] = change[rows]
+    records["version"] = version[rows]
+    records["origin"] = envelope.origin()[rows]
+    records["unit_facts"] = unit_facts(envelope)[rows]
     records["file"] = file
-    records["offset"] = offsets[kept]
-    records["length"] = lengths[kept]
+    records["offset"] = offsets[rows]
+    records["length"] = lengths[rows]
     records["number"] = first_record + kept
     return records
 

@@ -76,9 +76,8 @@ class Case:
         for split, offsets, lengths in self.log.splits(1 << 20):
             import numpy as np
 
-            yield from sort_records(
-                split.file, 1, offsets, lengths, self.log.envelope(split.file, offsets, lengths), np.arange(len(offsets))
-            )
+            envelope = self.log.envelope(split.file, offsets, lengths)
+            yield from sort_records(split.file, 1, offsets, lengths, envelope, *self.log.classify(envelope), np.arange(len(offsets)))
 
     def script(self, name: str, mode: str, selection: Selection) -> Bundle:
         return replay.write_script(
