@@ -110,7 +110,7 @@ class BucketReader(ABC, Generic[Made]):
         self.unit_of[self.unit_start[1:]] = 1
         self.unit_of = np.cumsum(self.unit_of)
         self.size_before = np.concatenate([[0], np.cumsum(self.records["length"], dtype=np.int64)])
-        self.decoder = RowDecoder(plan, log, self.profile)
+        self.decoder = RowDecoder(plan, log, self.profile, len(records))
         self.twice = self._duplicates()
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()

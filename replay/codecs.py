@@ -287,7 +287,7 @@ _DATE, _TIME, _ZONE = "0000-00-00", "00:00:00", "+00:00"
 #: Separators are accepted in many forms, and written in one: what may stand where the written form has this character.
 _ACCEPTED = {"-": "-/.:", ":": ".:-/", ".": ".:-/", " ": "- T./:", "+": "+-"}
 #: The same by byte; 256 more entries for values in EBCDIC.
-_ACCEPTED_BYTES = {
+ACCEPTED_BYTES = {
     kind: np.array([code in characters.encode(codec) for codec in ("ascii", "cp037") for code in range(256)])
     for kind, characters in _ACCEPTED.items()
 }
@@ -337,7 +337,7 @@ def _decode_moment(block: Bytes, picture: str, null: Mask | None) -> Decoded:
     page = np.where(ebcdic, np.uint16(256), np.uint16(0))
     for place in np.flatnonzero(~digits).tolist():
         kind = picture[place]
-        bad |= ~_ACCEPTED_BYTES[kind][page + block[:, place]]
+        bad |= ~ACCEPTED_BYTES[kind][page + block[:, place]]
         if kind == "+":
             bad |= _wrong_zone(text, place)
             text[:, place] = np.where((text[:, place] == 0x2D) | (text[:, place] == 0xA0), 45, 43)

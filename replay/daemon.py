@@ -1,10 +1,38 @@
-"""Spark's worker daemon with what every task needs imported already: workers are forks of it and share that."""
+"""Spark's worker daemon with what every task needs imported already: workers are forks of it and share that.
+
+Spark puts archives of pyspark and py4j first on the path of its Python processes. Modules in an archive are compiled anew in every process, and each
+task reads the archive's table of contents again; where the archives are a part of the pyspark that is installed, the same modules are found beside them.
+"""
 
 from __future__ import annotations
 
-from pyspark import daemon
+import gc
+import sys
+from collections.abc import Sequence
+from importlib.machinery import PathFinder
+from pathlib import Path
 
-import replay.stages  # noqa: F401
+
+def without_archives(path: Sequence[str]) -> list[str]:
+    """The entries of a module path without the archives that lie within the pyspark package found behind them."""
+    others = [entry for entry in path if not entry.endswith((".zip", ".jar"))]
+    found = PathFinder.find_spec("pyspark", others)
+    if found is None or found.origin is None:
+        return list(path)
+    package = Path(found.origin).resolve().parent
+    return [entry for entry in path if not (entry.endswith((".zip", ".jar")) and package in Path(entry).resolve().parents)]
+
 
 if __name__ == "__main__":
+    sys.path[:] = without_archives(sys.path)
+    for known in [entry for entry in sys.path_importer_cache if entry.endswith((".zip", ".jar"))]:
+        del sys.path_importer_cache[known]
+
+    from pyspark import daemon
+
+    import replay.stages  # noqa: F401
+    from replay.shortcut import compiled
+
+    compiled()
+    gc.freeze()  # Spark collects garbage after each task, and would look through all modules each time
     daemon.manager()

@@ -6,12 +6,14 @@ Decoding is late and lazy: of an update only the identity columns are decoded in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from replay import shortcut
 from replay.catalog import TableVersion
 from replay.changes import Change
 from replay.errors import InputError
@@ -72,15 +74,32 @@ class Shaped:
 
 
 class RowDecoder:
-    """Decodes and renders for one plan."""
+    """Decodes and renders for one plan, about ``expected`` records."""
 
-    def __init__(self, plan: Plan, log: LogFile, profile: Profile) -> None:
+    def __init__(self, plan: Plan, log: LogFile, profile: Profile, expected: int = 0) -> None:
         self.plan, self.log, self.profile = plan, log, profile
         self.options = plan.options.render
         self.filter = ValueFilter(plan.selection.where, log.catalog) if plan.selection.where else None
+        plainly = self.filter is None and plan.options.mapping is None and not plan.prepared and expected >= shortcut.WORTH
+        self.shortcut = shortcut.Shortcut(plan.mode == "undo", profile, self.options) if plainly else None
 
     def statements(self, version: int, kind: Change, image: Images) -> Rendered:
         """Statements of the changes whose images are given; all are of one table version and kind."""
+        reading = self.log.image_reading(version)
+        quick = None
+        if self.shortcut is not None and reading is not None:
+            quick = self.shortcut.statements(self.log.catalog.versions[version], _OPS[kind], image, reading)
+        if quick is None:
+            return self._statements(version, kind, image)
+        outcome, failed = _reasons(quick.outcome), np.zeros(len(quick.outcome), bool)
+        if not len(quick.odd):
+            return Rendered(quick.text, outcome, failed, [], {})
+        rest = self._statements(version, kind, image.take(quick.odd))
+        outcome[quick.odd], failed[quick.odd] = rest.outcome, rest.failed
+        problems = [replace(problem, row=int(quick.odd[problem.row])) for problem in rest.problems]
+        return Rendered(pc.replace_with_mask(quick.text, _where(quick.odd, len(outcome)), rest.text), outcome, failed, problems, {})
+
+    def _statements(self, version: int, kind: Change, image: Images) -> Rendered:
         batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
@@ -156,6 +175,13 @@ class RowDecoder:
                     images_of[become][name], unknown = batch.unreported(become, name)
                     whole &= ~unknown
         return Rows(table, op, batch.count, images_of["before"], images_of["after"], masks, None if whole is None else pa.array(whole))
+
+
+def _where(rows: npt.NDArray[np.int64], count: int) -> pa.BooleanArray:
+    """True at ``rows``."""
+    mask = np.zeros(count, bool)
+    mask[rows] = True
+    return pa.array(mask)
 
 
 def _reasons(outcome: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

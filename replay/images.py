@@ -340,7 +340,7 @@ def _decode_fixed(column: ColumnFormat, block: Bytes, null: Mask | None) -> code
     kind, width = column.column.type, block.shape[1]
     if _is_binary(column):
         return codecs.binary_values(block.reshape(-1), np.arange(len(block) + 1) * width, null), None
-    if _unusable(column, width):
+    if unusable(column, width):
         wrong = np.ones(len(block), bool) if null is None else ~null
         return pa.nulls(len(block), ARROW_TYPES[kind]), wrong if wrong.any() else None
     if kind in _INTEGERS:
@@ -360,7 +360,7 @@ def _decode_fixed(column: ColumnFormat, block: Bytes, null: Mask | None) -> code
     return codecs.decode_fixed_text(block, _ccsid(column), null)
 
 
-def _unusable(column: ColumnFormat, width: int) -> bool:
+def unusable(column: ColumnFormat, width: int) -> bool:
     """A length that the type cannot have (the catalog should have refused it)."""
     kind = column.column.type
     if kind in _INTEGERS:
@@ -395,7 +395,7 @@ def _explain(found: Walk, index: int, row: int) -> tuple[str, str]:
         text += f" = {codecs.hfp_values(found.buffer[start : start + 4].reshape(1, 4))[0]!r}"
     if kind in (SqlType.CHAR, SqlType.VARCHAR):
         return text, f"characters of CCSID {column.ccsid}"
-    if _unusable(column, size):
+    if unusable(column, size):
         return text, f"a length that {kind.value} can have, not {size} bytes"
     return text, _EXPECTED.get(kind, "a value of its type")
 

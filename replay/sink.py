@@ -70,10 +70,10 @@ class Sink:
         closes = new_group.copy()
         closes[0] &= state.open
         heads = pc.binary_join_element_wise(
-            pa.array(np.where(closes, commit, "")),
-            pc.if_else(pa.array(new_unit), pc.binary_join_element_wise(part.comments, "\n", ""), ""),
-            pa.array(np.where(new_group, begin, "")),
-            pa.array(np.where(part.defers, f"{self.profile.defer}\n", "")),
+            pc.if_else(closes, commit, ""),
+            pc.if_else(new_unit, pc.binary_join_element_wise(part.comments, "\n", ""), ""),
+            pc.if_else(new_group, begin, ""),
+            pc.if_else(part.defers, f"{self.profile.defer}\n", ""),
             "",
         )
         place = np.full(len(part.text), len(heads), np.int64)

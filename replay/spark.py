@@ -46,6 +46,8 @@ DEFAULTS: dict[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "replay.daemon",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.shuffle.compress": "false",  # blocks of positions: packing them costs more than moving them
     "spark.driver.extraJavaOptions": f"{_JVM} -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}",
 }
 

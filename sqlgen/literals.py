@@ -182,12 +182,17 @@ def octets(text: pa.Array) -> npt.NDArray[np.uint8]:
 
 
 @lru_cache(maxsize=64)
-def _special(form: TextForm) -> tuple[npt.NDArray[np.bool_], str]:
-    """(which bytes make a text special, the pattern that finds them)."""
+def special_bytes(form: TextForm) -> npt.NDArray[np.bool_]:
+    """Which bytes make a text special, so that its literal is put together on its own."""
     found = np.zeros(256, bool)
     found[:32] = True
     found[[127, *map(ord, form.special)]] = True
-    return found, rf"[\x00-\x1f\x7f{re.escape(form.special)}]"
+    return found
+
+
+def _special_pattern(form: TextForm) -> str:
+    """Finds such bytes."""
+    return rf"[\x00-\x1f\x7f{re.escape(form.special)}]"
 
 
 def _characters(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
@@ -198,7 +203,7 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
     if profile.empty_is_null:
         values, problems = _empty_texts(values, column, profile, policy)
     raw = octets(values)
-    special = _special(form)[0][raw].any()
+    special = special_bytes(form)[raw].any()
     if special and not profile.null_byte and (raw == 0).any():
         values, found = _without_nul(values, column, profile, policy)
         problems += found
@@ -241,7 +246,7 @@ def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Pol
 def _special_texts(plain: pa.Array, text: pa.Array, column: Column, profile: Profile) -> pa.Array:
     """Replace the literals of texts with special characters. Such texts are few; each is written on its own."""
     form = profile.text
-    wild = pc.fill_null(pc.match_substring_regex(plain, _special(form)[1]), False).to_numpy(zero_copy_only=False)
+    wild = pc.fill_null(pc.match_substring_regex(plain, _special_pattern(form)), False).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(wild)
     write = _escaped if form.escaped is not None else _joined
     made = [write(value, form) for value in plain.take(pa.array(rows)).to_pylist()]
@@ -264,7 +269,7 @@ def _escaped(value: str, form: TextForm) -> str:
 def _joined(value: str, form: TextForm) -> str:
     """``'a' || CHR(10) || 'b'``: the plain stretches of a text as literals, each special character by its code."""
     pieces = []
-    for number, piece in enumerate(re.split(f"({_special(form)[1]})", value)):
+    for number, piece in enumerate(re.split(f"({_special_pattern(form)})", value)):
         if number % 2:
             pieces.append(form.character.format(ord(piece)))
         elif piece:

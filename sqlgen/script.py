@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlgen.dialects import Profile
+from sqlgen.literals import octets
 
 #: Everything that could end a comment line, turn its direction or not be seen in it, first and last code point: controls, soft hyphen, Arabic
 #: letter mark, zero-width and bidirectional characters, line and paragraph separators, byte order mark, annotations, tags. A table and not a
@@ -31,6 +32,9 @@ def escape_comment(text: pa.Array) -> pa.Array:
     """Text that is safe in a one-line comment: hidden characters as ``\\uXXXX``, null as nothing. Vectorised where there are none to hide,
     which is nearly always."""
     text = pc.fill_null(text, "")
+    raw = octets(text)
+    if not ((raw < 0x20) | (raw >= 0x7F)).any():
+        return text
     wild = pc.match_substring_regex(text, _HIDDEN_PATTERN)
     rows = np.flatnonzero(wild.to_numpy(zero_copy_only=False))
     if not len(rows):

@@ -22,18 +22,18 @@ from sqlgen.literals import Problem, literal_parts
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column
 from sqlgen.statements import (
-    _SLOT,
     EMITTED,
     PROBLEM,
+    SLOT,
     Rendered,
     RenderOptions,
-    _column_pieces,
-    _heads,
-    _insert_pieces,
-    _only_rows,
+    column_pieces,
     float_bounds,
+    heads,
     identity,
+    insert_pieces,
     joined,
+    only_rows,
     outcome_of,
     render,
     shown_columns,
@@ -143,18 +143,18 @@ def _prepared(elements: _Elements, row: int) -> str:
     for (text, null), state in zip(elements.texts, elements.states, strict=True):
         now = _VALUE if state is None else int(state[row])
         parts.append(text if now == _VALUE else null if now == _NULL else "")
-    first, *others = "".join(parts).split(_SLOT)
+    first, *others = "".join(parts).split(SLOT)
     return first + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
 
 
 def _insert(rows: Rows, elements: _Elements, profile: Profile, options: RenderOptions) -> npt.NDArray[np.uint8]:
     columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
-    pieces = _insert_pieces(rows.table, columns, profile, options)
+    pieces = insert_pieces(rows.table, columns, profile, options)
     elements.fixed(pieces[0])
     for column, piece in zip(columns, pieces[1:], strict=True):
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         elements.problems += value.problems
-        elements.add(_SLOT, "", None, [value.joined()])
+        elements.add(SLOT, "", None, [value.joined()])
         elements.fixed(piece)
     return np.zeros(rows.count, np.uint8)
 
@@ -162,14 +162,14 @@ def _insert(rows: Rows, elements: _Elements, profile: Profile, options: RenderOp
 def _changed(rows: Rows, elements: _Elements, profile: Profile, options: RenderOptions) -> npt.NDArray[np.uint8]:
     """The elements of updates and deletes; what becomes of each row."""
     found_by, shown = identity(rows.table, options), shown_columns(rows.table, options)
-    head = _heads(rows.table, rows.op, not rows.table.key, profile, options.names)
+    head = heads(rows.table, rows.op, not rows.table.key, profile, options.names)
     guarded = options.where_columns == "guard" and bool(rows.table.key)
     outcome = np.zeros(rows.count, np.uint8)
     if rows.op is Op.DELETE:
         elements.fixed(head.begin)
         found_by = shown if guarded else found_by
     else:
-        begin, between = head.begin.split(_SLOT)
+        begin, between = head.begin.split(SLOT)
         elements.fixed(begin)
         outcome = _assigned(rows, elements, shown, profile, options)
         elements.fixed(between)
@@ -195,12 +195,12 @@ def _assigned(
             continue
         changed = mask.to_numpy(zero_copy_only=False)
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
-        elements.problems += _only_rows(value.problems, mask)
-        equals = _column_pieces(column, profile, options.names)[0]
+        elements.problems += only_rows(value.problems, mask)
+        equals = column_pieces(column, profile, options.names)[0]
         state = changed.astype(np.uint8)
         if named.any():
             elements.add(", ", "", np.where(changed & named, _VALUE, _ABSENT).astype(np.uint8), [])
-        elements.add(equals + _SLOT, "", state, [value.joined()])
+        elements.add(equals + SLOT, "", state, [value.joined()])
         named |= changed
     return outcome_of(rows, shown, named)
 
@@ -212,9 +212,9 @@ def _condition(
     values = rows.before[column.name]
     in_key = column.name in rows.table.key
     exactly = not in_key and column.type in profile.exact
-    equals, null, between, conjunction = _column_pieces(column, profile, options.names, exactly)
+    equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
-    elements.problems += value.problems if mask is None else _only_rows(value.problems, pa.array(mask))
+    elements.problems += value.problems if mask is None else only_rows(value.problems, pa.array(mask))
     state = None
     if mask is not None or value.body.null_count:
         nulls = value.body.is_null().to_numpy(zero_copy_only=False)
@@ -222,12 +222,12 @@ def _condition(
         if mask is not None:
             state[~mask] = _ABSENT
     if column.type in FLOATS and not in_key:
-        text = f"{lead}{between}{_SLOT}{conjunction}{_SLOT}"
+        text = f"{lead}{between}{SLOT}{conjunction}{SLOT}"
         bounds = float_bounds(values, column, profile)
         literals = [pc.binary_join_element_wise(value.opening, bound, value.closing, "") for bound in bounds]
     else:
         after = profile.exact[column.type][1] if exactly else profile.floats[column.type].typed if column.type in FLOATS else ""
-        text, literals = f"{lead}{equals}{_SLOT}", [value.joined()]
+        text, literals = f"{lead}{equals}{SLOT}", [value.joined()]
         if after:
             literals = [pc.binary_join_element_wise(literals[0], after, "")]
     elements.add(text, lead + null, state, literals)

@@ -31,7 +31,7 @@ EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
 #: How far apart two floats may be and still count as the same in a WHERE, in units in the last place.
 FLOAT_ULPS = 4
 
-_SLOT = "\0"
+SLOT = "\0"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
     """For each row a query for what the table holds under the identity of ``rows.before``."""
     query = exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
-    begin, end = _sql(query, profile).split(_SLOT)
+    begin, end = sql_of(query, profile).split(SLOT)
     condition = _conditions(rows, identity(rows.table, options), profile, options, [])
     return joined([begin, *condition, end], rows.count)
 
@@ -132,36 +132,38 @@ def truncate_statement(table: Table, profile: Profile, names: str) -> str:
     """Empties a table at once; row by row where TRUNCATE could not be rolled back with its unit of recovery."""
     if not profile.truncate:
         return delete_all_statement(table, profile, names)
-    return _sql(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile) + ";"
+    return sql_of(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile) + ";"
 
 
 def delete_all_statement(table: Table, profile: Profile, names: str) -> str:
     """Deletes every row of a table."""
     where = exp.Where(this=exp.Var(this=profile.delete_all)) if profile.delete_all else None
-    return _sql(exp.Delete(this=table_expression(table, profile, names), where=where), profile) + ";"
+    return sql_of(exp.Delete(this=table_expression(table, profile, names), where=where), profile) + ";"
 
 
-def _sql(tree: exp.Expression, profile: Profile) -> str:
+def sql_of(tree: exp.Expression, profile: Profile) -> str:
+    """The text of a tree; what the dialect cannot say is an error."""
     return tree.sql(dialect=profile.sqlglot, unsupported_level=ErrorLevel.RAISE)
 
 
 def _slot() -> exp.Var:
-    return exp.Var(this=_SLOT)
+    return exp.Var(this=SLOT)
 
 
 @lru_cache(maxsize=4096)
-def _insert_pieces(table: Table, columns: tuple[Column, ...], profile: Profile, options: RenderOptions) -> tuple[str, ...]:
+def insert_pieces(table: Table, columns: tuple[Column, ...], profile: Profile, options: RenderOptions) -> tuple[str, ...]:
+    """The text of an INSERT before, between and after its values."""
     names = options.names
     into = exp.Schema(this=table_expression(table, profile, names), expressions=[identifier(c.name, profile, names) for c in columns])
     tree = exp.Insert(this=into, expression=exp.Values(expressions=[exp.Tuple(expressions=[_slot() for _ in columns])]))
-    first, *others = (_sql(tree, profile) + ";").split(_SLOT)
+    first, *others = (sql_of(tree, profile) + ";").split(SLOT)
     if options.keep_identity:  # sqlglot has no node for it
         first = first.removesuffix("VALUES (") + "OVERRIDING SYSTEM VALUE VALUES ("
     return (first, *others)
 
 
 @dataclass(frozen=True)
-class _Head:
+class Head:
     """What goes around the SET list and the conditions of a statement."""
 
     begin: str
@@ -169,7 +171,7 @@ class _Head:
 
 
 @lru_cache(maxsize=4096)
-def _heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> _Head:
+def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> Head:
     """``begin`` up to the SET list of an update (or the conditions of a delete) and ``end`` after the conditions.
 
     ``one_row``: the statement takes one row only, for tables whose rows may be there twice.
@@ -193,12 +195,12 @@ def _heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) ->
         first["limit"] = exp.Limit(expression=exp.Literal.number(1))
     where = exp.Where(this=condition)
     if op is Op.DELETE:
-        text = _sql(exp.Delete(this=target, where=where, **first), profile)
-        before, after = _top(text, one_row, profile).split(_SLOT)
-        return _Head(before, after + ";")
-    text = _sql(exp.Update(this=target, expressions=[_slot()], where=where, **first), profile)
-    begin, between, after = _top(text, one_row, profile).split(_SLOT)
-    return _Head(begin + _SLOT + between, after + ";")
+        text = sql_of(exp.Delete(this=target, where=where, **first), profile)
+        before, after = _top(text, one_row, profile).split(SLOT)
+        return Head(before, after + ";")
+    text = sql_of(exp.Update(this=target, expressions=[_slot()], where=where, **first), profile)
+    begin, between, after = _top(text, one_row, profile).split(SLOT)
+    return Head(begin + SLOT + between, after + ";")
 
 
 def _top(text: str, one_row: bool, profile: Profile) -> str:
@@ -210,16 +212,16 @@ def _top(text: str, one_row: bool, profile: Profile) -> str:
 
 
 @lru_cache(maxsize=16384)
-def _column_pieces(column: Column, profile: Profile, names: str, exactly: bool = False) -> tuple[str, str, str, str]:
+def column_pieces(column: Column, profile: Profile, names: str, exactly: bool = False) -> tuple[str, str, str, str]:
     """``col = ``, ``col IS NULL``, ``col BETWEEN ``, `` AND `` of a column. ``exactly``: what the dialect needs before ``=`` so that only the
     very same text is equal."""
     name = exp.Column(this=identifier(column.name, profile, names))
-    equals = _sql(exp.EQ(this=name, expression=_slot()), profile).split(_SLOT)[0]
+    equals = sql_of(exp.EQ(this=name, expression=_slot()), profile).split(SLOT)[0]
     if exactly:
-        spelled = _sql(name, profile)
+        spelled = sql_of(name, profile)
         equals = spelled + profile.exact.get(column.type, ("", ""))[0] + equals.removeprefix(spelled)
-    null = _sql(exp.Is(this=name.copy(), expression=exp.Null()), profile)
-    between = _sql(exp.Between(this=name.copy(), low=_slot(), high=_slot()), profile).split(_SLOT)
+    null = sql_of(exp.Is(this=name.copy(), expression=exp.Null()), profile)
+    between = sql_of(exp.Between(this=name.copy(), low=_slot(), high=_slot()), profile).split(SLOT)
     return equals, null, between[0], between[1]
 
 
@@ -235,32 +237,32 @@ def _no_single_row(rows: Rows, profile: Profile) -> list[Problem]:
 
 def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
-    pieces = _insert_pieces(rows.table, columns, profile, options)
+    pieces = insert_pieces(rows.table, columns, profile, options)
     problems: list[Problem] = []
     parts: list[Any] = [pieces[0]]
     for column, piece in zip(columns, pieces[1:], strict=True):
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         problems += value.problems
-        parts += [*_flat(value), piece]
-    return _finish(joined(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
+        parts += [*flat_pieces(value), piece]
+    return finish(joined(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
 
 
 def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     found_by = identity(rows.table, options)
     one_row = not rows.table.key
-    head = _heads(rows.table, Op.DELETE, one_row, profile, options.names)
+    head = heads(rows.table, Op.DELETE, one_row, profile, options.names)
     if options.where_columns == "guard" and rows.table.key:
         found_by = shown_columns(rows.table, options)
     problems = _no_single_row(rows, profile)
     condition = _conditions(rows, found_by, profile, options, problems)
-    return _finish(joined([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
+    return finish(joined([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
 
 
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     found_by = identity(rows.table, options)
     one_row = not rows.table.key
-    head = _heads(rows.table, Op.UPDATE, one_row, profile, options.names)
-    begin, between = head.begin.split(_SLOT)
+    head = heads(rows.table, Op.UPDATE, one_row, profile, options.names)
+    begin, between = head.begin.split(SLOT)
     problems = _no_single_row(rows, profile)
     sets, outcome = _assignments(rows, profile, options, problems)
     condition = list(_conditions(rows, found_by, profile, options, problems))
@@ -268,7 +270,7 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
         condition += _guards(rows, found_by, profile, options, problems)
     text = joined([begin, *sets, between, *condition, head.end], rows.count)
     comma = len(begin.encode())
-    return _finish(pc.binary_replace_slice(text, comma, comma + 2, ""), outcome, problems)
+    return finish(pc.binary_replace_slice(text, comma, comma + 2, ""), outcome, problems)
 
 
 def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems: list[Problem]) -> tuple[list[Any], npt.NDArray[np.uint8]]:
@@ -283,8 +285,8 @@ def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems:
             continue
         named |= mask.to_numpy(zero_copy_only=False)
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
-        problems += _only_rows(value.problems, mask)
-        parts.append(_assignment(", " + _column_pieces(column, profile, options.names)[0], value, mask))
+        problems += only_rows(value.problems, mask)
+        parts.append(_assignment(", " + column_pieces(column, profile, options.names)[0], value, mask))
     return parts, outcome_of(rows, shown, named)
 
 
@@ -309,12 +311,13 @@ def _assignment(equals: str, value: Parts, mask: pa.BooleanArray) -> pa.Array:
     return piece if pc.all(mask).as_py() else pc.if_else(mask, piece, "")
 
 
-def _flat(value: Parts) -> list[Any]:
+def flat_pieces(value: Parts) -> list[Any]:
     """A literal as pieces to join; nulls must be said before."""
     return [value.joined()] if value.body.null_count else [value.opening, value.body, value.closing]
 
 
-def _only_rows(problems: list[Problem], mask: pa.Array) -> list[Problem]:
+def only_rows(problems: list[Problem], mask: pa.Array) -> list[Problem]:
+    """The problems of the rows in ``mask``."""
     wanted = mask.to_numpy(zero_copy_only=False)
     return [problem for problem in problems if wanted[problem.row]]
 
@@ -334,7 +337,7 @@ def _condition(
     """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches within a few units in the last place, because
     a value that came another way may differ in its last bit."""
     exactly = not in_key and column.type in profile.exact
-    equals, null, between, conjunction = _column_pieces(column, profile, options.names, exactly)
+    equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
     problems += value.problems
     if column.type in FLOATS and not in_key:
@@ -374,7 +377,7 @@ def _guards(rows: Rows, found_by: tuple[Column, ...], profile: Profile, options:
             continue
         found: list[Problem] = []
         pieces = _condition(rows.before[column.name], column, " AND ", False, profile, options, found)
-        problems += _only_rows(found, mask)
+        problems += only_rows(found, mask)
         parts.append(pc.if_else(mask, joined(pieces, rows.count), ""))
     return parts
 
@@ -392,7 +395,8 @@ def joined(parts: Iterable[str | pa.Array], count: int) -> pa.Array:
     return pc.binary_join_element_wise(*merged, "")
 
 
-def _finish(text: pa.Array, outcome: npt.NDArray[np.uint8], problems: list[Problem]) -> Rendered:
+def finish(text: pa.Array, outcome: npt.NDArray[np.uint8], problems: list[Problem]) -> Rendered:
+    """Statements without those of rows that have a problem, or another outcome."""
     if problems:
         outcome[[problem.row for problem in problems]] = PROBLEM
     if outcome.any():

@@ -26,7 +26,7 @@ from sqlgen.literals import Parts, Problem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
-from sqlgen.statements import EMITTED, Rendered, RenderOptions, _finish, _flat, _only_rows, _sql, joined, outcome_of, shown_columns
+from sqlgen.statements import EMITTED, Rendered, RenderOptions, finish, flat_pieces, joined, only_rows, outcome_of, shown_columns, sql_of
 
 Mask = npt.NDArray[np.bool_]
 
@@ -53,7 +53,7 @@ def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     if rows.op is Op.UPDATE:
         return _updates(rows, profile, options)
     text, problems = _put(rows, profile, options)
-    return _finish(text, np.zeros(rows.count, np.uint8), problems)
+    return finish(text, np.zeros(rows.count, np.uint8), problems)
 
 
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
@@ -61,21 +61,21 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     whole = _whole(rows, shown)
     if not whole.any():
         plain = statements.render(rows, profile, options)
-        return _finish(plain.text, plain.outcome, plain.problems + _unmovable(rows, ~whole & (plain.outcome == EMITTED)))
+        return finish(plain.text, plain.outcome, plain.problems + _unmovable(rows, ~whole & (plain.outcome == EMITTED)))
     outcome = outcome_of(rows, shown, _any_of(rows, (column.name for column in shown)))
     put = pa.array(whole & (outcome == EMITTED))
     text, problems = _put(rows, profile, options)
-    problems = _only_rows(problems, put)
+    problems = only_rows(problems, put)
     moved = _moved(rows)
     if moved.any():
         deleted = statements.render(replace(rows, op=Op.DELETE, after={}, changed={}), profile, options)
-        problems += _only_rows(deleted.problems, pa.array(moved & whole))
+        problems += only_rows(deleted.problems, pa.array(moved & whole))
         text = pc.if_else(pa.array(moved), pc.binary_join_element_wise(deleted.text, text, "\n"), text)
     if not whole.all():
         plain = statements.render(rows, profile, options)
-        problems += _only_rows(plain.problems, pa.array(~whole)) + _unmovable(rows, ~whole & (outcome == EMITTED))
+        problems += only_rows(plain.problems, pa.array(~whole)) + _unmovable(rows, ~whole & (outcome == EMITTED))
         text = pc.if_else(put, text, plain.text)
-    return _finish(text, outcome, problems)
+    return finish(text, outcome, problems)
 
 
 def _whole(rows: Rows, shown: tuple[Column, ...]) -> Mask:
@@ -119,7 +119,7 @@ def _put(rows: Rows, profile: Profile, options: RenderOptions) -> tuple[pa.Array
         if column.name in rows.table.key and value.body.null_count:
             problems += _nulls(value, column)
     parts: list[Any] = []
-    flat: Mapping[int, list[Any]] = {place: _flat(value) for place, value in enumerate(values)}
+    flat: Mapping[int, list[Any]] = {place: flat_pieces(value) for place, value in enumerate(values)}
     for piece in _template(rows.table, columns, profile, options.names):
         parts += flat[piece] if isinstance(piece, int) else [piece]
     return joined(parts, rows.count), problems
@@ -140,7 +140,7 @@ def _template(table: Table, columns: tuple[Column, ...], profile: Profile, names
     """The text that puts a row in place: pieces of text, and where a literal stands the place of its column in ``columns``."""
     make = _Maker(table, columns, profile, names)
     trees = {"conflict": make.conflict, "duplicate": make.duplicate, "merge": make.merge, "replace": make.replace}[profile.upsert.kind]()
-    pieces = "\n".join(_sql(tree, profile) + ";" for tree in trees).split(_MARK)
+    pieces = "\n".join(sql_of(tree, profile) + ";" for tree in trees).split(_MARK)
     return tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
 
 

@@ -22,6 +22,7 @@ import pytest
 import tenacity
 from psycopg import sql
 
+from replay import shortcut
 from replay.errors import TargetError
 from replay.targets import embedded, target_named
 from tests.engines import Place
@@ -51,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture, marker in NEEDS.items():
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
+
+
+@pytest.fixture(autouse=True)
+def every_log_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small logs go the fast way too (:mod:`replay.shortcut`); what both ways make is compared in tests/unit/test_shortcut.py."""
+    monkeypatch.setattr(shortcut, "WORTH", 0)
 
 
 @pytest.fixture(scope="session")

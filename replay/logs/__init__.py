@@ -48,6 +48,11 @@ class Images:
     bad: Mask
     reason: Callable[[int], tuple[str, str, str]]
 
+    def take(self, rows: Index) -> Images:
+        """The images of some of the changes."""
+        before, after = (None if side is None else (side[0][rows], side[1][rows]) for side in (self.before, self.after))
+        return Images(self.buffer, before, after, self.bad[rows], lambda row: self.reason(int(rows[row])))
+
 
 class Walk(Protocol):
     """Where the columns of ``n`` row images of one table version lie. ``bad`` images do not fit the table; nothing said of their columns counts."""
@@ -137,6 +142,10 @@ class LogFile(Protocol):
         ...
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk: ...
+    def image_reading(self, version: int) -> int | None:
+        """The reading under which :func:`replay.images.walk` reads the images of a table version; None where :meth:`walk` is something else."""
+        ...
+
     def unit_fields(self, envelope: Any) -> Mapping[str, pa.Array]: ...
     def trace(self, envelope: Any) -> pa.Array: ...
 

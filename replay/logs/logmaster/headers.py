@@ -27,6 +27,8 @@ class Headers:
     def __init__(self, layout: Layout, block: Bytes) -> None:
         self.layout = layout
         self.block = block
+        self._codes: dict[str, Bytes] = {}
+        self._numbers: dict[str, npt.NDArray[np.int64]] = {}
 
     def __len__(self) -> int:
         return len(self.block)
@@ -37,11 +39,15 @@ class Headers:
 
     def number(self, name: str) -> npt.NDArray[np.int64]:
         """An unsigned big-endian field."""
-        return self.layout.integers(self.block, name)
+        if name not in self._numbers:
+            self._numbers[name] = self.layout.integers(self.block, name)
+        return self._numbers[name]
 
     def code(self, name: str) -> Bytes:
         """A one-character field as its ASCII code."""
-        return TO_ASCII[self.raw(name)[:, 0]]
+        if name not in self._codes:
+            self._codes[name] = TO_ASCII[self.raw(name)[:, 0]]
+        return self._codes[name]
 
     def position(self, name: str) -> Bytes:
         """An LRSN or RBA as ``uint8[n, 10]``."""

@@ -346,7 +346,11 @@ class LogmasterLog:
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk:
         """Where the columns of images of a table version lie."""
-        return images.walk(self.catalog.versions[version].format, buffer, start, end, self.row_readings.get(version, 0))
+        return images.walk(self.catalog.versions[version].format, buffer, start, end, self.image_reading(version))
+
+    def image_reading(self, version: int) -> int | None:
+        """The reading of the row images (:func:`replay.images.layouts`)."""
+        return self.row_readings.get(version, 0)
 
     # -- what comments and tables say ------------------------------------------------------------------------------------------------------
 

@@ -236,6 +236,10 @@ class SolidLog:
         """Where the columns of images of a table version lie."""
         return rows.walk(self.catalog.versions[version].format, buffer, start, end, self.shape.framing)
 
+    def image_reading(self, version: int) -> int | None:
+        """None: these images have a layout of their own."""
+        return None
+
     # -- what comments and tables say ---------------------------------------------------------------------------------------------------
 
     def unit_fields(self, envelope: Entries) -> Mapping[str, pa.Array]:

@@ -1,0 +1,228 @@
+"""The fast way for row changes of plain types: :mod:`replay.kernel` writes their statements straight from the images.
+
+What this module makes for a table version and a kind of change are tables of numbers: how the columns lie (from the row format), the elements of
+the statement (from :mod:`sqlgen.skeleton`), how each character is written. The statements are those of :mod:`replay.decode`, byte for byte; rows that the
+kernel leaves out are decoded there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from replay import ccsid, codecs, images
+from replay.catalog import ColumnFormat, TableVersion
+from replay.errors import InputError
+from replay.logs import Images
+from sqlgen import skeleton
+from sqlgen.dialects import Profile
+from sqlgen.rows import INVERSE, Op
+from sqlgen.schema import SqlType
+from sqlgen.statements import RenderOptions, shown_columns
+
+Index = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+#: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile it).
+WORTH = 50_000
+#: Bytes of statements that room is made for at first, for each byte of images and each row.
+_ROOM = 2
+#: Bytes of a value at most, text apart (as in the kernel).
+_VALUE_ROOM = 40
+_PICTURES = "0000-00-00 00:00:00.000000000000"
+
+
+@cache
+def compiled() -> ModuleType | None:
+    """The kernel; None where Numba is not installed, or cannot work."""
+    try:
+        from replay import kernel
+    except (ImportError, RuntimeError):
+        return None
+    return kernel
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the kernel needs to know of one table version, kind of change and direction."""
+
+    cells: Numbers
+    elements: Numbers
+    pool: Bytes
+    lengths: Bytes
+    codes: Bytes
+
+    def room(self, bounds: Numbers) -> int:
+        """Bytes that the statements of images will probably need, given their (start, end)."""
+        return _ROOM * int((bounds[1::2] - bounds[0::2]).sum()) + int(bounds.shape[1] + 1) * len(self.pool)
+
+    def most(self, bounds: Numbers) -> int:
+        """Bytes that one statement may need."""
+        return len(self.pool) + _VALUE_ROOM * len(self.elements) + 4 * int((bounds[1::2] - bounds[0::2]).sum())
+
+
+@dataclass(frozen=True)
+class Quick:
+    """``text`` one statement a row ('' for none), ``outcome`` of :mod:`sqlgen.statements`, and the rows that were left out."""
+
+    text: pa.StringArray
+    outcome: npt.NDArray[np.uint8]
+    odd: Index
+
+
+class Shortcut:
+    """Statements of one plan, as far as the fast way goes."""
+
+    def __init__(self, undo: bool, profile: Profile, options: RenderOptions) -> None:
+        self.undo, self.profile, self.options = undo, profile, options
+        self._programs: dict[tuple[int, Op], Program | None] = {}
+
+    def statements(self, version: TableVersion, op: Op, image: Images, reading: int) -> Quick | None:
+        """Statements of changes of kind ``op``; None for a table that needs the other way. ``reading`` is that of the row images."""
+        kernel = compiled()
+        if kernel is None:
+            return None
+        if (version.index, op) not in self._programs:
+            self._programs[version.index, op] = _program(kernel, version, op, self.undo, self.profile, self.options, reading)
+        program = self._programs[version.index, op]
+        if program is None:
+            return None
+        sides = [bounds for bounds in (image.before, image.after) if bounds is not None]
+        bounds = np.ascontiguousarray([edge for side in sides for edge in side], np.int64)
+        unusable = image.bad.copy()
+        for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
+            unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
+        bounds[:, unusable] = 0
+        count = bounds.shape[1]
+        buffer = np.asarray(image.buffer).view()
+        buffer.flags.writeable = False  # one kind of array, hence one compilation
+        out = np.empty(program.room(bounds), np.uint8)
+        work = np.zeros((4, 2 * len(program.cells)), np.int64)
+        offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
+        while True:
+            row = kernel.render_rows(
+                buffer,
+                bounds,
+                program.cells,
+                program.elements,
+                program.pool,
+                program.lengths,
+                program.codes,
+                *_moments(),
+                row,
+                work,
+                out,
+                offsets,
+                status,
+            )
+            if row == count:
+                break
+            more = np.empty(len(out) + max(len(out) // 2, program.most(bounds[:, row])), np.uint8)
+            more[: offsets[row]] = out[: offsets[row]]
+            out = more
+        text = pa.StringArray.from_buffers(count, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[: offsets[-1]]))
+        odd = status == kernel.ODD
+        return Quick(text, np.where(odd, 0, status).astype(np.uint8), np.flatnonzero(odd))
+
+
+def _program(
+    kernel: ModuleType, version: TableVersion, op: Op, undo: bool, profile: Profile, options: RenderOptions, reading: int
+) -> Program | None:
+    elements = skeleton.skeleton(version.table, INVERSE[op] if undo else op, profile, options)
+    cells = list(images.layouts(version.format))[reading]
+    if elements is None or any(column.lob for column in version.format.columns) or any(cell.unit != 1 for cell in cells):
+        return None
+    shown = {column.name for column in shown_columns(version.table, options)}
+    charsets: list[int] = []
+    table = np.zeros((len(cells), 8), np.int64)
+    for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
+        table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
+        if column.column.name in shown:
+            kind = _kind(kernel, column, cell, options)
+            if kind is None:
+                return None
+            table[place, kernel.KIND], table[place, kernel.SCALE], table[place, kernel.SHOWN] = kind, column.scale, 1
+            if kind in (kernel.TEXT, kernel.TEXT_STRIPPED):
+                assert column.ccsid is not None
+                charsets += [] if column.ccsid in charsets else [column.ccsid]
+                table[place, kernel.CHARSET] = charsets.index(column.ccsid)
+    lengths, codes = _characters(tuple(charsets), skeleton.texts(profile, options))
+    return Program(table, *_elements(kernel, elements, version, op is not Op.UPDATE, undo), lengths, codes)
+
+
+def _kind(kernel: ModuleType, column: ColumnFormat, cell: images.Cell, options: RenderOptions) -> int | None:
+    """How the kernel says a column's values; None where it cannot."""
+    kind = column.column.type
+    if column.raw:
+        return None
+    if kind in (SqlType.CHAR, SqlType.VARCHAR):
+        if not _single(column.ccsid):
+            return None
+        stripped = kind is SqlType.CHAR and options.policy.char_padding == "strip"
+        return int(kernel.TEXT_STRIPPED if stripped else kernel.TEXT)
+    if cell.variable or images.unusable(column, cell.width):
+        return None
+    if kind is SqlType.DECIMAL and not 0 <= column.scale <= 31:
+        return None
+    known = {SqlType.DECIMAL: kernel.PACKED, SqlType.DATE: kernel.DATE, SqlType.TIME: kernel.TIME, SqlType.TIMESTAMP: kernel.TIMESTAMP}
+    return int(known.get(kind, kernel.INTEGER))
+
+
+def _single(number: int | None) -> bool:
+    """Whether a CCSID is known, with one byte for each character."""
+    try:
+        return number is not None and ccsid.charset_of(number).kind == "single"
+    except InputError:
+        return False
+
+
+def _elements(
+    kernel: ModuleType, elements: tuple[skeleton.Element, ...], version: TableVersion, alone: bool, undo: bool
+) -> tuple[Numbers, Bytes]:
+    """The elements as numbers, and the pool of their texts. ``alone``: there is one image, whatever its side is called."""
+    table = np.zeros((len(elements), 9), np.int64)
+    pool = b""
+    when = {"always": kernel.ALWAYS, "changed": kernel.CHANGED, "assigned": kernel.ASSIGNED}
+    for row, element in enumerate(elements):
+        after = (element.side == "after") != undo
+        table[row, kernel.COLUMN] = version.index_of(element.column) if element.column else -1
+        table[row, kernel.SIDE] = kernel.AFTER if after and not alone else kernel.BEFORE
+        table[row, kernel.WHEN] = when[element.when]
+        for place, text in ((kernel.PREFIX, element.prefix), (kernel.NULL, element.null), (kernel.SUFFIX, element.suffix)):
+            table[row, place] = len(pool)
+            pool += text.encode()
+            table[row, place + 1] = len(pool)
+    return table, np.frombuffer(pool, np.uint8)
+
+
+@lru_cache(maxsize=256)
+def _characters(charsets: tuple[int, ...], texts: skeleton.Texts) -> tuple[Bytes, Bytes]:
+    """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written as; 0 bytes where the text is not plain."""
+    lengths, codes = np.zeros((len(charsets), 256), np.uint8), np.zeros((len(charsets), 256, 4), np.uint8)
+    for place, number in enumerate(charsets):
+        points = ccsid.charset_of(number).single
+        assert points is not None
+        for byte, point in enumerate(points.tolist()):
+            if point == ccsid.UNDEFINED or (point < 128 and texts.special[point]):
+                continue
+            written = (texts.quote if point == ord("'") else chr(point)).encode()
+            if len(written) > codes.shape[2]:
+                continue
+            lengths[place, byte] = len(written)
+            codes[place, byte, : len(written)] = list(written)
+    return lengths, codes
+
+
+@cache
+def _moments() -> tuple[Bytes, npt.NDArray[np.bool_]]:
+    """How moments are written, and by separator what may stand in its place (256 more entries for EBCDIC)."""
+    accepted = np.zeros((128, 512), bool)
+    for separator, bytes_of in codecs.ACCEPTED_BYTES.items():
+        accepted[ord(separator)] = bytes_of
+    return np.frombuffer(_PICTURES.encode(), np.uint8), accepted
