@@ -15,8 +15,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from replay import order
-from replay.changes import RECORD, Change, Envelope, distinct, take_records
+from replay import codecs, order
+from replay.changes import RECORD, Change, Envelope, distinct, place_of, take_records
 from replay.decode import Problem, RowDecoder
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
@@ -100,12 +100,13 @@ class BucketReader(ABC, Generic[Made]):
     """Reads the blocks of one bucket; :meth:`run` writes what :meth:`_make` makes of its changes to ``output``, and returns what became of them."""
 
     def __init__(self, plan: Plan, log: LogFile, blocks: Iterable[bytes], output: Output, profile: Profile) -> None:
-        records = np.concatenate([np.frombuffer(block, RECORD) for block in blocks])
+        records = np.frombuffer(b"".join(blocks), RECORD)
         self.plan, self.log, self.output, self.profile = plan, log, output, profile
         self.records = take_records(records, order.commit_order(records))
         self.tally = Tally()
-        same = (self.records["commit"][1:] == self.records["commit"][:-1]) & (self.records["unit"][1:] == self.records["unit"][:-1])
+        same = self._like_the_one_before("commit", "unit")
         self.unit_start = np.concatenate([[0], np.flatnonzero(~same) + 1]).astype(np.int64)
+        self.unit_heads = take_records(self.records, self.unit_start)
         self.unit_of = np.zeros(len(self.records), np.int64)
         self.unit_of[self.unit_start[1:]] = 1
         self.unit_of = np.cumsum(self.unit_of)
@@ -114,6 +115,15 @@ class BucketReader(ABC, Generic[Made]):
         self.twice = self._duplicates()
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
+
+    def _like_the_one_before(self, *names: str) -> Mask:
+        """Which records but the first are the same as their neighbour in fields of bytes."""
+        rows = self.records.view(np.uint8).reshape(len(self.records), RECORD.itemsize)
+        same = np.ones(max(len(rows) - 1, 0), bool)
+        for name in names:
+            field = rows[:, place_of(name)]
+            same &= codecs.equal_rows(field[1:], field[:-1])
+        return same
 
     @abstractmethod
     def _make(self, changes: Changes) -> Made:
@@ -136,8 +146,7 @@ class BucketReader(ABC, Generic[Made]):
 
     def commits(self) -> bytes:
         """:attr:`BucketResult.units`."""
-        starts = self.records[self.unit_start]
-        return np.concatenate([octets_of(starts["commit"]), octets_of(starts["unit"])], axis=1).tobytes()
+        return np.concatenate([octets_of(self.unit_heads["commit"]), octets_of(self.unit_heads["unit"])], axis=1).tobytes()
 
     # -- cutting ----------------------------------------------------------------------------------------------------------------------
 
@@ -200,9 +209,8 @@ class BucketReader(ABC, Generic[Made]):
         twice = np.zeros(len(records), bool)
         if len(records) < 2:
             return twice
-        same = self.unit_of[1:] == self.unit_of[:-1]
-        for name in ("position", "segment"):
-            same &= records[name][1:] == records[name][:-1]
+        same = (self.unit_of[1:] == self.unit_of[:-1]) & self._like_the_one_before("position")
+        same &= records["segment"][1:] == records["segment"][:-1]
         rows = np.flatnonzero(same) + 1
         if len(rows):
             here, before = self._envelope(records[rows]), self._envelope(records[rows - 1])
@@ -213,10 +221,10 @@ class BucketReader(ABC, Generic[Made]):
         """Units in the plan's quarantine: their records disagree about the commit position, so the log cannot be trusted about them."""
         if not self.plan.quarantine:
             return np.zeros(len(self.unit_start), bool)
-        units = [row.tobytes() for row in self.records["unit"][self.unit_start]]
+        units = [row.tobytes() for row in self.unit_heads["unit"]]
         bad = np.array([unit in self.plan.quarantine for unit in units], bool)
         for row in np.flatnonzero(bad):
-            record = self.records[self.unit_start[row]]
+            record = self.unit_heads[row]
             expected = "one UORCOMMITLRSN in all records of the unit"
             self._finding(
                 "LR2016",
@@ -231,7 +239,7 @@ class BucketReader(ABC, Generic[Made]):
 
     def _units_of_one_commit(self) -> Mask:
         """Units that share one commit record: a record of one claims to be of the other, so neither is known to be whole."""
-        starts = self.records[self.unit_start]
+        starts = self.unit_heads
         bad = np.zeros(len(starts), bool)
         same = np.flatnonzero(starts["commit"][1:] == starts["commit"][:-1])
         if not len(same):
@@ -308,10 +316,10 @@ class BucketReader(ABC, Generic[Made]):
     def _check_units(self, changes: Changes) -> None:
         """What is a fact of the unit must be the same in all its records."""
         own = changes.records["unit_facts"][changes.head]
-        rows = np.flatnonzero(own != self.records["unit_facts"][self.unit_start[changes.unit]])
+        rows = np.flatnonzero(own != self.unit_heads["unit_facts"][changes.unit])
         if not len(rows):
             return
-        here, first = self._headers(changes, rows), self._envelope(self.records[self.unit_start[changes.unit[rows]]])
+        here, first = self._headers(changes, rows), self._envelope(self.unit_heads[changes.unit[rows]])
         for field, one, other in (
             ("UORDISP", here.unit_disposition(), first.unit_disposition()),
             ("UORIDLRSN", here.unit_position(), first.unit_position()),
@@ -372,7 +380,7 @@ class BucketReader(ABC, Generic[Made]):
         failed_units = np.unique(changes.unit[changes.outcome == FAILED])
         for unit in failed_units[~self.bad_units[failed_units]]:
             self.bad_units[unit] = True
-            key = self.records["unit"][self.unit_start[unit]].tobytes()
+            key = self.unit_heads["unit"][unit].tobytes()
             self.tally.quarantined_units.setdefault(key, "a record of the unit is damaged")
         shown = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         if chunk.pieces > 1 and chunk.piece == 0:

@@ -189,6 +189,13 @@ def opaque(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.void]:
     return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)
 
 
+def place_of(name: str) -> slice:
+    """Where a field of :data:`RECORD` lies within the bytes of a record."""
+    assert RECORD.fields is not None
+    kind, place = RECORD.fields[name][:2]
+    return slice(place, place + kind.itemsize)
+
+
 def take_records(records: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.void]:
     """``records[rows]`` of dtype :data:`RECORD`, each copied as a whole; NumPy would copy field by field."""
     return np.ascontiguousarray(records).view(f"V{RECORD.itemsize}")[rows].view(RECORD)

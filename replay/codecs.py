@@ -50,6 +50,18 @@ def halfwords(buf: Bytes, start: Index) -> Index:
     return windows[start].astype(np.int64)
 
 
+def equal_rows(one: Bytes, other: Bytes) -> Mask:
+    """Which rows of two blocks ``uint8[n, w]`` are equal, ``w`` at least 1; ``other`` may have one row for all. Compared by machine words, the last of
+    which may overlap the one before."""
+    width = one.shape[1]
+    word = max(size for size in (1, 2, 4, 8) if size <= width)
+    same = np.ones(len(one), bool)
+    for place in (*range(0, width - word, word), width - word):
+        mine, theirs = (block[:, place : place + word].view(f"u{word}")[:, 0] for block in (one, other))
+        same &= mine == theirs
+    return same
+
+
 def gather_padded(buf: Bytes, start: Index, length: Index, width: int) -> Bytes:
     """The first ``min(length, width)`` bytes from every ``start``, padded with zeros to ``uint8[n, width]``.
 

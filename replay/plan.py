@@ -174,7 +174,7 @@ def commit_prefix(commit: npt.NDArray[np.void]) -> npt.NDArray[np.uint64]:
     return np.ascontiguousarray(raw[:, :8]).view(">u8").astype(np.uint64).reshape(-1)
 
 
-def make_plan(log: LogFile, mode: str, selection: Selection, options: ScriptOptions, split_bytes: int = 64 << 20) -> Plan:
+def make_plan(log: LogFile, mode: str, selection: Selection, options: ScriptOptions, split_bytes: int = 128 << 20) -> Plan:
     """Index the data files, sample the commit positions of what is selected, and cut.
 
     Raises InputError where a file's framing is damaged; UsageError (LR1001) and SqlgenError (LR3013) for an upsert that cannot be had.

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, take_records, unit_facts
+from replay.changes import RECORD, TABLE_EVENTS, Change, Envelope, opaque, place_of, take_records, unit_facts
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
 from replay.plan import Plan
@@ -19,7 +19,7 @@ from replay.report import Tally
 from replay.selection import INCOMPLETE, Facts, Verdicts, balance_of, decide
 
 #: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the cache.
-BATCH = 65_536
+BATCH = 16_384
 #: The code of a unit that is set aside because the log marks it.
 INCOMPLETE_UNIT = "LR3004"
 
@@ -98,11 +98,11 @@ def sort_records(
     kept: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
     """The rows ``kept`` of a batch as sort records (dtype :data:`replay.changes.RECORD`)."""
-    records = np.zeros(len(kept) * RECORD.itemsize, np.uint8).view(RECORD)
+    octets = np.zeros((len(kept), RECORD.itemsize), np.uint8)
     rows: slice | npt.NDArray[np.int64] = slice(None) if len(kept) == len(envelope) else kept
-    records["commit"] = opaque(envelope.commit())[rows]
-    records["unit"] = opaque(envelope.unit())[rows]
-    records["position"] = opaque(envelope.log_position())[rows]
+    for name, raw in (("commit", envelope.commit()), ("unit", envelope.unit()), ("position", envelope.log_position())):
+        octets[:, place_of(name)] = raw[rows]
+    records = octets.reshape(-1).view(RECORD)
     records["segment"] = envelope.segment()[rows]
     records["segments"] = envelope.segments()[rows]
     records["change"] = change[rows]

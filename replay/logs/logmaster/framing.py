@@ -14,6 +14,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from replay import codecs
 from replay.errors import InputError, Where
 
 Bytes = npt.NDArray[np.uint8]
@@ -212,14 +213,10 @@ def _walk_parallel(buffer: Bytes, framing: Framing, shape: Shape, start: int, st
     if (position[:-1] != goal[:-1]).any():
         return None
     chain = np.concatenate([step[0] for step in steps])
-    order = np.argsort(chain, kind="stable")
+    order = np.argsort(chain.astype(np.uint16) if len(chains) <= 1 << 16 else chain, kind="stable")  # sorting 16 bits is counting
     offsets = np.concatenate([step[1] for step in steps])[order]
     lengths = np.concatenate([step[2] for step in steps])[order].astype(np.int32)
     return Block(start, int(position[-1]), first_record, offsets, lengths)
-
-
-def _halfword(buffer: Bytes, place: Index) -> Index:
-    return (buffer[place].astype(np.int64) << 8) | buffer[place + 1]
 
 
 def _next(buffer: Bytes, framing: Framing, shape: Shape, here: Index) -> tuple[Index | None, Index]:
@@ -227,17 +224,19 @@ def _next(buffer: Bytes, framing: Framing, shape: Shape, here: Index) -> tuple[I
     if framing is Framing.RDW:
         if int(here.max()) + 4 > len(buffer):
             return None, here
-        size = _halfword(buffer, here)
-        if (size <= 4).any() or buffer[here + 2].any() or buffer[here + 3].any():
+        words: npt.NDArray[np.uint32] = np.ndarray((len(buffer) - 3,), ">u4", buffer, 0, (1,))
+        word = words[here].astype(np.int64)
+        size = word >> 16
+        if (size <= 4).any() or (word & 0xFFFF).any():
             return None, here
         return here + size, size - 4
     if int(here.max()) + shape.header + 2 > len(buffer):
         return None, here
-    header = _halfword(buffer, here)
+    header = codecs.halfwords(buffer, here)
     if (header != shape.header).any():
         return None, here
     alone = _starts_record(buffer, shape, here + header)  # a record may end with its header
-    size = np.where(alone, header, header + _halfword(buffer, here + header))
+    size = np.where(alone, header, header + codecs.halfwords(buffer, here + header))
     if not _starts_record(buffer, shape, here + size).all():
         return None, here
     return here + size, size

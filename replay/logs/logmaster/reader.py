@@ -215,8 +215,7 @@ class LogmasterLog:
         """(field, what is expected of it, records that break it)."""
         yield "LENGTH", f"a record of at least {self.shape.header} bytes", lengths < self.shape.header
         yield "LENGTH", f"{self.shape.header}, as in the other records", envelope.number("LENGTH") != self.shape.header
-        ident = np.frombuffer(self.shape.system_id, np.uint8)
-        yield "SYSTEMID", f"{self.shape.system_id.decode('cp037')!r}", (envelope.raw("SYSTEMID") != ident).any(axis=1)
+        yield "SYSTEMID", f"{self.shape.system_id.decode('cp037')!r}", ~self._of_this_system(envelope)
         yield "CHANGE TYPE", "a known change type: UB, I, IL, D, DM, DT, DR, E, CO, CM or SC", change == 0
         for name, codes, meaning in (
             ("LOGRECDISP", "CASO", "C, A, S or O"),
@@ -235,10 +234,12 @@ class LogmasterLog:
         needs_table = (change > 0) & (change <= Change.EXCHANGE)
         yield "TBOBID", "a table that a DTBI record of the control file describes", needs_table & (version < 0)
 
+    def _of_this_system(self, envelope: Headers) -> Mask:
+        return codecs.equal_rows(envelope.raw("SYSTEMID"), np.frombuffer(self.shape.system_id, np.uint8)[None, :])
+
     def names_its_unit(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
         """Whether what identifies the unit of recovery can be believed although something else in the header is wrong."""
-        ident = np.frombuffer(self.shape.system_id, np.uint8)
-        good: Mask = (lengths >= self.control.header.size) & (envelope.raw("SYSTEMID") == ident).all(axis=1)
+        good: Mask = (lengths >= self.control.header.size) & self._of_this_system(envelope)
         good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _all_digits(envelope.commit_time())
         return good & envelope.commit().any(axis=1) & envelope.unit()[:, :10].any(axis=1)
 
