@@ -199,7 +199,7 @@ class BucketReader(ABC, Generic[Made]):
 
     def _headers(self, changes: Changes, rows: Index) -> Envelope:
         """The headers of some changes, that of the first record of each."""
-        return self._envelope(changes.records[changes.head[rows]])
+        return self._envelope(take_records(changes.records, changes.head[rows]))
 
     # -- checks over the whole bucket ---------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from replay import codecs, order
 from replay.bucket import FAILED, BucketReader, BucketResult, Changes, Chunk, Index, Mask, WrittenFile, octets_of
-from replay.changes import ORIGINS, ROW_CHANGES, TABLE_EVENTS, Change
+from replay.changes import ORIGINS, ROW_CHANGES, TABLE_EVENTS, Change, take_records
 from replay.datasets import DatasetSink
 from replay.formats import FACTS, OPS, Dataset, Datasets, Format, definition_of, format_of, structure_dataset
 from replay.formats.values import cast
@@ -129,7 +129,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         starts = order.run_starts(unit)
         of_unit = pa.array(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(unit)))))
         first = self._headers(changes, ordered[starts])
-        records = changes.records[changes.head[ordered]]
+        records = take_records(changes.records, changes.head[ordered])
         text = self.log.unit_fields(first)
         names = {name: _known(text.get(key), self.unknown, fact, len(starts)) for name, key, fact in _NAMES}
         connection = pa.array([raw.decode("utf-8", "replace").rstrip() for raw in first.name("connection").tolist()], pa.string())

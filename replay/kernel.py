@@ -22,7 +22,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 #: Compiles a function. Without ``_nrt`` (Numba's counting of references to arrays), which takes two thirds of the time: nothing is allocated here.
 _machine_code: Callable[[_Function], _Function] = njit(cache=True, _nrt=False)  # type: ignore[call-overload]
 
-#: What became of a row: a statement; an update without a change; one that changes excluded columns only; not for us.
+#: What became of a row (the first three as in :mod:`sqlgen.statements`): a statement; an update without a change; one that changes excluded columns
+#: only; not for us.
 EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, ODD = 0, 1, 2, 3
 
 #: Columns of the table of cells: how a column lies in an image, how its value is said, and whether statements may name it.

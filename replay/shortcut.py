@@ -35,6 +35,8 @@ WORTH = 50_000
 _ROOM = 2
 #: Bytes of a value at most, text apart (as in the kernel).
 _VALUE_ROOM = 40
+#: Bytes that an Arrow string array can address.
+_MOST = (1 << 31) - 1
 _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 
@@ -126,6 +128,8 @@ class Shortcut:
             more = np.empty(len(out) + max(len(out) // 2, program.most(bounds[:, row])), np.uint8)
             more[: offsets[row]] = out[: offsets[row]]
             out = more
+        if offsets[-1] > _MOST:
+            return None
         text = pa.StringArray.from_buffers(count, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[: offsets[-1]]))
         odd = status == kernel.ODD
         return Quick(text, np.where(odd, 0, status).astype(np.uint8), np.flatnonzero(odd))
