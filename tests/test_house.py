@@ -25,6 +25,7 @@ LONGEST_MODULE = 800
 #: Top-level package -> the only modules that may import it.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "pyspark": ("replay.spark", "replay.daemon"),
+    "numba": ("replay.kernel",),
     "py4j": ("replay.spark",),
     "networkx": ("replay.graph",),
     "sqlglot": ("sqlgen",),

@@ -553,3 +553,19 @@ def test_log_timestamp_round_trip(date: str, time: str, fraction: int) -> None:
 def test_a_column_too_large_for_arrow_is_refused() -> None:
     with pytest.raises(InputError, match="2 GB"):
         codecs._strings(pa.string(), np.empty(0, np.uint8), np.array([0, 1 << 31]), None)
+
+
+@given(
+    st.integers(1, 25).flatmap(
+        lambda width: st.lists(st.tuples(*[st.lists(st.integers(0, 2), min_size=width, max_size=width)] * 2), max_size=20)
+    )
+)
+def test_equal_rows_compares_every_byte(rows: list[tuple[list[int], list[int]]]) -> None:
+    """Of fields within wider rows, as they lie in headers and records; against a row each, and against one for all."""
+    if not rows:
+        return
+    wide = np.zeros((len(rows), 2, len(rows[0][0]) + 3), np.uint8)
+    wide[:, :, 1:-2] = rows
+    one, other = wide[:, 0, 1:-2], wide[:, 1, 1:-2]
+    assert codecs.equal_rows(one, other).tolist() == [mine == theirs for mine, theirs in rows]
+    assert codecs.equal_rows(one, other[:1]).tolist() == [mine == rows[0][1] for mine, _ in rows]
