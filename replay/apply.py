@@ -230,8 +230,9 @@ class Applier:
         self._base: Position
         self._ready: set[int] = set()
 
-    def run(self, told: Callable[[int], None] = lambda _: None) -> Progress:
-        """Apply everything; ``told`` hears the statements committed so far.
+    def run(self, told: Callable[[int], None] = lambda _: None, last: Callable[[Session], None] = lambda _: None) -> Progress:
+        """Apply everything; ``told`` hears the statements committed so far. ``last`` is done in the end; where the connection is lost in it, it is done
+        again, after what the server lost with it.
 
         Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when somebody else moves the position, ConnectionLost
         or Transient when trying again did not help. What was committed before stays, and the position says so.
@@ -247,6 +248,7 @@ class Applier:
                         self._settle_in_order(group)
                     told(self.done.statements)
                 self._catch_up()
+                last(self.session())
             except ConnectionLost:
                 losses = losses + 1 if self.done.units == seen else 1
                 seen = self.done.units

@@ -542,10 +542,12 @@ class _Doing:
         )
         began = time.perf_counter()
         outcome = "interrupted"
+        moved: list[str] = []
         try:
-            done = applier.run(lambda count: told("applying", count, self.ahead.statements))
+            done = applier.run(
+                lambda count: told("applying", count, self.ahead.statements), lambda session: moved.extend(self._sequences(session, tally))
+            )
             outcome = "done"
-            moved = self._sequences(applier.session(), tally)
         except LogReplayError as error:
             outcome = str(error).partition("\n")[0]
             raise

@@ -55,9 +55,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def every_log_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def every_log_is_worth_it() -> Iterator[None]:
     """Small logs go the fast way too (:mod:`replay.shortcut`); what both ways make is compared in tests/unit/test_shortcut.py."""
-    monkeypatch.setattr(shortcut, "WORTH", 0)
+    with pytest.MonkeyPatch.context() as patch:  # the fixture ``monkeypatch`` would be undone after all others then
+        patch.setattr(shortcut, "WORTH", 0)
+        yield
 
 
 @pytest.fixture(scope="session")
