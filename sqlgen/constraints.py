@@ -6,6 +6,7 @@ where only one table of the log has it. Statements about other tables, and every
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -217,8 +218,13 @@ def schema_statements(text: str, dialect: str) -> tuple[exp.Expr, ...]:
     turn. SqlgenError LR1010 when it is not SQL of the dialect."""
     if dialect in OWN_DIALECTS:
         import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
+    log = logging.getLogger("sqlglot")
+    level = log.level
+    log.setLevel(logging.ERROR)  # it warns of each statement that it does not understand; we refuse those that matter
     try:
         return tuple(tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None)
     except SqlglotError as error:
         message = str(error).splitlines()[0]
         raise SqlgenError("LR1010", f"the schema is not {dialect} SQL: {message}", "Name its dialect with --schema-dialect") from None
+    finally:
+        log.setLevel(level)

@@ -418,6 +418,14 @@ def test_keys_are_read_from_ddl(text: str, keys: list[Any], foreign: list[Foreig
     assert bool(found.unused) == ("abs" in text or "WHERE" in text)
 
 
+def test_statements_that_do_not_matter_are_passed_over_in_silence(caplog: pytest.LogCaptureFixture) -> None:
+    """sqlglot would warn of each on stderr."""
+    text = "CREATE TABLE a.b (c INT PRIMARY KEY); ALTER TABLE a.b OWNER TO bob; CREATE POLICY p ON a.b USING (true)"
+    table = Table("A", "B", (Column("C", SqlType.INTEGER),))
+    assert parse_constraints(text, "postgres", [table]).keys == (("A.B", ("C",)),)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize(
     "text",
     [
