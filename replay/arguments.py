@@ -506,13 +506,16 @@ def _add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None
         "--where", metavar="SQL", help="only changes whose values satisfy a condition: before.col, after.col, or col (either image)"
     )
     group.add_argument(
-        "--ri", choices=("apply", "skip"), default="apply", help="changes caused by RI: skip where the target's foreign keys do the same"
+        "--ri",
+        choices=("apply", "skip"),
+        default="apply",
+        help="changes caused by RI (with or without a trigger): skip where the target's foreign keys do the same",
     )
     group.add_argument(
         "--triggers",
         choices=("apply", "skip"),
         default="apply",
-        help="changes caused by triggers: skip where the target's triggers do the same",
+        help="changes caused by triggers alone: skip where the target's triggers do the same",
     )
     group.add_argument(
         "--incomplete",
@@ -532,7 +535,7 @@ def _add_range(group: Any) -> None:
         "--until-time",
         type=partial(_time, True),
         metavar="T",
-        help="latest commit time, inclusive; 10:15 means up to the end of that minute",
+        help="latest commit time, inclusive; '2026-03-02 10:15' means up to the end of that minute",
     )
     group.add_argument("--include-aborted", action="store_true", help="show rolled back work too, as comments")
 

@@ -381,7 +381,7 @@ class BucketReader(ABC, Generic[Made]):
         for unit in failed_units[~self.bad_units[failed_units]]:
             self.bad_units[unit] = True
             key = self.unit_heads["unit"][unit].tobytes()
-            self.tally.quarantined_units.setdefault(key, "a record of the unit is damaged")
+            self.tally.quarantined_units.setdefault(key, "a change of the unit is damaged, or cannot be written")
         shown = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         if chunk.pieces > 1 and chunk.piece == 0:
             self.output.mark()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import tempfile
 import threading
@@ -39,6 +40,10 @@ class Bundle:
     exit_code: int
 
 
+#: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
+_OURS = re.compile(r"manifest\.json|PLAN\.md|\d{2,}-.+\.sql|part-\d+(-\d+)?\.\w+")
+
+
 def write_file(path: Path, text: str) -> None:
     """Write one file whole or not at all. UsageError (LR1002) for a folder."""
     if path.is_dir():
@@ -56,12 +61,25 @@ def check_output(folder: Path, overwrite: bool) -> None:
     if folder.is_dir() and any(folder.iterdir()):
         if not overwrite:
             raise UsageError("LR1002", f"{folder} is not empty", hint="Name another folder, or use --overwrite to replace a bundle")
-        if not (folder / "manifest.json").is_file():
-            raise UsageError(
-                "LR1002",
-                f"{folder} is not empty and holds no manifest.json, so it is not a bundle",
-                hint="--overwrite replaces bundles only",
-            )
+        strange = _strange(folder)
+        if strange is not None:
+            raise UsageError("LR1002", f"{folder} {strange}, so it is not a bundle", hint="--overwrite replaces bundles only")
+
+
+def _strange(folder: Path) -> str | None:
+    """Why a folder is no bundle of ours, or holds more than that; None where it may be replaced."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "is not empty and holds no manifest.json"
+    except (OSError, ValueError):
+        return "holds a manifest.json that cannot be read"
+    if not isinstance(manifest, dict) or not str(manifest.get("program", "")).startswith("logreplay "):
+        return "holds a manifest.json that logreplay did not write"
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir() and not _OURS.fullmatch(path.name):
+            return f"holds {path.relative_to(folder)}, which logreplay did not write"
+    return None
 
 
 def write_bundle(

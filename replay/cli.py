@@ -45,7 +45,7 @@ from sqlgen.mapping import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
 from sqlgen.schema_script import schema_script
-from sqlgen.statements import RenderOptions, identity
+from sqlgen.statements import RenderOptions, identity, shown_columns
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -108,6 +108,10 @@ def _inspect(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="logreplay-") as scratch:
         family = source_named(arguments.source)
         log = _open(arguments, family, scratch)
+        if arguments.record is None and arguments.hex:
+            raise UsageError("LR1001", "found --hex without --record; expected the number of a record", hint="For example --record 7 --hex")
+        if arguments.record is not None and arguments.json:
+            raise UsageError("LR1001", "found --record with --json; expected one of them: a record is shown as text")
         if arguments.record is not None:
             for line in family.dump_record(log, arguments.record, arguments.file, arguments.hex):
                 print(line)
@@ -281,6 +285,7 @@ def _export(arguments: argparse.Namespace) -> int:
         unknown = frozenset(family.capabilities.unknown)
         export = Export(arguments.format, arguments.parquet_types, arguments.csv_null, arguments.schemas, log.source, unknown)
         versions = _taken(log, selection)
+        _check_columns(versions, options.render)
         check_datasets(versions, export, options)
         if selection.where:
             ValueFilter(selection.where, log.catalog)
@@ -525,7 +530,7 @@ def _selection(arguments: argparse.Namespace) -> Selection:
         correlations=tuple(arguments.correlation),
         connections=tuple(arguments.connection),
         members=tuple(arguments.member),
-        where=arguments.where,
+        where=_condition(arguments.where),
         columns=tuple(arguments.columns),
         exclude_columns=tuple(arguments.exclude_columns),
         include_aborted=arguments.include_aborted,
@@ -556,6 +561,12 @@ def _at(log: LogFile, position: bytes | None, last: bool) -> bytes | None:
     return placed
 
 
+def _condition(text: str | None) -> str | None:
+    if text == "":
+        raise UsageError("LR1003", "found an empty --where; expected a condition", hint="Is a variable of the shell not set?")
+    return text
+
+
 def _placed(selection: Selection, log: LogFile) -> Selection:
     """Positions and units as the user gave them, placed as this log places them."""
     bounds: dict[str, Any] = {
@@ -572,11 +583,22 @@ def _check(log: LogFile, selection: Selection, options: ScriptOptions) -> list[s
     profile = profile_named(options.dialect)
     latest = {version.name: version for version in taken}
     check_collisions([version.table for version in latest.values()], profile, options.names)
+    _check_columns(taken, options.render)
     for version in taken:
         identity(version.table, options.render)
     if selection.where:
         ValueFilter(selection.where, log.catalog)
     return log.warnings(taken)
+
+
+def _check_columns(taken: Sequence[TableVersion], render: RenderOptions) -> None:
+    """UsageError (LR1004) for a glob of ``--columns`` or ``--exclude-columns`` that no column matches: its writer meant one."""
+    for option, globs in (("--columns", render.columns), ("--exclude-columns", render.exclude_columns)):
+        for glob in globs:
+            only = RenderOptions(columns=(glob,))
+            if not any(shown_columns(version.table, only) for version in taken):
+                hint = "Columns are named NAME or OWNER.TABLE.NAME, with * and ?; logreplay inspect shows them"
+                raise UsageError("LR1004", f"found {option} {glob}; expected a column of the tables that are taken", hint=hint)
 
 
 def _taken(log: LogFile, selection: Selection) -> list[TableVersion]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -30,9 +31,9 @@ if __name__ == "__main__":
 
     from pyspark import daemon
 
-    import replay.stages  # noqa: F401
-    from replay.shortcut import compiled
+    import replay.stages
 
-    compiled()
+    with suppress(ImportError, RuntimeError):
+        import replay.kernel  # noqa: F401
     gc.freeze()  # Spark collects garbage after each task, and would look through all modules each time
     daemon.manager()

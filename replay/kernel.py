@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import config, njit
+
+if getattr(config, "DISABLE_JIT", False):
+    raise ImportError("NUMBA_DISABLE_JIT is set: these functions mean something else as Python")
 
 Array = npt.NDArray[Any]
 #: Indexes are unsigned, so that the machine code need not look whether they count from the end.

@@ -40,16 +40,6 @@ _MOST = (1 << 31) - 1
 _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 
-@cache
-def compiled() -> ModuleType | None:
-    """The kernel; None where Numba is not installed, or cannot work."""
-    try:
-        from replay import kernel
-    except (ImportError, RuntimeError):
-        return None
-    return kernel
-
-
 @dataclass(frozen=True)
 class Program:
     """What the kernel needs to know of one table version, kind of change and direction."""
@@ -78,6 +68,15 @@ class Quick:
     odd: Index
 
 
+@dataclass(frozen=True)
+class Made:
+    """What the kernel made of ``n`` rows: their texts, one after the other, between ``offsets`` (``n + 1``), and what became of each."""
+
+    text: Bytes
+    offsets: Index
+    status: npt.NDArray[np.uint8]
+
+
 class Shortcut:
     """Statements of one plan, as far as the fast way goes."""
 
@@ -104,35 +103,51 @@ class Shortcut:
         count = bounds.shape[1]
         buffer = np.asarray(image.buffer).view()
         buffer.flags.writeable = False  # one kind of array, hence one compilation
-        out = np.empty(program.room(bounds), np.uint8)
-        work = np.zeros((4, 2 * len(program.cells)), np.int64)
-        offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
-        while True:
-            row = kernel.render_rows(
-                buffer,
-                bounds,
-                program.cells,
-                program.elements,
-                program.pool,
-                program.lengths,
-                program.codes,
-                *_moments(),
-                row,
-                work,
-                out,
-                offsets,
-                status,
-            )
-            if row == count:
-                break
-            more = np.empty(len(out) + max(len(out) // 2, program.most(bounds[:, row])), np.uint8)
-            more[: offsets[row]] = out[: offsets[row]]
-            out = more
-        if offsets[-1] > _MOST:
+        made = _rows(kernel, program, buffer, bounds)
+        if made.offsets[-1] > _MOST:
             return None
-        text = pa.StringArray.from_buffers(count, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[: offsets[-1]]))
-        odd = status == kernel.ODD
-        return Quick(text, np.where(odd, 0, status).astype(np.uint8), np.flatnonzero(odd))
+        text = pa.StringArray.from_buffers(count, pa.py_buffer(made.offsets.astype(np.int32)), pa.py_buffer(made.text))
+        odd = made.status == kernel.ODD
+        return Quick(text, np.where(odd, 0, made.status).astype(np.uint8), np.flatnonzero(odd))
+
+
+def _rows(kernel: ModuleType, program: Program, buffer: Bytes, bounds: Numbers) -> Made:
+    """Have the kernel write all rows, making room as it is needed."""
+    count = bounds.shape[1]
+    out = np.empty(program.room(bounds), np.uint8)
+    work = np.zeros((4, 2 * len(program.cells)), np.int64)
+    offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
+    tables = (program.cells, program.elements, program.pool, program.lengths, program.codes, *_moments())
+    while (row := kernel.render_rows(buffer, bounds, *tables, row, work, out, offsets, status)) < count:
+        more = np.empty(len(out) + max(len(out) // 2, program.most(bounds[:, row])), np.uint8)
+        more[: offsets[row]] = out[: offsets[row]]
+        out = more
+    return Made(out[: offsets[-1]], offsets, status)
+
+
+@cache
+def compiled() -> ModuleType | None:
+    """The kernel; None where Numba is not installed or does not work, for whatever reason: the other way is always there."""
+    try:
+        from replay import kernel
+
+        _trial(kernel)
+    except Exception:  # noqa: BLE001  a cache of Numba that is damaged, or on a full disk, says so in many ways
+        return None
+    return kernel
+
+
+def _trial(kernel: ModuleType) -> None:
+    """Have the kernel write one row, which compiles it or loads what was kept of it. RuntimeError when the row comes out wrong."""
+    cells, elements = np.zeros((1, 8), np.int64), np.zeros((1, 9), np.int64)
+    cells[0, kernel.WIDTH] = 2
+    elements[0, kernel.PREFIX_END] = elements[0, kernel.SUFFIX] = 1
+    elements[0, kernel.SUFFIX_END] = 2
+    program = Program(cells, elements, np.frombuffer(b"();", np.uint8), *_characters((), skeleton.Texts("", (), False)))
+    buffer = np.frombuffer(b"\xff\x85", np.uint8)
+    made = _rows(kernel, program, buffer, np.array([[0], [2]], np.int64))
+    if made.text.tobytes() != b"(-123)" or made.status.tolist() != [kernel.EMITTED]:
+        raise RuntimeError(f"found {made.text!r}; expected what the row says")
 
 
 def _program(

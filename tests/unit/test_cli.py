@@ -55,6 +55,56 @@ def test_a_folder_in_use_is_refused(small: list[str], tmp_path: Path, capsys: py
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "x"
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("manifest.json", "{}"),
+        ("manifest.json", '{"program": "another 1.0"}'),
+        ("manifest.json", "not JSON"),
+        ("thesis.txt", "x"),
+        ("0000-redo.sql/notes", "x"),
+    ],
+)
+def test_only_a_bundle_and_nothing_but_a_bundle_is_replaced(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    """Above all not the folder that the input lies in."""
+    out = tmp_path / "out"
+    assert cli.main(["redo", *small, "--out", str(out)]) == 0
+    place = out / name
+    if place.parent != out:
+        place.parent.unlink()
+        place.parent.mkdir()
+    place.write_text(text)
+    assert cli.main(["undo", *small, "--out", str(out), "--overwrite"]) == 12
+    assert "LR1002" in capsys.readouterr().err
+    assert place.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "found"),
+    [
+        (["--where", ""], "LR1003", "an empty --where"),
+        (["--exclude-columns", "NOPE"], "LR1004", "--exclude-columns NOPE"),
+        (["--columns", "SAKILA.FILM.*", "--columns", "SAKILA.FILM.NOPE"], "LR1004", "--columns SAKILA.FILM.NOPE"),
+    ],
+)
+def test_what_a_user_cannot_have_meant_is_refused(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str, found: str
+) -> None:
+    for command in ("redo", "export"):
+        assert cli.main([command, *small, "--out", str(tmp_path / "out"), *options]) == 12
+        said = capsys.readouterr().err
+        assert code in said
+        assert found in said
+
+
+@pytest.mark.parametrize("options", [["--hex"], ["--record", "7", "--json"]])
+def test_inspect_refuses_what_it_would_pass_over(small: list[str], capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    assert cli.main(["inspect", *[entry for entry in small if entry not in ("--engine", "local")], *options]) == 12
+    assert "LR1001" in capsys.readouterr().err
+
+
 SELECTIONS = [
     (["--table", "sakila.film"], lambda s: " sakila.film " in s),
     (["--exclude-table", "*.FILM*"], lambda s: "sakila.film" not in s),

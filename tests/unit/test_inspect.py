@@ -116,7 +116,7 @@ def test_the_report_says_it_all(large: dict[str, Any]) -> None:
     shown = inspect.text(large)
     for words in (
         "subsystem DB2P", "22,811 records", "22,780 changes", "Units of recovery: 2,827", "committed 2,603, aborted 224",
-        "SAKILA.KIOSK_SCAN: DBID/PSID/OBID", "00DECC12CECE80900000", "authids: CLERK1", "note: SAKILA.KIOSK_SCAN: no key", "Damaged records: 0",
+        "SAKILA.KIOSK_SCAN: DBID/PSID/OBID", "00DECC12CECE80900000", "authids: CLERK1", "note: SAKILA.KIOSK_SCAN: no key", "Records with a damaged header: 0",
     ):  # fmt: skip
         assert words in shown
     assert max(map(len, shown.split("\n"))) <= 120
@@ -171,7 +171,10 @@ def test_damaged_records_are_counted_and_named(small: LogmasterLog, tmp_path: Pa
     assert one.startswith(f"LR2012 {damaged.files[0].name}, record 2,")
     assert "field CHANGE TYPE" in one
     assert other.startswith(f"LR2014 {damaged.files[0].name}, record {update},")
-    assert "Damaged records: 2\n  LR2012" in inspect.text(found)
+    assert (
+        "Records with a damaged header: 2 (rows, segments and records given twice are looked at by redo and undo)\n  LR2012"
+        in inspect.text(found)
+    )
 
 
 def test_damaged_records_are_shown_as_far_as_they_can_be_read(small: LogmasterLog, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from sqlgen.statements import RenderOptions
 
 EBCDIC, LATIN, GREEK = 37, 819, 875
 ROWS = 60
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Kind:
         letters = {EBCDIC: "abc '9é\u00ad", LATIN: "abc '9é", GREEK: "abcα '9"}[self.ccsid or EBCDIC]
         codec = {EBCDIC: "cp037", LATIN: "latin-1", GREEK: "cp875"}[self.ccsid or EBCDIC]
         size = int(rng.integers(0, self.width + 1)) if self.varying else self.width
-        text = "".join(rng.choice(list(letters), size)) if rng.random() < 0.98 else rng.choice(["\n", "\\", "\0"]) * size
+        text = "".join(rng.choice(list(letters), size)) if rng.random() < 0.98 else "\n\\\0"[rng.integers(3)] * size
         return text.encode(codec, "replace")
 
     def _moment(self, rng: np.random.Generator) -> bytes:
@@ -320,3 +322,33 @@ def test_a_row_that_is_left_out_keeps_its_place() -> None:
     assert [problem.row for problem in one.problems] == [1, 3]
     assert one.text.to_pylist()[0] == "INSERT INTO s.t (c0, c1) VALUES (0, '2024-02-29');"
     assert replace(one.problems[0], row=3) == one.problems[1]
+
+
+@pytest.fixture
+def fresh_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder where another Python keeps what it compiles."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+ASK = "from replay import shortcut; print(shortcut.compiled())"
+
+
+def asked() -> str:
+    made = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def test_a_damaged_cache_leaves_the_other_way(fresh_kernel: Path) -> None:
+    assert "replay.kernel" in asked()
+    kept = list(fresh_kernel.rglob("*render_rows*"))
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:20])
+    assert asked() == "None\n"
+
+
+def test_compiled_code_is_not_run_as_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert asked() == "None\n"

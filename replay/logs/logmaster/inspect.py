@@ -519,7 +519,7 @@ def _limits_text(description: Mapping[str, Any]) -> Iterator[str]:
 
 def _damaged_text(description: Mapping[str, Any]) -> Iterator[str]:
     damaged = description["damaged"]
-    yield f"Damaged records: {damaged['count']:,}"
+    yield f"Records with a damaged header: {damaged['count']:,} (rows, segments and records given twice are looked at by redo and undo)"
     yield from (f"  {finding}" for finding in damaged["findings"])
     if damaged["count"] > len(damaged["findings"]):
         yield f"  … {damaged['count'] - len(damaged['findings']):,} more"
