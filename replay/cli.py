@@ -6,8 +6,10 @@ import argparse
 import errno
 import json
 import os
+import signal
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -51,6 +53,8 @@ from sqlgen.statements import RenderOptions, identity, shown_columns
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     arguments = make_parser(_COMMANDS).parse_args(argv)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends a run wants its temporary folders gone, as with Ctrl-C
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

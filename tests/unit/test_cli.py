@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +99,16 @@ def test_what_a_user_cannot_have_meant_is_refused(
         said = capsys.readouterr().err
         assert code in said
         assert found in said
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_nothing(
+    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ended_by: signal.Signals
+) -> None:
+    monkeypatch.setattr("replay.bundle.carry_out", lambda *_: os.kill(os.getpid(), ended_by))
+    assert cli.main(["redo", *small, "--out", str(tmp_path / "out")]) == 12
+    assert "interrupted" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("options", [["--hex"], ["--record", "7", "--json"]])
