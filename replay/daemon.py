@@ -33,7 +33,7 @@ if __name__ == "__main__":
 
     import replay.stages
 
-    with suppress(ImportError, RuntimeError):
+    with suppress(ImportError, RuntimeError, OSError):  # as replay.shortcut.compiled: the other way is always there
         import replay.kernel  # noqa: F401
     gc.freeze()  # Spark collects garbage after each task, and would look through all modules each time
     daemon.manager()
