@@ -103,7 +103,7 @@ def _chosen(answer: Answer, plan: Plan) -> Mask:
     verdict = decide(plan.selection, envelope, Facts(batch.change, batch.version, plan.version_taken, log.dependent_position, True))
     left_to_target = (REASON["caused by RI (--ri skip)"], REASON["caused by a trigger (--triggers skip)"])
     chosen = (verdict == 0) | np.isin(verdict, left_to_target)
-    if plan.selection.where:
+    if plan.selection.where is not None:
         decoder = RowDecoder(plan, log, profile_named(plan.options.dialect))
         for version in np.unique(batch.version).tolist():
             for kind in ROW_CHANGES:

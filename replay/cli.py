@@ -291,7 +291,7 @@ def _export(arguments: argparse.Namespace) -> int:
         versions = _taken(log, selection)
         _check_columns(versions, options.render)
         check_datasets(versions, export, options)
-        if selection.where:
+        if selection.where is not None:
             ValueFilter(selection.where, log.catalog)
         bundle = _write(log, "redo", selection, options, arguments.out, arguments, log.warnings(versions), export)
     for warning in bundle.manifest["warnings"]:
@@ -534,7 +534,7 @@ def _selection(arguments: argparse.Namespace) -> Selection:
         correlations=tuple(arguments.correlation),
         connections=tuple(arguments.connection),
         members=tuple(arguments.member),
-        where=_condition(arguments.where),
+        where=arguments.where,
         columns=tuple(arguments.columns),
         exclude_columns=tuple(arguments.exclude_columns),
         include_aborted=arguments.include_aborted,
@@ -565,12 +565,6 @@ def _at(log: LogFile, position: bytes | None, last: bool) -> bytes | None:
     return placed
 
 
-def _condition(text: str | None) -> str | None:
-    if text == "":
-        raise UsageError("LR1003", "found an empty --where; expected a condition", hint="Is a variable of the shell not set?")
-    return text
-
-
 def _placed(selection: Selection, log: LogFile) -> Selection:
     """Positions and units as the user gave them, placed as this log places them."""
     bounds: dict[str, Any] = {
@@ -590,7 +584,7 @@ def _check(log: LogFile, selection: Selection, options: ScriptOptions) -> list[s
     _check_columns(taken, options.render)
     for version in taken:
         identity(version.table, options.render)
-    if selection.where:
+    if selection.where is not None:
         ValueFilter(selection.where, log.catalog)
     return log.warnings(taken)
 

@@ -8,6 +8,7 @@ Layout facts: sections 1.1, 6.4, 6.5 and 10 of the format notes (IBM's "decoding
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -50,13 +51,17 @@ def halfwords(buf: Bytes, start: Index) -> Index:
     return windows[start].astype(np.int64)
 
 
-def equal_rows(one: Bytes, other: Bytes) -> Mask:
-    """Which rows of two blocks ``uint8[n, w]`` are equal, ``w`` at least 1; ``other`` may have one row for all. Compared by machine words, the last of
-    which may overlap the one before."""
-    width = one.shape[1]
+def word_places(width: int) -> tuple[int, Sequence[int]]:
+    """Machine words that cover ``width`` bytes, at least 1: their size and where they begin. The last one may overlap the one before."""
     word = max(size for size in (1, 2, 4, 8) if size <= width)
+    return word, (*range(0, width - word, word), width - word)
+
+
+def equal_rows(one: Bytes, other: Bytes) -> Mask:
+    """Which rows of two blocks ``uint8[n, w]`` are equal, ``w`` at least 1; ``other`` may have one row for all."""
     same = np.ones(len(one), bool)
-    for place in (*range(0, width - word, word), width - word):
+    word, places = word_places(one.shape[1])
+    for place in places:
         mine, theirs = (block[:, place : place + word].view(f"u{word}")[:, 0] for block in (one, other))
         same &= mine == theirs
     return same

@@ -13,21 +13,22 @@ from contextlib import suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+_ARCHIVES = (".zip", ".jar")
+
 
 def without_archives(path: Sequence[str]) -> list[str]:
     """The entries of a module path without the archives that lie within the pyspark package found behind them."""
-    others = [entry for entry in path if not entry.endswith((".zip", ".jar"))]
+    others = [entry for entry in path if not entry.endswith(_ARCHIVES)]
     found = PathFinder.find_spec("pyspark", others)
     if found is None or found.origin is None:
         return list(path)
     package = Path(found.origin).resolve().parent
-    return [entry for entry in path if not (entry.endswith((".zip", ".jar")) and package in Path(entry).resolve().parents)]
+    return [entry for entry in path if not (entry.endswith(_ARCHIVES) and package in Path(entry).resolve().parents)]
 
 
 if __name__ == "__main__":
     sys.path[:] = without_archives(sys.path)
-    for known in [entry for entry in sys.path_importer_cache if entry.endswith((".zip", ".jar"))]:
-        del sys.path_importer_cache[known]
+    sys.path_importer_cache.clear()  # tasks have every entry read again, those that are off the path too
 
     from pyspark import daemon
 

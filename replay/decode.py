@@ -79,7 +79,7 @@ class RowDecoder:
     def __init__(self, plan: Plan, log: LogFile, profile: Profile, expected: int = 0) -> None:
         self.plan, self.log, self.profile = plan, log, profile
         self.options = plan.options.render
-        self.filter = ValueFilter(plan.selection.where, log.catalog) if plan.selection.where else None
+        self.filter = ValueFilter(plan.selection.where, log.catalog) if plan.selection.where is not None else None
         plainly = self.filter is None and plan.options.mapping is None and not plan.prepared and expected >= shortcut.WORTH
         self.shortcut = shortcut.Shortcut(plan.mode == "undo", profile, self.options) if plainly else None
 

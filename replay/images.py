@@ -286,13 +286,13 @@ def _equal(one: Walk, other: Walk, index: int) -> Mask:
 
 
 def _same_fixed(one: Walk, other: Walk, index: int, width: int) -> Mask:
-    """Compare by machine words; the last one may overlap the one before."""
+    """Compare by machine words."""
     same = np.ones(len(one.bad), bool)
     if width == 0:
         return same
-    word = max(size for size in (1, 2, 4, 8) if size <= width)
+    word, places = codecs.word_places(width)
     mine, theirs = one.at(index), other.at(index)
-    for shift in (*range(0, width - word, word), width - word):
+    for shift in places:
         same &= _words(one.buffer, mine + shift, word) == _words(other.buffer, theirs + shift, word)
     return same
 

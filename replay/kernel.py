@@ -300,7 +300,7 @@ def render_rows(
     """Statements of the rows from ``start`` on, as far as ``out`` has room; the first row that has none yet.
 
     ``bounds`` int64[2 | 4, n] are (start, end) of each row's image, of an update's before and after images, all within ``buffer``; the other tables are
-    those of :class:`replay.shortcut.Program`. ``offsets[U(row + 1)]`` and ``status[U(row)]`` are set for each row done.
+    those of :class:`replay.shortcut.Program`. ``offsets[row + 1]`` and ``status[row]`` are set for each row done.
     """
     columns, sides = len(cells), bounds.shape[0] // 2
     at, size, null, changed = work[0], work[1], work[2], work[3]

@@ -33,8 +33,6 @@ Bytes = npt.NDArray[np.uint8]
 WORTH = 50_000
 #: Bytes of statements that room is made for at first, for each byte of images and each row.
 _ROOM = 2
-#: Bytes of a value at most, text apart (as in the kernel).
-_VALUE_ROOM = 40
 #: Bytes that an Arrow string array can address.
 _MOST = (1 << 31) - 1
 _PICTURES = "0000-00-00 00:00:00.000000000000"
@@ -49,14 +47,6 @@ class Program:
     pool: Bytes
     lengths: Bytes
     codes: Bytes
-
-    def room(self, bounds: Numbers) -> int:
-        """Bytes that the statements of images will probably need, given their (start, end)."""
-        return _ROOM * int((bounds[1::2] - bounds[0::2]).sum()) + int(bounds.shape[1] + 1) * len(self.pool)
-
-    def most(self, bounds: Numbers) -> int:
-        """Bytes that one statement may need."""
-        return len(self.pool) + _VALUE_ROOM * len(self.elements) + 4 * int((bounds[1::2] - bounds[0::2]).sum())
 
 
 @dataclass(frozen=True)
@@ -114,12 +104,14 @@ class Shortcut:
 def _rows(kernel: ModuleType, program: Program, buffer: Bytes, bounds: Numbers) -> Made:
     """Have the kernel write all rows, making room as it is needed."""
     count = bounds.shape[1]
-    out = np.empty(program.room(bounds), np.uint8)
+    sizes = (bounds[1::2] - bounds[0::2]).sum(axis=0)
+    out = np.empty(_ROOM * int(sizes.sum()) + (count + 1) * len(program.pool), np.uint8)
     work = np.zeros((4, 2 * len(program.cells)), np.int64)
     offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
     tables = (program.cells, program.elements, program.pool, program.lengths, program.codes, *_moments())
     while (row := kernel.render_rows(buffer, bounds, *tables, row, work, out, offsets, status)) < count:
-        more = np.empty(len(out) + max(len(out) // 2, program.most(bounds[:, row])), np.uint8)
+        needed = len(program.pool) + kernel.ROOM * len(program.elements) + 4 * int(sizes[row])
+        more = np.empty(len(out) + max(len(out) // 2, needed), np.uint8)
         more[: offsets[row]] = out[: offsets[row]]
         out = more
     return Made(out[: offsets[-1]], offsets, status)
@@ -143,7 +135,7 @@ def _trial(kernel: ModuleType) -> None:
     cells[0, kernel.WIDTH] = 2
     elements[0, kernel.PREFIX_END] = elements[0, kernel.SUFFIX] = 1
     elements[0, kernel.SUFFIX_END] = 2
-    program = Program(cells, elements, np.frombuffer(b"();", np.uint8), *_characters((), skeleton.Texts("", (), False)))
+    program = Program(cells, elements, np.frombuffer(b"();", np.uint8), *_characters((), skeleton.Texts("", ())))
     buffer = np.frombuffer(b"\xff\x85", np.uint8)
     made = _rows(kernel, program, buffer, np.array([[0], [2]], np.int64))
     if made.text.tobytes() != b"(-123)" or made.status.tolist() != [kernel.EMITTED]:
@@ -171,7 +163,7 @@ def _program(
                 assert column.ccsid is not None
                 charsets += [] if column.ccsid in charsets else [column.ccsid]
                 table[place, kernel.CHARSET] = charsets.index(column.ccsid)
-    lengths, codes = _characters(tuple(charsets), skeleton.texts(profile, options))
+    lengths, codes = _characters(tuple(charsets), skeleton.texts(profile))
     return Program(table, *_elements(kernel, elements, version, op is not Op.UPDATE, undo), lengths, codes)
 
 

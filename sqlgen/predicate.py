@@ -120,6 +120,10 @@ def _typed(named: exp.Expr, column: Column) -> exp.Expr:
 def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
     """Parse and check a predicate. SqlgenError (LR1003) with line and column for what cannot be read or is not allowed, and when no table has its
     columns."""
+    if not text:
+        raise SqlgenError(
+            "LR1003", "--where cannot be read: an empty --where; expected a condition", "Is a variable of the shell not set? " + _HINT
+        )
     tree = _parsed(text)
     _check_kinds(tree, text)
     columns: set[tuple[str, str]] = set()

@@ -48,17 +48,15 @@ class Element:
 
 @dataclass(frozen=True)
 class Texts:
-    """How text is written between its quotes: ``'`` as ``quote``; a text with one of the bytes ``special`` (True by byte) is not for a skeleton.
-    ``strip``: CHAR loses the blanks at its end."""
+    """How text is written between its quotes: ``'`` as ``quote``; a text with one of the bytes ``special`` (True by byte) is not for a skeleton."""
 
     quote: str
     special: tuple[bool, ...]
-    strip: bool
 
 
-def texts(profile: Profile, options: RenderOptions) -> Texts:
+def texts(profile: Profile) -> Texts:
     """How the text columns of a skeleton are written."""
-    return Texts(profile.text.quote, tuple(special_bytes(profile.text).tolist()), options.policy.char_padding == "strip")
+    return Texts(profile.text.quote, tuple(special_bytes(profile.text).tolist()))
 
 
 def is_plain(column: Column, profile: Profile) -> bool:
