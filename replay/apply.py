@@ -227,20 +227,21 @@ class Applier:
         self.crew, self.splitter = crew, splitter
         self.done = Progress()
         self._session = session
-        self._base: Position
+        self._base: Position | None = None
         self._ready: set[int] = set()
 
     def run(self, told: Callable[[int], None] = lambda _: None, last: Callable[[Session], None] = lambda _: None) -> Progress:
-        """Apply everything; ``told`` hears the statements committed so far. ``last`` is done in the end; where the connection is lost in it, it is done
-        again, after what the server lost with it.
+        """Apply everything; ``told`` hears the statements committed so far. ``last`` is done in the end, and again where the database interrupts it:
+        after a lost connection, after what the server lost with it.
 
         Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when somebody else moves the position, ConnectionLost
         or Transient when trying again did not help. What was committed before stays, and the position says so.
         """
-        self._base = self._position()
         losses, seen = 0, -1
         while True:
             try:
+                if self._base is None:
+                    self._base = self.position()
                 for group, prepared in self._groups():
                     if isinstance(prepared, list):
                         self._share(group, prepared)
@@ -248,7 +249,7 @@ class Applier:
                         self._settle_in_order(group)
                     told(self.done.statements)
                 self._catch_up()
-                last(self.session())
+                tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(last, self.session())
             except ConnectionLost:
                 losses = losses + 1 if self.done.units == seen else 1
                 seen = self.done.units
@@ -264,9 +265,7 @@ class Applier:
             self._session = self.connect()
         return self._session
 
-    # -- once, and again ----------------------------------------------------------------------------------------------------------------
-
-    def _position(self) -> Position:
+    def position(self) -> Position:
         """The position row of this run. Raises Refusal (LR4007) when it is gone or another run has begun since."""
         position = Store(self.session()).position()
         if position is None or position.run != self.journey.run:
@@ -274,26 +273,30 @@ class Applier:
             raise Refusal("LR4007", f"the target's position {at}; expected that of run {self.journey.run}", hint="Run replay again")
         return position
 
+    # -- once, and again ----------------------------------------------------------------------------------------------------------------
+
     def _resume(self) -> None:
         """After a lost connection: connect again and go on behind what the position says. That may lie before what was believed to be committed,
         where the server does not wait for its disk."""
-        if self._session is not None:
-            self._session.close()
         if self.crew is not None:
             self.crew.close()
-        self._session, self._ready = None, set()
+        self._ready = set()
         self.done.retried += 1
         for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(TargetError), **self._waits()):
             with attempt:
+                if self._session is not None:
+                    self._session.close()
+                self._session = None
                 self._session = self.connect()
                 Store(self._session).fence(self.journey.run)
-                position = self._position()
-        store = Store(self.session())
-        pending = store.pending().keys() & self.journey.pending
-        self.journey = replace(self.journey, position=position.key, pending=frozenset(pending), ahead_of=store.ahead())
-        self.done.units = abs(position.units - self._base.units)
-        self.done.statements = abs(position.statements - self._base.statements)
-        self.done.rejected = position.rejected - self._base.rejected
+                position = self.position()
+                store = Store(self._session)
+                pending, ahead_of = store.pending().keys() & self.journey.pending, store.ahead()
+        self.journey = replace(self.journey, position=position.key, pending=frozenset(pending), ahead_of=ahead_of)
+        base = self._base = self._base or position
+        self.done.units = abs(position.units - base.units)
+        self.done.statements = abs(position.statements - base.statements)
+        self.done.rejected = position.rejected - base.rejected
 
     def _waits(self) -> dict[str, Any]:
         pace = self.pace

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from replay.selection import Selection
 from replay.stages import Engine
 from replay.steps import Script, open_scripts
 from replay.survey import Survey, survey
-from replay.targets import ConnectionLost, Session, TableFacts, Target, target_of
+from replay.targets import ConnectionLost, Session, TableFacts, Target, Transient, target_of
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
@@ -520,13 +521,17 @@ class _Doing:
         """Apply, and write the history; the exit code."""
         pace = self.request.pace
         beginning = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(ConnectionLost),
+            retry=tenacity.retry_if_exception_type((ConnectionLost, Transient)),
             stop=tenacity.stop_after_attempt(pace.tries),
             wait=tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest),
-            before_sleep=self._again,
             reraise=True,
         )
-        journey = beginning(self._begin, identity, tally, inputs)
+        for attempt in beginning:
+            with attempt:
+                if attempt.retry_state.attempt_number > 1:
+                    self.session.close()
+                    self.session = _connect(self.target, self.request)
+                journey = self._begin(identity, tally, inputs)
         room = EvidenceRoom(self.plan, self.log)
         applier = Applier(
             lambda: _connect(self.target, self.request),
@@ -541,25 +546,29 @@ class _Doing:
             *self._crew(journey.run),
         )
         began = time.perf_counter()
-        outcome = "interrupted"
         moved: list[str] = []
+        stands: list[Position] = []
+
+        def finish(session: Session) -> None:
+            """What is left to do on the target when all is applied, and to be asked of it; may be done twice."""
+            moved.extend(self._sequences(session, tally))
+            store = Store(session)
+            store.end_run(journey.run, "done", applier.done.units, applier.done.statements, time.perf_counter() - began)
+            stands.append(applier.position())
+
         try:
-            done = applier.run(
-                lambda count: told("applying", count, self.ahead.statements), lambda session: moved.extend(self._sequences(session, tally))
-            )
-            outcome = "done"
+            done = applier.run(lambda count: told("applying", count, self.ahead.statements), finish)
         except LogReplayError as error:
-            outcome = str(error).partition("\n")[0]
+            self._fail(applier, journey, error, time.perf_counter() - began)
             raise
         finally:
             if applier.crew is not None:
                 applier.crew.close()
-            if outcome != "interrupted":
-                self._end(applier, journey, outcome, time.perf_counter() - began)
-        seconds = time.perf_counter() - began
-        store = Store(applier.session())
-        now = store.position()
         applier.session().close()
+        self._tell_done(done, moved, stands[-1], time.perf_counter() - began, echo)
+        return EXIT_WARNING if done.rejected or tally.quarantined else EXIT_OK
+
+    def _tell_done(self, done: Progress, moved: list[str], stands: Position, seconds: float, echo: Echo) -> None:
         verb = "applied" if self.way.forward else "taken back"
         echo(
             f"{done.units:,} units and {done.statements:,} statements {verb} in {seconds:.1f} s ({done.statements / max(seconds, 1e-9):,.0f} a second)"
@@ -573,9 +582,7 @@ class _Doing:
             echo(f"{done.rejected:,} changes were not applied as the log says; see status --rejects")
         if done.retried:
             echo(f"{done.retried} transactions were tried again")
-        assert now is not None
-        echo(f"The target stands at {point_text(now.key)}")
-        return EXIT_WARNING if done.rejected or tally.quarantined else EXIT_OK
+        echo(f"The target stands at {point_text(stands.key)}")
 
     def _begin(self, identity: Mapping[str, Any], tally: Tally, inputs: list[dict[str, Any]]) -> Journey:
         """Write where the target stands, this run and the units that it sets aside, in one transaction. Raises Refusal (LR4007) when the target no
@@ -615,11 +622,6 @@ class _Doing:
         splitter = Splitter(self.log, self.scripts, self.plan.constraints, pace.statements)
         return Crew(connect, self.scripts, pace.sessions, run, self.request.reached, pace.tries), splitter
 
-    def _again(self, _: Any) -> None:
-        """Connect again after the connection was lost while the statements were made."""
-        self.session.close()
-        self.session = _connect(self.target, self.request)
-
     def _sequences(self, session: Session, tally: Tally) -> list[str]:
         profile, names = profile_named(self.plan.options.dialect), self.plan.options.names
         moved = []
@@ -628,9 +630,9 @@ class _Doing:
             moved += session.move_sequences(target_name(table.schema, profile, names), target_name(table.name, profile, names))
         return moved
 
-    def _end(self, applier: Applier, journey: Journey, outcome: str, seconds: float) -> None:
-        """Complete the line of history. When the database is gone, the line stays open, and status calls the run interrupted."""
-        try:
+    def _fail(self, applier: Applier, journey: Journey, error: LogReplayError, seconds: float) -> None:
+        """Complete the line of history with what ended the run. When the database is gone, the line stays open, and status calls the run
+        interrupted."""
+        outcome = str(error).partition("\n")[0]
+        with suppress(TargetError):
             Store(applier.session()).end_run(journey.run, outcome, applier.done.units, applier.done.statements, seconds)
-        except TargetError:
-            return

@@ -22,7 +22,7 @@ NO_ROW, SEVERAL_ROWS, DUPLICATE_KEY, FOREIGN_KEY, OTHER = "no-row", "several-row
 
 
 class ConnectionLost(TargetError):
-    """The connection broke: whether what was under way was committed is not known."""
+    """The connection broke, and whether what was under way was committed is not known; or it cannot be made."""
 
 
 class Transient(TargetError):
@@ -197,7 +197,7 @@ class Target(Protocol):
     dialect: str
 
     def connect(self, url: str) -> Session:
-        """Open a session; TargetError (LR4003) when the server cannot be reached. No message shows a password."""
+        """Open a session; TargetError (LR4003) when the database cannot be reached, ConnectionLost where that may pass. No message shows a password."""
 
     def shown(self, url: str) -> str:
         """The URL without what must not be shown."""

@@ -64,7 +64,7 @@ class Server:
     dialect: str
 
     def connect(self, url: str) -> Session:
-        """A session; TargetError (LR4003) when the server cannot be reached."""
+        """A session; ConnectionLost (LR4003) when the server cannot be reached."""
         return MysqlSession(url, self.dialect)
 
     def shown(self, url: str) -> str:
@@ -173,7 +173,7 @@ class MysqlSession:
                 program_name="logreplay",
             )
         except (pymysql.MySQLError, OSError) as error:
-            raise TargetError("LR4003", f"cannot connect to {self.shown}: {error}") from error
+            raise ConnectionLost("LR4003", f"cannot connect to {self.shown}: {error}") from error
         for statement in _SETTINGS:
             self.execute(statement)
 

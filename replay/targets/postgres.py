@@ -210,7 +210,7 @@ def scratch(url: str | None = None) -> Iterator[str]:
 
 
 def connect(url: str) -> Session:
-    """A session for replaying into the database, its settings as scripts set them. Raises TargetError (LR4003)."""
+    """A session for replaying into the database, its settings as scripts set them. Raises ConnectionLost (LR4003)."""
     from replay.targets.postgres_session import PostgresSession
 
     return PostgresSession(url, shown(url))

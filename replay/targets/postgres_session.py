@@ -67,7 +67,7 @@ class PostgresSession:
                 url, connect_timeout=30, autocommit=True, prepare_threshold=None, fallback_application_name="logreplay"
             )
         except psycopg.OperationalError as error:
-            raise TargetError("LR4003", f"cannot connect to {shown}: {error}") from error
+            raise ConnectionLost("LR4003", f"cannot connect to {shown}: {error}") from error
         self._do(lambda: self.connection.execute("; ".join(_SETTINGS)))
 
     def own(self, table: str) -> str:

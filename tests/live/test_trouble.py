@@ -22,7 +22,6 @@ from replay.cli import main
 from replay.logs.logmaster.layouts import LLDF
 from replay.targets import embedded
 from replay.targets.postgres import connect
-from replay.targets.postgres_session import PostgresSession
 from tests.logbuilder import Col, LogBuilder, Tab, frame, rba
 from tests.replayed import AT_END, PIT1, position, rows, same
 
@@ -109,31 +108,6 @@ def test_the_network_breaks_in_the_middle_of_a_copy(
     assert "2 transactions were tried again" in capsys.readouterr().out
     assert same(database, sakila, "final")
     assert position(database)[2:] == (*AT_END, 0)
-
-
-def test_the_connection_breaks_in_the_last_step(
-    database: str, sakila: Path, log: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """All units are applied and only the sequences are left to be moved: that is done again, too."""
-    rows(database, "ALTER TABLE sakila.address ALTER address_id ADD GENERATED ALWAYS AS IDENTITY")
-    moving = PostgresSession.move_sequences
-    broken = []
-
-    def move(session: PostgresSession, schema: str, table: str) -> list[str]:
-        if table == "film" and not broken:
-            broken.append(session.query("SELECT pg_backend_pid()"))
-            session.query("SELECT pg_terminate_backend(pg_backend_pid())")
-        return moving(session, schema, table)
-
-    monkeypatch.setattr(PostgresSession, "move_sequences", move)
-    assert main(["replay", *log, "--to", database, "--engine", "local", "--apply"]) == 0
-    assert broken
-    said = capsys.readouterr()
-    assert "1 transactions were tried again" in said.out + said.err
-    assert same(database, sakila, "final")
-    assert position(database)[2:4] == AT_END
-    [(highest,)] = rows(database, "SELECT max(address_id) FROM sakila.address")
-    assert rows(database, "SELECT nextval(pg_get_serial_sequence('sakila.address', 'address_id'))") == [(highest + 1,)]
 
 
 def test_the_network_stays_broken(database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
