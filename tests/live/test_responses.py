@@ -170,15 +170,16 @@ def test_a_deadlock_with_somebody_else(
     replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str], how: list[str], late: str, early: str
 ) -> None:
     """Rows are locked against the order of the replay, which the database ends, because it looks for a deadlock first; it is tried again."""
-    rows(database, f"ALTER DATABASE {database.rsplit('/', 1)[1]} SET deadlock_timeout = '700ms'")
+    rows(database, f"ALTER DATABASE {database.rsplit('/', 1)[1]} SET deadlock_timeout = '1500ms'")
     ended = []
 
     def other() -> None:
-        with psycopg.connect(database) as connection:
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND wait_event_type = 'Lock'"
+        with psycopg.connect(database) as connection, psycopg.connect(database, autocommit=True) as watching:
             connection.execute("SET deadlock_timeout = '10s'")
             connection.execute(f"SELECT FROM sakila.{late} FOR UPDATE".encode())
-            while not rows(database, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND wait_event_type = 'Lock'"):
-                time.sleep(0.05)
+            while not watching.execute(waiting).fetchone():
+                time.sleep(0.02)
             connection.execute(f"SELECT FROM sakila.{early} FOR UPDATE".encode())
             ended.append("granted")
 
