@@ -26,6 +26,7 @@ from replay.plan import Plan
 from replay.quarantine import write_quarantine
 from replay.report import Tally
 from replay.run import Outcome, carry_out
+from replay.selection import unmatched
 from replay.stages import Engine
 from sqlgen.constraints import Constraints
 
@@ -106,7 +107,7 @@ def write_bundle(
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         apart = write_quarantine(outcome, log, engine, work)
-        warnings = [*(warnings or []), *_consequences(outcome)]
+        warnings = [*(warnings or []), *_consequences(outcome), *nothing_left(plan, tally)]
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
         if apart is not None:
@@ -135,6 +136,11 @@ def _consequences(outcome: Outcome) -> list[str]:
         "force": "their changes stay, and what was built on is undone under them",
     }
     return [f"{dependents}; {said[selection.cascade]} (--cascade {selection.cascade})"]
+
+
+def nothing_left(plan: Plan, tally: Tally) -> list[str]:
+    """What a user must know who named units, users and the like that the log does not have: nothing is wrong, and nothing comes of it."""
+    return [] if tally.outcomes != sum(tally.skipped.values()) else unmatched(plan.selection, tally.skipped)
 
 
 def publish(work: Path, out: Path) -> None:

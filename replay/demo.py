@@ -34,8 +34,13 @@ def sample_folder() -> Path:
 def run(generate: Generate, echo: Callable[[str], None], keep: Path | None = None) -> int:
     """Run the demo; the exit code: 0 when both comparisons hold and both balance sheets close.
 
-    ``echo`` takes lines for the user. ``keep`` names a folder for the scripts; without it they go into a temporary folder.
+    ``echo`` takes lines for the user. ``keep`` names a folder for the scripts, new or empty (else UsageError LR1002); without it they go into a
+    temporary one.
     """
+    if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise UsageError(
+            "LR1002", f"{keep} is a file or not empty; expected a new or empty folder for the scripts", hint="Name another one with --keep"
+        )
     sample = sample_folder()
     target = target_named("postgres")
     with tempfile.TemporaryDirectory(prefix="logreplay-demo-") as temporary, embedded.server() as url:

@@ -15,7 +15,7 @@ import tenacity
 
 import replay
 from replay.apply import Ahead, Applier, Journey, Pace, Progress, nothing, rejected_keys
-from replay.bundle import Digests, changes_by_table, raise_for
+from replay.bundle import Digests, changes_by_table, nothing_left, raise_for
 from replay.changes import Change, unit_text
 from replay.crew import Crew, Splitter
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, LogReplayError, Refusal, TargetError, UsageError
@@ -138,6 +138,8 @@ def run(work: Work, request: Request, echo: Echo, told: Callable[[str, int, int]
             scripts = open_scripts(Path(folder))
             ahead = replace(way.journey(0, frozenset(pending)), ahead_of=ahead_of).ahead(scripts)
             _tell_plan(log, target, request, way, tally, ahead, problems, runs, time.perf_counter() - began, echo)
+            for warning in nothing_left(plan, tally):
+                echo(f"warning: {warning}")
             if not request.apply:
                 echo("Nothing was written. Run with --apply to do this.")
                 return EXIT_WARNING if problems or tally.exit_code([]) else EXIT_OK

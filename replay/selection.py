@@ -78,6 +78,16 @@ _NO_CHANGES = (
     (Change.ELSEWHERE, "table of another catalog (--log-option catalog)"),
 )
 
+#: Field of :class:`Selection` -> the reason of those that it names, where what it names may be nowhere in the log.
+_BY_NAME = {
+    "units": "unit not selected (--ur)",
+    "authids": "authid not selected (--authid)",
+    "plans": "plan not selected (--plan)",
+    "correlations": "correlation id not selected (--correlation)",
+    "connections": "connection not selected (--connection)",
+    "members": "member not selected (--member)",
+}
+
 Verdicts = npt.NDArray[np.uint8]
 
 
@@ -211,18 +221,13 @@ def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> No
         wanted = np.zeros(len(envelope), bool)
         for unit, unit_member in selection.units:
             wanted |= (compare(urid, unit) == 0) & (True if unit_member is None else member == unit_member)
-        leave(~wanted, "unit not selected (--ur)")
-    names = {
-        "authid": (selection.authids, "authid not selected (--authid)"),
-        "plan": (selection.plans, "plan not selected (--plan)"),
-        "correlation": (selection.correlations, "correlation id not selected (--correlation)"),
-        "connection": (selection.connections, "connection not selected (--connection)"),
-    }
-    for kind, (globs, reason) in names.items():
+        leave(~wanted, _BY_NAME["units"])
+    for kind in ("authid", "plan", "correlation", "connection"):
+        globs = getattr(selection, f"{kind}s")
         if globs:
-            leave(~_matches(envelope.name(kind), globs), reason)
+            leave(~_matches(envelope.name(kind), globs), _BY_NAME[f"{kind}s"])
     if selection.members:
-        leave(~np.isin(envelope.member(), selection.members), "member not selected (--member)")
+        leave(~np.isin(envelope.member(), selection.members), _BY_NAME["members"])
 
 
 def _matches(names: npt.NDArray[np.bytes_], globs: tuple[str, ...]) -> npt.NDArray[np.bool_]:
@@ -236,6 +241,17 @@ def _incomplete(selection: Selection, envelope: Envelope, dependent: bytes | Non
     if selection.incomplete == "dependentrba":
         return np.zeros(len(envelope), bool) if dependent is None else ~_less(envelope.unit_position(), dependent)
     return envelope.incomplete_unit() | envelope.incomplete_dependency()
+
+
+def unmatched(selection: Selection, skipped: Mapping[str, int]) -> list[str]:
+    """Why nothing is left, where all was left out and names had a part in it, in words; ``skipped`` as in the balance sheet."""
+    asked = selection.describe()
+    found = [(skipped.get(reason, 0), reason.rpartition("(")[2].rstrip(")"), name) for name, reason in _BY_NAME.items() if name in asked]
+    return [
+        f"nothing is left to be written: {option} {' '.join(map(str, asked[name]))} leaves out {count:,} records; inspect says what is in the log"
+        for count, option, name in found
+        if count
+    ]
 
 
 def balance_of(verdicts: Verdicts) -> Mapping[str, int]:

@@ -63,6 +63,14 @@ def test_the_exit_code_of_the_bundles_counts_too(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["redo", "undo"]
 
 
+def test_a_folder_that_is_in_use_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "redo").mkdir()
+    monkeypatch.delattr("replay.demo.embedded.server")
+    with pytest.raises(UsageError, match="expected a new or empty folder") as raised:
+        demo.run(generator(), lambda line: None, keep=tmp_path)
+    assert raised.value.code == "LR1002"
+
+
 def test_without_a_bundled_log_the_demo_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(demo, "__file__", str(tmp_path / "package" / "demo.py"))
 

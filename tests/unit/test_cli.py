@@ -171,8 +171,23 @@ def test_ranges_are_inclusive_and_meet(small: list[str], tmp_path: Path) -> None
 def test_one_unit(small: list[str], tmp_path: Path) -> None:
     assert cli.main(["undo", *small, "--out", str(tmp_path / "one"), "--ur", "A1B2DC19".rjust(20, "0") + "/1"]) == 0
     assert manifest(tmp_path / "one")["units"] == 1
-    assert cli.main(["undo", *small, "--out", str(tmp_path / "none"), "--ur", "A1B2DC19".rjust(20, "0") + "/2"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--ur", "A1B2DC19".rjust(20, "0") + "/2"], 4, "--ur 000000000000A1B2DC19/2 leaves out 297 records"),
+        (["--authid", "NOPE", "--authid", "NOR"], 4, "--authid NOPE NOR leaves out 297 records"),
+        (["--member", "9", "--table", "*.FILM"], 4, "--member 9 leaves out"),
+        (["--authid", "CLERK*", "--from-time", "2030-01-01"], 0, None),
+    ],
+)
+def test_names_that_the_log_does_not_have(small: list[str], tmp_path: Path, options: list[str], code: int, said: str | None) -> None:
+    """Nothing comes of them, and the exit code says so; that nothing happened in a time is no mistake."""
+    assert cli.main(["undo", *small, "--out", str(tmp_path / "none"), *options]) == code
     assert statements(tmp_path / "none") == []
+    warnings = manifest(tmp_path / "none")["warnings"]
+    assert (said in " ".join(warnings)) if said else not warnings
 
 
 def test_commit_every_merges_units(small: list[str], tmp_path: Path) -> None:
