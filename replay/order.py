@@ -86,6 +86,10 @@ def undo_order(unit: Index, direct: Mask, derived: Mask, change: npt.NDArray[np.
     which keeps every row's own versions in reverse; where they are all deletes, each of another row, in log order, because a cascade within one
     table deletes parents first. All other changes are undone in plain reverse.
 
+    A row's own versions come before all that: where followers (of triggers, say) may have touched rows of the cause, the cause is undone after
+    them. Those are an insert, which nothing that builds on it survives; an update whose table has followers; a delete whose table has inserts among
+    its followers, which may have put the row there again (of that table, the followers alone go first).
+
     Returns a permutation of ``0 … n-1``.
     """
     count = len(unit)
@@ -100,9 +104,16 @@ def undo_order(unit: Index, direct: Mask, derived: Mask, change: npt.NDArray[np.
     # rank of the table by first appearance among the followers of its group; causes rank before all followers
     follower_rank = np.zeros(count, np.int64)
     followers = np.flatnonzero(moved & ~cause)
+    leader = np.searchsorted(group, group)  # the first change of each one's group, which is a cause unless the unit begins without
+    own = moved & ~cause & cause[leader] & (table == table[leader])
+    touched, again = np.zeros(groups, bool), np.zeros(groups, bool)
+    touched[group[own]], again[group[own & (change == Change.INSERT)]] = True, True
+    late = (change == Change.UPDATE) & touched[group] | ~np.isin(change, (Change.UPDATE, Change.DELETE))
     key = group[followers] * (int(table.max()) + 2) + table[followers] + 1
     values, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     follower_rank[followers] = followers[first][inverse] + 1
+    follower_rank[own & again[group] & (change[leader] == Change.DELETE)] = -1
+    follower_rank[moved & cause & late] = count + 1
     deletes_only = np.bincount(inverse, change[followers] != Change.DELETE, len(values)) == 0
     forward = np.zeros(count, bool)
     forward[followers] = deletes_only[inverse]
