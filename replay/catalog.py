@@ -44,7 +44,8 @@ class RowFormat:
 
 @dataclass(frozen=True)
 class TableVersion:
-    """One generation of a table: valid from ``created`` up to ``dropped`` (10 bytes each; zero or all X'FF' = still there)."""
+    """One generation of a table: valid from ``created`` up to ``dropped`` (10 bytes each; zero or all X'FF' = still there). ``unlogged``: how many of
+    its columns the log lacks."""
 
     index: int
     table: Table
@@ -61,6 +62,7 @@ class TableVersion:
     row_type: str = "V"
     edit_proc: str = ""
     indexes: tuple[str, ...] = ()
+    unlogged: int = 0
     _place: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:

@@ -392,7 +392,7 @@ def _explain(found: Walk, index: int, row: int) -> tuple[str, str]:
         return f"a value in large object column {column.column.name}", "NULL: a row holds no more of a large object than that there is one"
     text = f"X'{_hex(found.buffer[start : start + size])}' in {kind.value} column {column.column.name}"
     if kind is SqlType.REAL and size == 4:
-        text += f" = {codecs.hfp_values(found.buffer[start : start + 4].reshape(1, 4))[0]!r}"
+        text += f" = {float(codecs.hfp_values(found.buffer[start : start + 4].reshape(1, 4))[0])!r}"
     if kind in (SqlType.CHAR, SqlType.VARCHAR):
         return text, f"characters of CCSID {column.ccsid}"
     if unusable(column, size):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from replay.cli import main
 from replay.errors import InputError
 from replay.layout import Field, Kind, Layout, layout
 from replay.logs.logmaster.control import ControlFile, read_control
@@ -412,6 +413,66 @@ def test_an_older_header_without_its_description(tmp_path: Path) -> None:
     log = history(LogBuilder(header=OLD))
     with pytest.raises(InputError, match=r"LR2010.*found header length 212; expected 288 or more.*needs the XHDF records"):
         log.script(tmp_path)
+
+
+def test_a_record_that_stands_nowhere_takes_its_unit_with_it(tmp_path: Path) -> None:
+    """Nothing says which change of its unit came first."""
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    lost = log.unit()
+    lost.insert(ACCT, acct(2))
+    lost.insert(ACCT, acct(3), LOGRBA=bytes(10))
+    log.unit().insert(ACCT, acct(4))
+    bundle = log.script(tmp_path)
+    assert bundle.exit_code == 8
+    assert [line.split("VALUES (")[1][:1] for line in statements(bundle)] == ["1", "4"]
+    (shown,) = bundle.manifest["findings"]["shown"]
+    assert "field LOGRBA" in shown
+    assert "found X'00000000000000000000'; expected the RBA of the change" in shown
+
+
+def test_a_committed_record_of_an_aborted_unit_is_damage(tmp_path: Path) -> None:
+    """One of both flags is wrong: were it the unit's, half a unit would be written."""
+    log = LogBuilder()
+    unit = log.unit()
+    unit.insert(ACCT, acct(1))
+    unit.insert(ACCT, acct(2), UORDISP="A")
+    log.unit().insert(ACCT, acct(3))
+    for mode in ("redo", "undo"):
+        bundle = log.script(tmp_path, mode)
+        assert bundle.exit_code == 8
+        assert len(statements(bundle)) == 1
+        assert len(bundle.manifest["quarantined_units"]) == 1
+        assert "A, S or O in an aborted unit of recovery" in str(bundle.manifest["findings"]["shown"])
+
+
+def test_what_is_no_change_of_a_table_needs_no_unit(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    blank = {
+        "UORDISP": " ",
+        "LOGRECDISP": " ",
+        "SQLTYPE": " ",
+        "UORCOMMITTIMESTAMP": "",
+        "LOGRBA": bytes(10),
+        "LOGLRSN": bytes(10),
+    }
+    for code in ("CO", "CM", "SC"):
+        log.unit(UORID=bytes(10), UORIDLRSN=bytes(10), UORCOMMITLRSN=bytes(10), UORCOMMITPOINT=bytes(10)).event(ACCT, code, **blank)
+    bundle = log.script(tmp_path)
+    assert (bundle.exit_code, len(statements(bundle))) == (0, 1)
+    assert sum(bundle.manifest["balance"]["skipped"].values()) == 3
+
+
+def test_columns_that_the_log_lacks_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = replace(ACCT, more=(("DB2NUMCOL", len(ACCT.columns) + 2),))
+    log = LogBuilder((table,))
+    log.unit().insert(table, acct(1))
+    control, data = log.write(tmp_path)
+    assert main(["redo", "--control", str(control), "--data", str(data[0]), "--engine", "local", "--out", str(tmp_path / "out")]) == 4
+    assert "TESTOWN.ACCT: the log lacks 2 of its columns: undo does not bring their values back" in capsys.readouterr().out
+    assert main(["inspect", "--control", str(control), "--data", str(data[0])]) == 4
+    assert "the log lacks 2 columns of the table" in capsys.readouterr().out
 
 
 def test_order_value(tmp_path: Path) -> None:

@@ -30,6 +30,25 @@ def bundle_of(folder: Path, mode: str, *excluded: str, upsert: bool = False) -> 
     return replay.write_script(control, data, folder / "out", mode=mode, options=options)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [(Col("TEXT", "VCHR", 20, nulls="Y", subtype="I"), "the first part"), (Col("TEXT", "INT", 8, nulls="Y", subtype="D"), 7)],
+)
+def test_part_of_a_value_is_no_value(tmp_path: Path, column: Col, value: str | int) -> None:
+    """The inline part of a large object, and the number of an XML document in place of the document."""
+    table = Tab("NOTE", (Col("ID", "INT", 4, key=1), column))
+    log = LogBuilder((table,))
+    log.unit().insert(table, (1, value))
+    log.unit().insert(table, (2, None))
+    control, data = log.write(tmp_path)
+    bundle = replay.write_script(control, data, tmp_path / "out", mode="redo")
+    assert bundle.exit_code == 8
+    assert statements(bundle) == ["INSERT INTO testown.note (id, text) VALUES (2, NULL);"]
+    options = ScriptOptions(render=RenderOptions(exclude_columns=("TEXT",)))
+    whole = replay.write_script(control, data, tmp_path / "without", mode="redo", options=options)
+    assert statements(whole) == ["INSERT INTO testown.note (id) VALUES (1);", "INSERT INTO testown.note (id) VALUES (2);"]
+
+
 @pytest.mark.parametrize(("mode", "lost", "left"), [("redo", 2, 3), ("undo", 2, 3)])
 def test_what_needs_the_value_is_set_aside(tmp_path: Path, mode: str, lost: int, left: int) -> None:
     bundle = bundle_of(tmp_path, mode)

@@ -32,8 +32,8 @@ def test_commit_order_compares_bytes(rows: list[tuple[bytes, int, bytes, int, in
     assert order.commit_order(records).tolist() == expected
 
 
-I, U, D = Change.INSERT, Change.UPDATE, Change.DELETE
-steps = st.tuples(st.sampled_from([I, U, D]), st.sampled_from(" TRB"), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+IN, UP, DE = Change.INSERT, Change.UPDATE, Change.DELETE
+steps = st.tuples(st.sampled_from([IN, UP, DE]), st.sampled_from(" TRB"), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
 
 
 @given(st.lists(steps, max_size=40))
@@ -44,10 +44,10 @@ def test_rows_come_back_whatever_caused_their_changes(asked: list[tuple[Change, 
     done = []
     for number, (change, origin, table, row, unit) in enumerate(asked):
         key = (table, row)
-        if (change == I) == (key in state):
+        if (change == IN) == (key in state):
             continue
-        done.append((unit, change, origin, key, state.get(key), None if change == D else number))
-        if change == D:
+        done.append((unit, change, origin, key, state.get(key), None if change == DE else number))
+        if change == DE:
             del state[key]
         else:
             state[key] = number
@@ -67,13 +67,13 @@ def test_rows_come_back_whatever_caused_their_changes(asked: list[tuple[Change, 
 def test_parents_return_before_their_children_and_rows_as_they_were() -> None:
     """(change, origin, table) in log order -> the order of undoing."""
     cases: list[tuple[list[tuple[Change, str, int]], list[int]]] = [
-        ([(D, " ", 0), (D, "R", 1), (D, "R", 2)], [0, 1, 2]),  # a cascade
-        ([(D, " ", 0), (U, "R", 0), (U, "R", 0)], [0, 2, 1]),  # SET NULL within a table
-        ([(D, " ", 0), (D, "R", 1), (I, "T", 0)], [2, 0, 1]),  # the row is put there again
-        ([(U, " ", 0), (U, "R", 1)], [0, 1]),  # ON UPDATE CASCADE
-        ([(U, " ", 0), (U, "T", 0), (D, "T", 1), (D, "B", 2)], [1, 2, 3, 0]),  # a trigger changes the row further
-        ([(I, " ", 0), (I, "T", 1), (D, "T", 2), (D, "B", 3)], [1, 2, 3, 0]),  # what refers to an inserted row goes before it
-        ([(I, " ", 0), (D, " ", 1), (D, "T", 2)], [2, 1, 0]),  # nothing of referential integrity
+        ([(DE, " ", 0), (DE, "R", 1), (DE, "R", 2)], [0, 1, 2]),  # a cascade
+        ([(DE, " ", 0), (UP, "R", 0), (UP, "R", 0)], [0, 2, 1]),  # SET NULL within a table
+        ([(DE, " ", 0), (DE, "R", 1), (IN, "T", 0)], [2, 0, 1]),  # the row is put there again
+        ([(UP, " ", 0), (UP, "R", 1)], [0, 1]),  # ON UPDATE CASCADE
+        ([(UP, " ", 0), (UP, "T", 0), (DE, "T", 1), (DE, "B", 2)], [1, 2, 3, 0]),  # a trigger changes the row further
+        ([(IN, " ", 0), (IN, "T", 1), (DE, "T", 2), (DE, "B", 3)], [1, 2, 3, 0]),  # what refers to an inserted row goes before it
+        ([(IN, " ", 0), (DE, " ", 1), (DE, "T", 2)], [2, 1, 0]),  # nothing of referential integrity
     ]
     for changes, expected in cases:
         kind, origin, table = (np.array(column) for column in zip(*changes, strict=True))

@@ -230,6 +230,9 @@ COLUMN_TYPES: dict[str, tuple[SqlType, bool, bool]] = {
     "DTTZ": (SqlType.TIMESTAMP_TZ, False, False),
 }
 LARGE_OBJECTS = frozenset({"BLOB", "CLOB", "DBCL"})
+#: (LLCOLUMNTYPE, LLCOLUMNSUBTYPE) of what a row holds of a large object in place of its value: the first part of one that is stored inline, the number
+#: of a document (sections 4.7 and 6.4).
+_PARTS_OF_LARGE_OBJECTS = frozenset({("CHAR", "I"), ("VCHR", "I"), ("LVCH", "I"), ("INT", "D")})
 _GRAPHIC = frozenset({"GRPH", "VGRF", "LVGR"})
 _INTEGERS = {2: SqlType.SMALLINT, 4: SqlType.INTEGER, 8: SqlType.BIGINT}
 _FLOATS = {4: SqlType.REAL, 8: SqlType.DOUBLE}
@@ -343,6 +346,7 @@ class _Tables:
             values["ROWTYPE"] or "",
             values["EDITPROCNAME"] or "",
             indexes,
+            max(0, (values["DB2NUMCOL"] or 0) - len(columns)),
         )
 
     def _column(self, record: Record, values: dict[str, Any], scheme: str, where: Where) -> ColumnFormat:
@@ -355,7 +359,8 @@ class _Tables:
                 )
         name = str(values["COLUMNNAME"] or "")[: values["COLUMNNAMELEN"] or 128]
         kind, varying, text = COLUMN_TYPES.get(code, (SqlType.VARBINARY, False, False))
-        raw, lob = code not in COLUMN_TYPES and code not in LARGE_OBJECTS, code in LARGE_OBJECTS
+        raw = code not in COLUMN_TYPES and code not in LARGE_OBJECTS
+        lob = code in LARGE_OBJECTS or (code, subtype) in _PARTS_OF_LARGE_OBJECTS
         if values["LLNULLS"] not in _NULLS:
             raise _unusable("LLNULLS", f"{values['LLNULLS']!r}", "Y, N or L", name, place)
         if code in _LENGTHS and length not in _LENGTHS[code][0]:

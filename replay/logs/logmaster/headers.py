@@ -21,6 +21,12 @@ TO_ASCII = np.frombuffer(bytes(range(256)).decode("cp037").encode("latin-1", "re
 _NAMES = {"authid": "AUTHID", "plan": "PLAN", "correlation": "CORRELATIONID", "connection": "CONNECTID"}
 
 
+def _zero(position: Bytes) -> npt.NDArray[np.bool_]:
+    """Which rows of ``uint8[n, 10]`` are zero: by two machine words, as any(axis=1) costs four times as much."""
+    zero: npt.NDArray[np.bool_] = (position[:, :8].view(np.uint64)[:, 0] | position[:, 8:].view(np.uint16)[:, 0]) == 0
+    return zero
+
+
 class Headers:
     """``block`` is ``uint8[n, H]``, one header a row; ``layout`` names its fields. Implements :class:`replay.changes.Envelope`."""
 
@@ -71,22 +77,22 @@ class Headers:
 
     def commit(self) -> Bytes:
         """UORCOMMITLRSN, or UORCOMMITPOINT where that is zero (spec section 8, without data sharing)."""
-        return self._first_set("UORCOMMITLRSN", "UORCOMMITPOINT")
+        commit = self.position("UORCOMMITLRSN")
+        zero = _zero(commit)
+        return np.where(zero[:, None], self.position("UORCOMMITPOINT"), commit) if zero.any() else commit
 
     def log_position(self) -> Bytes:
-        """LOGRBA, or LOGLRSN where that is zero. A header that names ORDERVALUE is ordered by that (data file page)."""
+        """LOGRBA. A header that names ORDERVALUE is ordered by that (data file page)."""
         if "ORDERVALUE" in self.layout.names:
             raw = self.raw("ORDERVALUE")[:, -10:]
             wide = np.zeros((len(raw), 10), np.uint8)
             wide[:, 10 - raw.shape[1] :] = raw
             return wide
-        return self._first_set("LOGRBA", "LOGLRSN")
+        return self.position("LOGRBA")
 
-    def _first_set(self, name: str, otherwise: str) -> Bytes:
-        first = self.position(name)
-        # two machine words a row; any(axis=1) costs four times as much
-        zero = (first[:, :8].view(np.uint64)[:, 0] | first[:, 8:].view(np.uint16)[:, 0]) == 0
-        return np.where(zero[:, None], self.position(otherwise), first) if zero.any() else first
+    def unplaced(self) -> npt.NDArray[np.bool_]:
+        """Which records do not say where they stand in the log: LOGRBA is zero, and there is no ORDERVALUE."""
+        return np.zeros(len(self), bool) if "ORDERVALUE" in self.layout.names else _zero(self.position("LOGRBA"))
 
     def unit(self) -> Bytes:
         """UORID + MEMBERID."""

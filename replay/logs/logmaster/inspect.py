@@ -376,6 +376,8 @@ def _limits(log: LogmasterLog, census: _Census) -> Iterator[dict[str, Any]]:
                 "their values are not in the log; leave them out (--exclude-columns)",
                 version.name,
             )
+        if version.unlogged:
+            yield limit(f"the log lacks {version.unlogged} columns of the table", "undo does not bring their values back", version.name)
         if raw:
             yield limit(f"columns of an unknown type: {', '.join(raw)}", "they are written as hexadecimal bytes", version.name)
     for name, generations in Counter(version.name for version in versions).items():

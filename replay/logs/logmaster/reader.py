@@ -143,6 +143,8 @@ class LogmasterLog:
         for version in taken:
             large = [entry.column.name for entry in version.format.columns if entry.lob]
             unknown = [f"{entry.column.name} ({entry.code})" for entry in version.format.columns if entry.raw]
+            if version.unlogged:
+                found.append(f"{version.name}: the log lacks {version.unlogged} of its columns: undo does not bring their values back")
             if large:
                 found.append(f"{version.name}: the values of large object columns are not in the log: {', '.join(large)}")
             if unknown:
@@ -194,8 +196,9 @@ class LogmasterLog:
         change = _CHANGES[envelope.change_type()]
 
         def positions() -> Bytes:
-            sharing = envelope.position("LOGLRSN")
-            return np.where(sharing.any(axis=1, keepdims=True), sharing, envelope.position("LOGRBA"))
+            lrsn = envelope.position("LOGLRSN")
+            sharing = lrsn.any(axis=1) & (envelope.member() != 0)  # without data sharing, generations begin and end at RBAs (section 3)
+            return np.where(sharing[:, None], lrsn, envelope.position("LOGRBA"))
 
         version = self.catalog.lookup(envelope.number("DBID"), envelope.number("PSID"), envelope.number("TBOBID"), positions)
         return change, version
@@ -217,6 +220,8 @@ class LogmasterLog:
         yield "LENGTH", f"{self.shape.header}, as in the other records", envelope.number("LENGTH") != self.shape.header
         yield "SYSTEMID", f"{self.shape.system_id.decode('cp037')!r}", ~self._of_this_system(envelope)
         yield "CHANGE TYPE", "a known change type: UB, I, IL, D, DM, DT, DR, E, CO, CM or SC", change == 0
+        needs_table = (change > 0) & (change <= Change.EXCHANGE)
+        of_a_unit = needs_table | (change == 0)  # what the page says of commands, status and catalog changes leaves their unit open
         for name, codes, meaning in (
             ("LOGRECDISP", "CASO", "C, A, S or O"),
             ("UORDISP", "CA", "C or A"),
@@ -225,13 +230,18 @@ class LogmasterLog:
         ):
             unknown = np.ones(256, bool)
             unknown[[ord(code) for code in codes]] = False
-            yield name, meaning, unknown[envelope.code(name)]
-        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", np.logical_not(_all_digits(envelope.commit_time()))
+            yield name, meaning, unknown[envelope.code(name)] & of_a_unit
+        yield "UORCOMMITTIMESTAMP", "34 packed decimal digits", ~_all_digits(envelope.commit_time()) & of_a_unit
+        yield (
+            "LOGRBA",
+            "the RBA of the change, by which changes are ordered",
+            envelope.unplaced() & needs_table,
+        )
         segment, total = envelope.segment(), envelope.segments()
         yield "SEGNUM", "no more than TOTALSEGS", segment > np.maximum(total, 1)
-        contradiction = (envelope.unit_disposition() == ord("C")) & (envelope.disposition() == ord("A"))
-        yield "LOGRECDISP", "C, S or O in a committed unit of recovery", contradiction
-        needs_table = (change > 0) & (change <= Change.EXCHANGE)
+        unit, record = envelope.unit_disposition(), envelope.disposition()
+        yield "LOGRECDISP", "C, S or O in a committed unit of recovery", (unit == ord("C")) & (record == ord("A"))
+        yield "LOGRECDISP", "A, S or O in an aborted unit of recovery", (unit == ord("A")) & (record == ord("C")) & of_a_unit
         yield "TBOBID", "a table that a DTBI record of the control file describes", needs_table & (version < 0)
 
     def _of_this_system(self, envelope: Headers) -> Mask:
@@ -254,7 +264,7 @@ class LogmasterLog:
             if mask[0]:
                 raw = bytes(envelope.raw(name)[0])
                 found = f"X'{raw.hex().upper()}'" + (
-                    f" ({_printable(raw)})" if name not in ("LENGTH", "TBOBID", "SEGNUM", "UORCOMMITTIMESTAMP") else ""
+                    f" ({_printable(raw)})" if name not in ("LENGTH", "TBOBID", "SEGNUM", "UORCOMMITTIMESTAMP", "LOGRBA") else ""
                 )
                 if name == "TBOBID":
                     found = (
