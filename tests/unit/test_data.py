@@ -130,6 +130,18 @@ def test_lengths_and_columns_that_allow_two_readings_are_an_error(tmp_path: Path
     assert opened(log, tmp_path).reading is Reading.B, "here the columns tell: a row without its length has no length to read"
 
 
+@pytest.mark.parametrize(("reading", "place"), [(Reading.A, "4"), (Reading.B, "2")])
+def test_where_the_first_column_lies_decides_last(tmp_path: Path, reading: Reading, place: str) -> None:
+    """One varying column with values that fit both ways: LLCOLUMNPOS counts the lengths before it."""
+    log = LogBuilder((NAMES,), reading=reading.value)
+    log.unit().insert(NAMES, ("\0\1X",))
+    control, data = log.write(tmp_path)
+    with pytest.raises(InputError, match="1 of 1 under reading A, 1 of 1 under reading B"):
+        open_log(control, data)
+    control.write_bytes(control.read_bytes().replace("-1   ".encode("cp037"), place.ljust(5).encode("cp037")))
+    assert open_log(control, data).reading is reading
+
+
 def test_no_records_with_images(tmp_path: Path) -> None:
     log = LogBuilder()
     log.unit().event(ACCT, "CM")

@@ -78,7 +78,7 @@ def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: 
 
 
 def settle_reading(
-    buffer: Bytes, start: Index, end: Index, update: Mask, name: str, walked: Callable[[Reading], int] | None = None
+    buffer: Bytes, start: Index, end: Index, update: Mask, name: str, walked: Callable[[Reading], float] | None = None
 ) -> Reading:
     """The reading under which the images of these records close. InputError (LR2018) when none or several do equally well.
 

@@ -622,13 +622,17 @@ def _count_fits(log: LogmasterLog, fits: dict[int, Index]) -> None:
 
 def _walked(
     log: LogmasterLog, buffer: Bytes, start: Index, end: Index, update: Mask, version: npt.NDArray[np.int32], reading: Reading
-) -> int:
-    """For how many records the images of a reading end exactly where their columns do."""
-    count = 0
+) -> float:
+    """For how many records the images of a reading end exactly where their columns do. Half a record more, where that decides nothing, if the first
+    columns are where LLCOLUMNPOS says (section 6.2: after both lengths under A, after one under B)."""
+    count, agree = 0, True
+    place = 4 if reading is Reading.A else 2
     for known in log.catalog.versions:
         rows = np.flatnonzero(version == known.index)
         count += _fitting(known, buffer, start[rows], end[rows], update[rows], reading, None)
-    return count
+        first = known.format.columns[0]
+        agree &= not len(rows) or first.position in (place, place + first.nullable)
+    return count + 0.5 * agree
 
 
 def _fitting(
