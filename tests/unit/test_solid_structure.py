@@ -405,6 +405,30 @@ def test_a_table_moves_to_another_schema(tmp_path: Path, text: str, info: str, r
     ]
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_records_without_relid_mean_the_table_that_had_their_name_then(tmp_path: Path, whole: bool) -> None:
+    """With the system tables of the end, and of the beginning."""
+    log = LogBuilder()
+    first = unit(log, lambda made: made.insert(OLD, (1, "a")))
+    for number, text in enumerate(
+        ("ALTER TABLE DBA.T SET TABLE NAME A", "ALTER TABLE DBA.A MODIFY SCHEMA OTHER", "ALTER TABLE OTHER.A SET TABLE NAME B")
+    ):
+        unit(log, lambda made, text=text: made.ddl(22, text.split()[2], None, text))  # type: ignore[misc]
+        unit(log, lambda made, number=number: made.insert(OLD, (number + 2, "b")))  # type: ignore[misc]
+    table = Tab(10_300, "OTHER", "B", OLD.columns, key=("ID",)) if whole else OLD
+    found = opened(tmp_path, log, table, manifest={} if whole else {"metadata_logaddr": first.hex()})
+    assert found.warnings([]) == []
+    assert script(found, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t RENAME TO a;",
+        "INSERT INTO dba.a (id, name) VALUES (2, 'b');",
+        "ALTER TABLE dba.a SET SCHEMA other;",
+        "INSERT INTO other.a (id, name) VALUES (3, 'b');",
+        "ALTER TABLE other.a RENAME TO b;",
+        "INSERT INTO other.b (id, name) VALUES (4, 'b');",
+    ]
+
+
 def test_what_came_before_a_move_tells_where_the_table_was(tmp_path: Path) -> None:
     log = LogBuilder()
     unit(log, lambda made: made.ddl(45, "T", OLD.relid, "CREATE TABLE DBA.T (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(20))"))
@@ -460,6 +484,15 @@ def test_an_export_that_is_older_than_a_move_does_not_name_what_came_after(tmp_p
     assert lines == ["INSERT INTO dba.t (id, name) VALUES (1, 'a');", said]
     assert bundle.exit_code == 8
     assert any("metadata_logaddr" in warning for warning in found.warnings([]))
+
+
+def test_a_table_that_moves_and_is_dropped_moves_from_where_the_statement_says(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, MOVE))
+    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE OTHER.T"))
+    found = opened(tmp_path, log, Tab(10_500, "DBA", "U", OLD.columns, key=("ID",)))
+    assert found.warnings([]) == []
+    assert script(found, tmp_path)[1] == ["ALTER TABLE dba.t SET SCHEMA other;", "DROP TABLE other.t;"]
 
 
 def test_a_view_is_dropped_where_it_was_made(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def alter(text: str) -> Alter | None:
     verb, words, tokens = words[at], words[at + 1 :], tokens[at + 1 :]
     if verb == "SET":
         named = words[:2] == ["TABLE", "NAME"] and len(words) > 2
-        return Alter("name", table, new=_plain(tokens[-1])) if named else Alter("other", table)
+        return Alter("name", table, new=_plain(tokens[-1]), schema=home(text)) if named else Alter("other", table)
     if verb == "MODIFY" and words[:1] == ["SCHEMA"] and len(words) == 2:
         return Alter("schema", table, new=_plain(tokens[1]), schema=home(text))
     if verb not in ("ADD", "DROP", "RENAME", "MODIFY", "ALTER") or not words:

@@ -140,7 +140,9 @@ def _charset(value: Any) -> str | None:
         return "utf-8"
     if mode.strip().upper() != "RAW":
         expected = "expected UTF8, Raw:NAME, or Raw and the name as charset in the manifest"
-        raise UsageError("LR1001", f"found char_encoding {value!r}; {expected}", hint=f"Names are: {', '.join(CHARSETS)}; a CCSID will do too")
+        raise UsageError(
+            "LR1001", f"found char_encoding {value!r}; {expected}", hint=f"Names are: {', '.join(CHARSETS)}; a CCSID will do too"
+        )
     return name.strip() or None
 
 

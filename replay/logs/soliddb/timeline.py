@@ -98,10 +98,11 @@ class _Builder:
 
     def run(self) -> Timeline:
         created = {(r.event.name.schema, r.event.name.name): r.relid for r in self.records if r.event.kind is Ddl.CREATE_TABLE and r.relid}
+        meant = self._meant()
         for record in self.records:
             relid = record.relid if record.event.kind in TABLE_DDL else None
             if record.event.kind in TABLE_DDL and relid is None:
-                relid = created.get((record.event.name.schema, record.event.name.name)) or self._meant(record)
+                relid = created.get((record.event.name.schema, record.event.name.name)) or meant.get(record.row)
             if relid is not None:
                 self.tables.setdefault(relid, []).append(record)
         for relid in sorted({*self.known, *self.tables}):
@@ -111,15 +112,25 @@ class _Builder:
             self._change(record, history)
         return self.result
 
-    def _meant(self, record: Record) -> int | None:
-        """The table that a record names; before the export, one that it moves or renames is known by where it went."""
-        change, told = ddl.alter(record.text) if record.text and record.row < self.exported else None, record.event.name
-        found = None
-        if change is not None and change.what == "schema":
-            found = self._by_name(Name(told.name, change.new))
-        elif change is not None and change.what == "name":
-            found = self._by_name(Name(change.new, told.schema))
-        return found or self._by_name(told)
+    def _meant(self) -> dict[int, int]:
+        """The tables of records that name theirs only, by row: from the export of the system tables back, and on from it."""
+        meant: dict[int, int] = {}
+        before = [record for record in self.records if record.row < self.exported and record.event.kind in TABLE_DDL]
+        after = [record for record in self.records if record.row >= self.exported and record.event.kind in TABLE_DDL]
+        for back, records in ((True, before[::-1]), (False, after)):
+            places = {relid: (entry.schema, entry.name) for relid, entry in self.known.items()}
+            for record in records:
+                old, new = _places_of(record)
+                relid, wanted = record.relid, new if back else old
+                if relid is None:
+                    fits = [one for one, (schema, name) in places.items() if name == wanted.name and wanted.schema in ("", schema)]
+                    if len(fits) != 1:
+                        continue
+                    relid = meant[record.row] = fits[0]
+                if old != new and relid in places:
+                    other = old if back else new
+                    places[relid] = other.schema or places[relid][0], other.name
+        return meant
 
     def _by_name(self, wanted: Name) -> int | None:
         """The table of a name that only one table has."""
@@ -207,7 +218,7 @@ class _Builder:
         change, after = ddl.alter(record.text) if record.text else None, states[0]
         if after is None or after.lost or change is None or change.what not in ("name", "schema"):
             return states
-        if change.new.upper() == (after.name if change.what == "name" else after.schema).upper():
+        if (after.name if change.what == "name" else after.schema).upper() in ("", change.new.upper()):
             return states
         self.result.warnings.append(
             f"{after.schema}.{after.name}: the export of the system tables is older than {record.text!r}: later changes of the table are set aside; "
@@ -389,6 +400,17 @@ class _Builder:
 _COUNTERS = (Ddl.CREATE_COUNTER, Ddl.DROP_COUNTER)
 #: What makes objects that are no tables and stay where they are.
 _STANDING = (Ddl.CREATE_VIEW, Ddl.CREATE_SEQUENCE)
+
+
+def _places_of(record: Record) -> tuple[Name, Name]:
+    """What a record's table was called before it and after, as far as its statement says; both are what the record calls it otherwise."""
+    change, told = ddl.alter(record.text) if record.text else None, record.event.name
+    if change is None or change.what not in ("name", "schema"):
+        return told, told
+    schema = change.schema or told.schema
+    if change.what == "name":
+        return Name(change.table, schema), Name(change.new, schema)
+    return Name(change.table, change.schema or (told.schema if told.schema != change.new else "")), Name(change.table, change.new)
 
 
 def _noted(record: Record) -> str:
