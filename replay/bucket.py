@@ -364,7 +364,9 @@ class BucketReader(ABC, Generic[Made]):
             self._finding(problem.code, record, problem.field, problem.found, problem.expected, problem.hint, table)
 
     def _refuse_part_events(self, changes: Changes, rows: Index, kind: Change, version: int) -> None:
-        """Refuse what empties a part of a table, or exchanges its rows: they are not in the log."""
+        """Refuse what empties a part of a table, or exchanges its rows: they are not in the log. Of undo the scan has refused it."""
+        if self.plan.mode == "undo":
+            return
         whole = self.log.whole_table(self._headers(changes, rows), changes.records["length"][changes.head[rows]])
         refused = (changes.uncommitted[rows] == 0) & (~whole | (kind == Change.EXCHANGE))
         what = "a committed " + kind.name.lower().replace("_", " ") + ("" if kind == Change.EXCHANGE else " of one partition")

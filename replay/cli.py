@@ -601,6 +601,9 @@ def _check_columns(taken: Sequence[TableVersion], render: RenderOptions) -> None
 
 def _taken(log: LogFile, selection: Selection) -> list[TableVersion]:
     """The table versions that ``--table`` and ``--exclude-table`` take. UsageError (LR1004) when there is none."""
+    if not log.catalog.versions:
+        hint = "Give the catalog of the database that wrote the log (--catalog); Log Master has its tables in the control file (--control)"
+        raise UsageError("LR1004", "found no description of any table of the log; expected one of at least one", hint=hint)
     taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
     if not taken:
         names = ", ".join(sorted({version.name for version in log.catalog.versions})[:20])

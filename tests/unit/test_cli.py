@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from replay import cli
+from tests import luwbuilder, solidbuilder
 
 
 @pytest.fixture
@@ -222,6 +223,32 @@ def test_rolled_back_work_is_shown_as_comments(small: list[str], tmp_path: Path)
 def test_trace(small: list[str], tmp_path: Path) -> None:
     assert cli.main(["redo", *small, "--out", str(tmp_path / "out"), "--trace"]) == 0
     assert all(re.search(r"; -- lrsn=[0-9A-F]{20} rba=[0-9A-F]{20}$", line) for line in statements(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("source", ["soliddb", "db2luw"])
+def test_a_log_of_which_no_table_is_described_asks_for_the_catalog(tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str) -> None:
+    if source == "soliddb":
+        rows = solidbuilder.LogBuilder()
+        unit = rows.begin()
+        unit.insert(solidbuilder.CUSTOMER, (1, "Ada", None, "1.00", "2001-01-01 00:00:00", 5, None))
+        unit.commit()
+        files = ["--log", str(solidbuilder.write_rows(tmp_path / "log.csv", rows.rows)), "--catalog", str(tmp_path)]
+        solidbuilder.write_catalog(tmp_path, [])
+    else:
+        table = luwbuilder.Tab(2, 5, "APP", "T", (luwbuilder.Col("ID", "INTEGER"),))
+        records = luwbuilder.LogBuilder()
+        work = records.begin()
+        work.insert(table, (1,), (4, 0))
+        work.commit()
+        (tmp_path / "x.log").write_bytes(records.bytes())
+        files = ["--log", str(tmp_path / "x.log")]
+    out = ["--out", str(tmp_path / "out"), "--engine", "local"]
+    for command in (["redo", *out], ["undo", *out], ["export", *out], ["migrate", *out], ["ddl"], ["ddl", "--changes", "redo"]):
+        assert cli.main([command[0], "--source", source, *files, *command[1:]]) == 12
+        message = capsys.readouterr().err
+        assert "LR1004 found no description of any table of the log" in message
+        assert "--catalog" in message
+        assert "--exclude-table" not in message
 
 
 BAD_OPTIONS = [

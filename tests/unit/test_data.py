@@ -364,3 +364,12 @@ def test_key_columns_come_from_keyseq(tmp_path: Path) -> None:
     log = LogBuilder((table,))
     log.unit().delete(table, acct(1))
     assert statements(log.script(tmp_path)) == ["DELETE FROM testown.acct WHERE name = 'ABCDE' AND open_dt = '2024-03-15';"]
+
+
+@pytest.mark.parametrize("reading", list(Reading))
+@pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE])
+def test_a_record_without_data_does_not_speak_of_the_next_one(reading: Reading, kind: Change) -> None:
+    start = np.array([4], np.int64)
+    found = find_images(np.full(40, 1, np.uint8), start, start, kind, reading, True)
+    assert found.bad.all()
+    assert found.reason(0) == ("a record without DATA", "DATA with the images of the change")

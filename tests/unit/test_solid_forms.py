@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from replay.errors import InputError, Refusal
+from replay.errors import InputError, Refusal, UsageError
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl
 from replay.logs.soliddb.reader import open_log
@@ -46,6 +46,13 @@ def test_character_sets_by_their_usual_names(tmp_path: Path, manifest: dict[str,
     unit.insert(ITEM, row(1, "Åsa"))
     unit.commit()
     assert "'Åsa'" in statements(opened(tmp_path, log, manifest=manifest), tmp_path)[0]
+
+
+@pytest.mark.parametrize("found", ["EBCDIC", "latin-1", 5, {"mode": "EBCDIC"}, "EBCDIC:latin-1"])
+def test_an_encoding_that_is_none_is_refused_though_all_text_is_utf8(tmp_path: Path, found: Any) -> None:
+    log = two_units(LogBuilder())
+    with pytest.raises(UsageError, match=r"LR1001 found char_encoding .*; expected UTF8, Raw:NAME.*latin-1"):
+        opened(tmp_path, log, manifest={"char_encoding": found})
 
 
 def told(log: LogBuilder, *bounds: tuple[int | None, int]) -> dict[str, Any]:

@@ -362,3 +362,151 @@ def test_old_images_without_a_column_that_was_dropped_are_set_aside(tmp_path: Pa
     bundle, lines = script(opened(tmp_path, log, GONE), tmp_path)
     assert lines == []  # and with it what builds on it
     assert bundle.manifest["findings"]["shown"][0].startswith("LR2014")
+
+
+# -- tables that move to another schema ----------------------------------------------------------------------------------------------------
+
+MOVED = Tab(10_300, "OTHER", "T", OLD.columns, key=("ID",))
+MOVE = "ALTER TABLE DBA.T MODIFY SCHEMA OTHER"
+
+
+def moved(text: str | None = MOVE, info: str = "T", relid: int | None = OLD.relid, kind: int = 22) -> LogBuilder:
+    """A row before and a row after a table goes from DBA to OTHER."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(kind, info, relid, text))
+    unit(log, lambda made: made.insert(OLD, (2, "b")))
+    return log
+
+
+@pytest.mark.parametrize(
+    ("text", "info", "relid", "kind"),
+    [
+        (MOVE, "T", OLD.relid, 22),
+        (MOVE, "T", OLD.relid, 47),
+        (MOVE, "T", None, 22),
+        (MOVE, "SHOP.DBA.T", None, 22),
+        ("ALTER TABLE SHOP.DBA.T MODIFY SCHEMA OTHER", "T", OLD.relid, 22),
+        ("ALTER TABLE T MODIFY SCHEMA OTHER", "SHOP.DBA.T", OLD.relid, 22),
+    ],
+)
+def test_a_table_moves_to_another_schema(tmp_path: Path, text: str, info: str, relid: int | None, kind: int) -> None:
+    log = opened(tmp_path, moved(text, info, relid, kind), MOVED)
+    assert log.warnings([]) == []
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t SET SCHEMA other;",
+        "INSERT INTO other.t (id, name) VALUES (2, 'b');",
+    ]
+    assert script(log, tmp_path, "undo")[1] == [
+        "DELETE FROM other.t WHERE id = 2;",
+        "ALTER TABLE other.t SET SCHEMA dba;",
+        "DELETE FROM dba.t WHERE id = 1;",
+    ]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_records_without_relid_mean_the_table_that_had_their_name_then(tmp_path: Path, whole: bool) -> None:
+    """With the system tables of the end, and of the beginning."""
+    log = LogBuilder()
+    first = unit(log, lambda made: made.insert(OLD, (1, "a")))
+    for number, text in enumerate(
+        ("ALTER TABLE DBA.T SET TABLE NAME A", "ALTER TABLE DBA.A MODIFY SCHEMA OTHER", "ALTER TABLE OTHER.A SET TABLE NAME B")
+    ):
+        unit(log, lambda made, text=text: made.ddl(22, text.split()[2], None, text))  # type: ignore[misc]
+        unit(log, lambda made, number=number: made.insert(OLD, (number + 2, "b")))  # type: ignore[misc]
+    table = Tab(10_300, "OTHER", "B", OLD.columns, key=("ID",)) if whole else OLD
+    found = opened(tmp_path, log, table, manifest={} if whole else {"metadata_logaddr": first.hex()})
+    assert found.warnings([]) == []
+    assert script(found, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t RENAME TO a;",
+        "INSERT INTO dba.a (id, name) VALUES (2, 'b');",
+        "ALTER TABLE dba.a SET SCHEMA other;",
+        "INSERT INTO other.a (id, name) VALUES (3, 'b');",
+        "ALTER TABLE other.a RENAME TO b;",
+        "INSERT INTO other.b (id, name) VALUES (4, 'b');",
+    ]
+
+
+def test_what_came_before_a_move_tells_where_the_table_was(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(45, "T", OLD.relid, "CREATE TABLE DBA.T (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(20))"))
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(16, "IX", OLD.relid, "CREATE INDEX IX ON T (NAME)"))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T MODIFY SCHEMA MIDDLE"))
+    unit(log, lambda made: made.insert(OLD, (2, "b")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T MODIFY SCHEMA OTHER"))
+    unit(log, lambda made: made.insert(OLD, (3, "c")))
+    assert script(opened(tmp_path, log, MOVED), tmp_path)[1] == [
+        "CREATE TABLE dba.t (id INTEGER NOT NULL, name VARCHAR(20), PRIMARY KEY (id));",
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "CREATE INDEX ix ON dba.t(name);",
+        "ALTER TABLE dba.t SET SCHEMA middle;",
+        "INSERT INTO middle.t (id, name) VALUES (2, 'b');",
+        "ALTER TABLE middle.t SET SCHEMA other;",
+        "INSERT INTO other.t (id, name) VALUES (3, 'c');",
+    ]
+
+
+def test_where_a_table_was_that_nobody_tells_is_not_guessed(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(16, "IX", OLD.relid, "CREATE INDEX IX ON T (NAME)"))
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T MODIFY SCHEMA OTHER"))
+    unit(log, lambda made: made.insert(OLD, (2, "b")))
+    found = opened(tmp_path, log, MOVED)
+    bundle, lines = script(found, tmp_path)
+    assert lines == [
+        "-- .IX: create index: CREATE INDEX IX ON T (NAME)",
+        "INSERT INTO other.t (id, name) VALUES (2, 'b');",
+    ]
+    assert bundle.exit_code == 8
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2011")
+    assert any("came from another schema" in warning for warning in found.warnings([]))
+
+
+def test_a_move_without_its_statement_is_where_its_record_says(tmp_path: Path) -> None:
+    found = opened(tmp_path, moved(None, "SHOP.DBA.T"), MOVED)
+    lines = script(found, tmp_path)[1]
+    assert lines[0] == "INSERT INTO dba.t (id, name) VALUES (1, 'a');"
+    assert lines[1:] == ["INSERT INTO other.t (id, name) VALUES (2, 'b');"]
+    assert any("its statement is not in the log" in warning for warning in found.warnings([]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(MOVE, "ALTER TABLE dba.t SET SCHEMA other;"), ("ALTER TABLE T SET TABLE NAME N", "ALTER TABLE dba.t RENAME TO n;")],
+)
+def test_an_export_that_is_older_than_a_move_does_not_name_what_came_after(tmp_path: Path, text: str, said: str) -> None:
+    found = opened(tmp_path, moved(text), OLD)
+    bundle, lines = script(found, tmp_path)
+    assert lines == ["INSERT INTO dba.t (id, name) VALUES (1, 'a');", said]
+    assert bundle.exit_code == 8
+    assert any("metadata_logaddr" in warning for warning in found.warnings([]))
+
+
+def test_a_table_that_moves_and_is_dropped_moves_from_where_the_statement_says(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, MOVE))
+    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE OTHER.T"))
+    found = opened(tmp_path, log, Tab(10_500, "DBA", "U", OLD.columns, key=("ID",)))
+    assert found.warnings([]) == []
+    assert script(found, tmp_path)[1] == ["ALTER TABLE dba.t SET SCHEMA other;", "DROP TABLE other.t;"]
+
+
+def test_a_view_is_dropped_where_it_was_made(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(46, "V", 10_400, "CREATE VIEW V AS SELECT ID FROM T"))
+    unit(log, lambda made: made.ddl(20, "V", 10_400, "DROP VIEW V"))
+    unit(log, lambda made: made.ddl(28, "S", 10_401, "CREATE SEQUENCE SHOP.DBA.S"))
+    unit(log, lambda made: made.ddl(30, "S", 10_401, "DROP SEQUENCE S"))
+    found = opened(tmp_path, log, OLD)
+    assert script(found, tmp_path)[1][1:] == [
+        "CREATE VIEW dba.v AS SELECT id FROM dba.t;",
+        "DROP VIEW dba.v;",
+        "CREATE SEQUENCE dba.s START WITH 1;",
+        "DROP SEQUENCE dba.s;",
+    ]
+    assert found.warnings([]) == []

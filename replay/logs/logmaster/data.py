@@ -70,6 +70,8 @@ def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: 
 
     def reason(row: int) -> tuple[str, str]:
         size = int(end[row] - start[row])
+        if size <= 0:
+            return "a record without DATA", "DATA with the images of the change"
         lengths = f"segment length {int(total[row])}, " if reading is Reading.A and outer else ""
         lengths += f"image lengths {int(length[row])}" + ("" if second is None else f" and {int(second[1][row] - second[0][row])}")
         return f"{lengths} in {size} bytes of DATA", "lengths that fill DATA exactly"

@@ -134,13 +134,15 @@ def _plain(token: str) -> str:
 @dataclass(frozen=True)
 class Alter:
     """What ALTER TABLE does to rows: ``add``, ``drop``, ``rename``, ``modify`` a column; ``name`` or ``schema`` the table; ``null`` (a column may be
-    null, or may not); or ``other``, which leaves rows as they are. ``table``: what the statement calls it; ``rest``: the words after the column."""
+    null, or may not); or ``other``, which leaves rows as they are. ``table``: what the statement calls it; ``rest``: the words after the column;
+    ``schema``: that of the table, where the statement says it."""
 
     what: str
     table: str
     column: str = ""
     new: str = ""
     rest: tuple[str, ...] = ()
+    schema: str = ""
 
 
 #: What follows ADD or DROP and is no column.
@@ -162,9 +164,9 @@ def alter(text: str) -> Alter | None:
     verb, words, tokens = words[at], words[at + 1 :], tokens[at + 1 :]
     if verb == "SET":
         named = words[:2] == ["TABLE", "NAME"] and len(words) > 2
-        return Alter("name", table, new=_plain(tokens[-1])) if named else Alter("other", table)
+        return Alter("name", table, new=_plain(tokens[-1]), schema=home(text)) if named else Alter("other", table)
     if verb == "MODIFY" and words[:1] == ["SCHEMA"] and len(words) == 2:
-        return Alter("schema", table, new=_plain(tokens[1]))
+        return Alter("schema", table, new=_plain(tokens[1]), schema=home(text))
     if verb not in ("ADD", "DROP", "RENAME", "MODIFY", "ALTER") or not words:
         return None
     if verb in ("ADD", "DROP") and words[0] in _NOT_COLUMNS:
@@ -211,6 +213,17 @@ def added(change: Alter, number: int, charset: int) -> Attribute | None:
 def words(text: str) -> list[str]:
     """The names and words of a statement, as they are stored."""
     return [_plain(token) for token in _TOKEN.findall(text) if token[0] == '"' or token[0].isalnum()]
+
+
+def home(text: str) -> str:
+    """The schema that a statement states for the table, view or sequence that it makes, changes or drops; empty where it states none."""
+    tokens = _TOKEN.findall(text)
+    at = next((place + 1 for place, token in enumerate(tokens) if token.upper() in ("TABLE", "VIEW", "SEQUENCE")), len(tokens))
+    names = tokens[at : at + 1]
+    while at + 2 < len(tokens) and tokens[at + 1] == ".":
+        at += 2
+        names.append(tokens[at])
+    return _plain(names[-2]) if len(names) > 1 else ""
 
 
 def created(text: str, charset: int) -> tuple[tuple[Attribute, ...], tuple[str, ...]] | None:

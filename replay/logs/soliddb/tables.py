@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.catalog import ColumnFormat, RowFormat, TableVersion
-from replay.errors import InputError, Where
+from replay.errors import InputError, UsageError, Where
 from replay.logs.soliddb import export, layouts
 from replay.logs.soliddb.layouts import Kind
 from sqlgen.constraints import Constraints, ForeignKey
@@ -88,7 +88,8 @@ def charset_number(text: str) -> int | None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest in a catalog folder or, where the folder is ``meta``, beside it. InputError LR2031 for one that cannot be used."""
+    """The manifest in a catalog folder or, where the folder is ``meta``, beside it. InputError LR2031 for one that cannot be used, UsageError
+    LR1001 for an encoding that is none."""
     places = [folder, folder.parent] if folder.name == "meta" else [folder]
     path = next((place / "manifest.json" for place in places if (place / "manifest.json").is_file()), None)
     if path is None:
@@ -131,11 +132,18 @@ def _word(path: str, name: str, value: Any) -> str | None:
 
 
 def _charset(value: Any) -> str | None:
-    """``UTF8``, or ``Raw`` with the name of the character set (``Raw:latin-1``, or an object); ``Raw`` alone says nothing."""
+    """``UTF8``, or ``Raw`` with the name of the character set (``Raw:latin-1``, or an object); ``Raw`` alone says nothing. UsageError LR1001 else."""
     if isinstance(value, dict):
-        return str(value["charset"]) if value.get("charset") else _charset(value.get("mode"))
-    mode, _, name = str(value or "").partition(":")
-    return "utf-8" if mode.upper() in ("UTF8", "UTF-8") else name.strip() or None
+        return _charset(f"{value.get('mode') or 'Raw'}:{value.get('charset') or ''}".rstrip(":"))
+    mode, _, name = str(value or "Raw").partition(":")
+    if mode.strip().upper() in ("UTF8", "UTF-8"):
+        return "utf-8"
+    if mode.strip().upper() != "RAW":
+        expected = "expected UTF8, Raw:NAME, or Raw and the name as charset in the manifest"
+        raise UsageError(
+            "LR1001", f"found char_encoding {value!r}; {expected}", hint=f"Names are: {', '.join(CHARSETS)}; a CCSID will do too"
+        )
+    return name.strip() or None
 
 
 def _session(path: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -40,11 +40,12 @@ class Record:
 
 @dataclass(frozen=True)
 class State:
-    """A table at a place of the log: its attributes (None: not known) and its name."""
+    """A table at a place of the log: its attributes (None: not known) and its name. ``lost``: it was in another schema, which is not known."""
 
     attributes: tuple[Attribute, ...] | None
     schema: str
     name: str
+    lost: bool = False
 
 
 #: A state and its version (-1: none).
@@ -87,6 +88,9 @@ class _Builder:
         self.tables: dict[int, list[Record]] = {}
         self.made: dict[int, Known] = {}
         self.around: dict[int, tuple[_Held, _Held]] = {}
+        self.states: dict[int, list[tuple[int, State | None]]] = {}
+        #: Schemas of views and sequences that statements of the log made, by their id.
+        self.homes: dict[int, str] = {}
         self.stray: dict[tuple[str, str], int] = {}
         self.names: dict[str, set[int]] = {}
         for entry in known.values():
@@ -94,10 +98,11 @@ class _Builder:
 
     def run(self) -> Timeline:
         created = {(r.event.name.schema, r.event.name.name): r.relid for r in self.records if r.event.kind is Ddl.CREATE_TABLE and r.relid}
+        meant = self._meant()
         for record in self.records:
             relid = record.relid if record.event.kind in TABLE_DDL else None
             if record.event.kind in TABLE_DDL and relid is None:
-                relid = created.get((record.event.name.schema, record.event.name.name)) or self._by_name(record.event.name)
+                relid = created.get((record.event.name.schema, record.event.name.name)) or meant.get(record.row)
             if relid is not None:
                 self.tables.setdefault(relid, []).append(record)
         for relid in sorted({*self.known, *self.tables}):
@@ -106,6 +111,26 @@ class _Builder:
         for record in self.records:
             self._change(record, history)
         return self.result
+
+    def _meant(self) -> dict[int, int]:
+        """The tables of records that name theirs only, by row: from the export of the system tables back, and on from it."""
+        meant: dict[int, int] = {}
+        before = [record for record in self.records if record.row < self.exported and record.event.kind in TABLE_DDL]
+        after = [record for record in self.records if record.row >= self.exported and record.event.kind in TABLE_DDL]
+        for back, records in ((True, before[::-1]), (False, after)):
+            places = {relid: (entry.schema, entry.name) for relid, entry in self.known.items()}
+            for record in records:
+                old, new = _places_of(record)
+                relid, wanted = record.relid, new if back else old
+                if relid is None:
+                    fits = [one for one, (schema, name) in places.items() if name == wanted.name and wanted.schema in ("", schema)]
+                    if len(fits) != 1:
+                        continue
+                    relid = meant[record.row] = fits[0]
+                if old != new and relid in places:
+                    other = old if back else new
+                    places[relid] = other.schema or places[relid][0], other.name
+        return meant
 
     def _by_name(self, wanted: Name) -> int | None:
         """The table of a name that only one table has."""
@@ -124,7 +149,8 @@ class _Builder:
         states: list[State | None] = [None if known is None else State(known.attributes, known.schema, known.name)]
         for number in range(len(before) - 1, -1, -1):
             low = before[number - 1].row if number else -1
-            states.insert(0, self._earlier(relid, before[number], states[0], low, before[number].row))
+            earlier = self._earlier(relid, before[number], states[0], low, before[:number])
+            states = [earlier, *self._believed(before[number], states)]
         for record in after:
             states.append(self._later(relid, record, states[-1]))
         versions = self._versions(relid, states)
@@ -132,6 +158,7 @@ class _Builder:
             (-1, versions[0]),
             *((record.row, version) for record, version in zip(records, versions[1:], strict=True)),
         ]
+        self.states[relid] = list(zip((-1, *(record.row for record in records)), states, strict=True))
         held = list(zip(states, versions, strict=True))
         for number, record in enumerate(records):
             self.around[record.row] = held[number], held[number + 1]
@@ -154,20 +181,23 @@ class _Builder:
             made.append(last[1])
         return made
 
-    def _earlier(self, relid: int, record: Record, after: State | None, low: int, high: int) -> State | None:
-        """The state before a record, from the one after it."""
-        kind = record.event.kind
+    def _earlier(self, relid: int, record: Record, after: State | None, low: int, sooner: Sequence[Record]) -> State | None:
+        """The state before a record, from the one after it. ``sooner``: the table's records before this one, of which the last is at ``low``."""
+        kind, high = record.event.kind, record.row
         if kind is Ddl.CREATE_TABLE:
             return None
+        change = ddl.alter(record.text) if record.text else None
+        if after is not None and change is not None and change.what == "schema":
+            return self._former_schema(record, change, after, sooner)
         if after is None or after.attributes is None:
             return after if kind is not Ddl.DROP_TABLE else State(None, record.event.name.schema, record.event.name.name)
         if kind is Ddl.RENAME_TABLE:
             return self._former_name(record, after)
         if kind is not Ddl.ALTER_TABLE:
             return after
-        change = ddl.alter(record.text) if record.text else None
         if change is None:
-            return self._by_closing(relid, after, low, high)
+            told = record.event.name.schema if not record.text else ""
+            return self._by_closing(relid, replace(after, schema=told or after.schema), low, high)
         made = _without(after, change)
         if made.attributes is None:
             self._warn_unknown(after, record, "before")
@@ -182,6 +212,35 @@ class _Builder:
         held = listed(state.attributes, self.columns)
         good, count = self.closes(relid, low, high, RowFormat(tuple(entry.format for entry in held)))
         return good or not count
+
+    def _believed(self, record: Record, states: list[State | None]) -> list[State | None]:
+        """The states after a record; without what they are where they contradict where it says that the table went: the export is older then."""
+        change, after = ddl.alter(record.text) if record.text else None, states[0]
+        if after is None or after.lost or change is None or change.what not in ("name", "schema"):
+            return states
+        if (after.name if change.what == "name" else after.schema).upper() in ("", change.new.upper()):
+            return states
+        self.result.warnings.append(
+            f"{after.schema}.{after.name}: the export of the system tables is older than {record.text!r}: later changes of the table are set aside; "
+            "say in the manifest of what time it is (metadata_logaddr)"
+        )
+        return [None if state is None else State(None, "", state.name, lost=True) for state in states]
+
+    def _former_schema(self, record: Record, change: Alter, after: State, sooner: Sequence[Record]) -> State:
+        """Where a table was that MODIFY SCHEMA moved: as the statement says, its record, or what came before; else nobody knows."""
+        told = change.schema or (record.event.name.schema if record.event.name.schema != change.new else "")
+        told = told or (after.schema if after.schema != change.new else "")  # the export is older than the record
+        for other in reversed(sooner if not told else ()):
+            moved = ddl.alter(other.text) if other.text else None
+            told = moved.new if moved is not None and moved.what == "schema" else ddl.home(other.text) or other.event.name.schema
+            if told:
+                break
+        if told:
+            return replace(after, schema=told)
+        self.result.warnings.append(
+            f"{change.new}.{after.name} came from another schema by {record.text!r}, and which one is not in the log: its changes before are set aside"
+        )
+        return State(None, "", after.name, lost=True)
 
     def _former_name(self, record: Record, after: State) -> State:
         told = record.event.name
@@ -221,6 +280,9 @@ class _Builder:
             return None
         if kind is Ddl.CREATE_TABLE:
             return self._created(relid, record)
+        change = ddl.alter(record.text) if record.text else None
+        if before is not None and change is not None and change.what == "schema":
+            return replace(before, schema=change.new)
         if before is None or before.attributes is None:
             return before
         if kind is Ddl.RENAME_TABLE and told.name != before.name:
@@ -229,7 +291,6 @@ class _Builder:
             return self._renamed(record, before)
         if kind is not Ddl.ALTER_TABLE:
             return before
-        change = ddl.alter(record.text) if record.text else None
         made = None if change is None else _with(before, change, self.charset)
         if made is None or made.attributes is None:
             self._warn_unknown(before, record, "after")
@@ -276,6 +337,8 @@ class _Builder:
         schema = self._schema(record, old or new)
         note = StructureChange(Action.NOTE, table, note=_noted(record))
         if record.text and (schema or is_qualified(record.text)) and kind not in _COUNTERS:
+            if record.relid is not None and kind in _STANDING:
+                self.homes[record.relid] = ddl.home(record.text) or schema
             former = self.result.versions[old_version].table if old_version >= 0 and kind in TABLE_DDL else None
             self.result.changes[record.row] = version, history.change(record.text, table, schema, former)
             return
@@ -304,14 +367,22 @@ class _Builder:
 
     def _schema(self, record: Record, state: State | None) -> str:
         """Where names without schema are in a statement: where its object is, or the table that it speaks of."""
-        if state is not None and state.schema:
-            return state.schema
-        owner = self.known.get(record.relid or -1) or self.made.get(record.relid or -1)
-        if record.event.name.schema or owner is not None:
-            return record.event.name.schema or (owner.schema if owner is not None else "")
+        if state is not None and (state.schema or state.lost):
+            return state.schema or record.event.name.schema
+        home = self._home(record.relid, record.row) if record.relid is not None else None
+        if record.event.name.schema or home is not None:
+            return record.event.name.schema or home or ""
         fits = [self._by_name(Name(word)) for word in ddl.words(record.text)]
-        schemas = {self.known[relid].schema for relid in fits if relid is not None}
+        schemas = {self._home(relid, record.row) or "" for relid in fits if relid is not None}
         return schemas.pop() if len(schemas) == 1 else ""
+
+    def _home(self, relid: int, row: int) -> str | None:
+        """The schema of an object at a row: empty where it is not known, None for an object of which nothing is."""
+        states = [state for place, state in self.states.get(relid, ()) if place < row]
+        if states and states[-1] is not None:
+            return states[-1].schema
+        owner = self.known.get(relid) or self.made.get(relid)
+        return self.homes.get(relid) if owner is None else owner.schema
 
     def _stray(self, record: Record, state: State | None) -> int:
         """The version under which a record of an object without known columns is filed."""
@@ -327,6 +398,19 @@ class _Builder:
 
 #: Counters are solidDB's own; there is no SQL for them.
 _COUNTERS = (Ddl.CREATE_COUNTER, Ddl.DROP_COUNTER)
+#: What makes objects that are no tables and stay where they are.
+_STANDING = (Ddl.CREATE_VIEW, Ddl.CREATE_SEQUENCE)
+
+
+def _places_of(record: Record) -> tuple[Name, Name]:
+    """What a record's table was called before it and after, as far as its statement says; both are what the record calls it otherwise."""
+    change, told = ddl.alter(record.text) if record.text else None, record.event.name
+    if change is None or change.what not in ("name", "schema"):
+        return told, told
+    schema = change.schema or told.schema
+    if change.what == "name":
+        return Name(change.table, schema), Name(change.new, schema)
+    return Name(change.table, change.schema or (told.schema if told.schema != change.new else "")), Name(change.table, change.new)
 
 
 def _noted(record: Record) -> str:
