@@ -109,7 +109,7 @@ def build_index(files: list[File], known: Mapping[TableId, Known], code_page: in
         )
     # a subtransaction has a first record of its own, which begins nothing; where no record names a previous one, none says that it is the first
     result = units.resolve(found, tids, splits_at_start=bool((tids == found["tid"]).all()) and bool(found["previous"].any()))
-    timeline = build(found, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
+    timeline = build(found, result, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
     entries = _entries(found, tids, result, timeline)
     warnings = _moved(found, result, entries)
     known_units, by_lsn = _units(found, result, files, rising)
