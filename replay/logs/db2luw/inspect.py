@@ -19,7 +19,6 @@ from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import Shape, header_size
 from replay.logs.db2luw.layouts import DMS, DOM, Kind, Parts, Role
 from replay.logs.db2luw.reader import LuwLog
-from replay.logs.db2luw.rows import walk
 from replay.terminal import FieldRow, aligned, byte_lines, counted, field_lines, hexadecimal, image_lines, rest_text, wrapped
 
 _FINDINGS, _BATCH = 20, 65_536
@@ -281,7 +280,5 @@ def _payload(raw: bytes, size: int, shape: Shape, with_hex: bool) -> list[str]:
 def _image(log: LuwLog, entry: np.void, side: str) -> list[str]:
     start, size = int(entry[side]), int(entry[f"{side}_size"])
     version = log.catalog.versions[int(entry["version"])]
-    found = walk(
-        version.format, log.buffer(int(entry[f"{side}_file"])), np.array([start]), np.array([start + size]), log.files[0].shape.big
-    )
+    found = log.walk(version.index, log.buffer(int(entry[f"{side}_file"])), np.array([start]), np.array([start + size]))
     return image_lines(f"{side} image of {version.name}: {size} bytes", found, [column.column.name for column in version.format.columns])

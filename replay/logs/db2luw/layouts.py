@@ -205,7 +205,8 @@ def _roles(dms: Mapping[int, Role]) -> npt.NDArray[np.uint8]:
 class Dialect:
     """The layouts of some releases. ``sizes`` are the header's bytes: plain, of compensation records, of propagatable ones. Other structures
     begin where the header ends. ``row`` is the prefix of a row image, ``row_size`` its bytes; ``undo_row`` that of an undone insert, which has no
-    image; ``commit`` the time, ``authid`` the name behind it, whose length is in ``authid_length`` (else it goes to the end of the record)."""
+    image; ``commit`` the time, ``authid`` the name behind it, whose length is in ``authid_length`` (else it goes to the end of the record).
+    ``inline_lobs``: a large object may lie in its row, with a mark before it; ``out_of_row``: any varying value may lie outside."""
 
     name: str
     title: str
@@ -222,6 +223,8 @@ class Dialect:
     commit: Parts
     abort: Parts
     roles: npt.NDArray[np.uint8]
+    inline_lobs: bool = False
+    out_of_row: bool = False
 
 
 _ROW_V7 = parts("rid 8 4\nlength 12 2\nfree 14 2\npage_offset 16 2")
@@ -263,7 +266,7 @@ DIALECTS: dict[str, Dialect] = {
             parts("mask 6 8\nvalues 14 8"),
             parts("time 0 8\nauthid_length 8 2\nauthid 10 0"),
             parts("authid_length 0 2\nauthid 2 0"),
-            _roles(_DMS_V9),
+            _roles(_DMS_V9), inline_lobs=True,
         ),
         Dialect(
             "v10", "Db2 10.1 to 12.1", 4, (40, 56, 64),
@@ -274,7 +277,7 @@ DIALECTS: dict[str, Dialect] = {
             parts("mask 6 8\nvalues 14 8"),
             parts("time 0 8\nauthid_length 8 2\nauthid 10 0"),
             parts("authid_length 0 2\nauthid 2 0"),
-            _roles(_DMS_V9),
+            _roles(_DMS_V9), inline_lobs=True, out_of_row=True,
         ),
     )
 }  # fmt: skip
@@ -315,6 +318,8 @@ NULL_BIT = 0x01
 PAIR = parts("offset 0 2\nlength 2 2")
 #: Value compression: an offset with this bit has one attribute byte instead of a value.
 ATTRIBUTE_BIT, ATTRIBUTE_NULL, ATTRIBUTE_DEFAULT = 0x8000, 0x01, 0x80
+#: The offset of a value with this bit, and this length, is that of what says where outside the row the value lies.
+OUT_OF_ROW_BIT, OUT_OF_ROW_SIZE = 0x8000, 24
 #: First byte of a large object in a row: the value itself follows (after 4 bytes), or it is empty.
 LOB_INLINE, LOB_EMPTY, LOB_LEAD = 0x69, 0x80, 4
 
@@ -329,6 +334,7 @@ FIELD_TYPES = {
     0x0108: "BLOB", 0x0109: "CLOB", 0x010C: "DATALINK", 0x010F: "BOOLEAN", 0x0110: "BINARY", 0x0111: "VARBINARY", 0x0112: "XML",
     0x0200: "GRAPHIC", 0x0201: "VARGRAPHIC", 0x0202: "LONG VARGRAPHIC", 0x0203: "DBCLOB",
 }  # fmt: skip
+#: Types of large objects, whose values may lie in rows; those of long fields, links and XML never do: rows say where they lie.
 LOB_TYPES = ("BLOB", "CLOB", "DBCLOB")
 MOST_COLUMNS = 1012
 LONGEST_RECORD = 16 << 20
