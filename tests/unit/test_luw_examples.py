@@ -210,7 +210,7 @@ def test_published_records(fixtures: Path, tmp_path: Path) -> None:
 
 def test_every_layout_lies_in_a_row() -> None:
     for dialect in DIALECTS.values():
-        for parts in (dialect.header, dialect.row, dialect.undo_row, dialect.commit):
+        for parts in (dialect.header, dialect.row, dialect.undo_row, *dialect.commits, *dialect.aborts):
             ends = [part.offset + part.size for part in parts.values()]
             assert sorted(ends) == ends or parts is dialect.row
         assert max(part.offset + part.size for part in dialect.row.values()) == dialect.row_size

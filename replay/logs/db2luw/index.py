@@ -19,7 +19,7 @@ from replay.changes import Change
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts, moves, units
 from replay.logs.db2luw.binary import number, numbers
-from replay.logs.db2luw.framing import Records, Shape, walk
+from replay.logs.db2luw.framing import Records, Shape, ending, walk
 from replay.logs.db2luw.layouts import Kind, Role
 from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, SCANNED, scan
 from replay.logs.db2luw.tables import Known, TableId
@@ -296,13 +296,14 @@ def _endings(found: npt.NDArray[np.void], result: units.Units, files: list[File]
     for place, file in enumerate(files):
         mine = np.flatnonzero((found["file"][result.last] == place) & np.isin(found["kind"][result.last], (Kind.COMMIT, Kind.ABORT)))
         rows = result.last[mine]
-        commits = found["kind"][rows] == Kind.COMMIT
+        forms = [_form(file, found[row]) for row in rows.tolist()]
         body = found["offset"][rows] + found["header"][rows]
-        part = file.shape.dialect.commit["time"]
-        fits = commits & (found["header"][rows] + part.size <= found["length"][rows])
-        times[mine[fits]] = _packed_times(_seconds(file, body[fits], part))
-        for number_, row in zip(mine.tolist(), rows.tolist(), strict=True):
-            names[number_] = _authid(file, found[row])
+        for part in {form["time"] for form in forms if "time" in form}:
+            chosen = np.array([form.get("time") == part for form in forms])
+            fits = chosen & (found["header"][rows] + part.size <= found["length"][rows])
+            times[mine[fits]] = _packed_times(_seconds(file, body[fits], part))
+        for number_, row, form in zip(mine.tolist(), rows.tolist(), forms, strict=True):
+            names[number_] = _authid(file, found[row], form)
     return times.view("V17").reshape(-1), names
 
 
@@ -329,20 +330,24 @@ def _packed_times(seconds: npt.NDArray[np.int64]) -> Bytes:
     return packed
 
 
-def _authid(file: File, row: np.void) -> bytes:
+def _raw(file: File, row: np.void) -> bytes:
+    return file.buffer[int(row["offset"]) : int(row["offset"]) + int(row["length"])].tobytes()
+
+
+def _form(file: File, row: np.void) -> layouts.Parts:
+    return ending(_raw(file, row), int(row["header"]), file.shape)
+
+
+def _authid(file: File, row: np.void, form: layouts.Parts) -> bytes:
     """The authorization id of a commit or abort record; empty where the kind of record holds other things in its place."""
-    dialect, big = file.shape.dialect, file.shape.big
-    layout = dialect.commit if row["kind"] == Kind.COMMIT else dialect.abort
     if row["kind"] == Kind.COMMIT and int(row["type"]) not in layouts.PLAIN_COMMITS:
         return b""
-    if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in layout:
+    if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in form:
         return b""
-    record = file.buffer[int(row["offset"]) : int(row["offset"]) + int(row["length"])].tobytes()
-    start = int(row["header"]) + layout["authid"].offset
-    if "authid_length" in layout:
-        end = start + number(record, int(row["header"]), layout["authid_length"], big)
-    else:
-        end = len(record)
+    record, header = _raw(file, row), int(row["header"])
+    start, end = header + form["authid"].offset, len(record)
+    if "authid_length" in form:
+        end = start + number(record, header, form["authid_length"], file.shape.big)
     return record[start:end].rstrip(b"\0 ")
 
 

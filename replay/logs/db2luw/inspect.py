@@ -16,7 +16,7 @@ from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, UsageError, Where
 from replay.errors import Finding as Found
 from replay.logs.db2luw import layouts, scan
 from replay.logs.db2luw.binary import number
-from replay.logs.db2luw.framing import Shape, header_size
+from replay.logs.db2luw.framing import Shape, ending, header_size
 from replay.logs.db2luw.layouts import DMS, DOM, Kind, Parts, Role
 from replay.logs.db2luw.reader import LuwLog
 from replay.terminal import FieldRow, aligned, byte_lines, counted, field_lines, hexadecimal, image_lines, rest_text, wrapped
@@ -260,7 +260,7 @@ def _payload(raw: bytes, size: int, shape: Shape, with_hex: bool) -> list[str]:
     kind = number(raw, 0, shape.dialect.header["type"], shape.big)
     known = layouts.KIND_OF_TYPE[kind] if kind < 256 else Kind.UNKNOWN
     if known == Kind.COMMIT:
-        return ["commit", *field_lines(_fields(raw, size, shape.dialect.commit, shape), with_hex), *byte_lines(raw, size)]
+        return ["commit", *field_lines(_fields(raw, size, ending(raw, size, shape), shape), with_hex), *byte_lines(raw, size)]
     if known != Kind.COMPONENT or len(raw) < size + 2:
         return ["data", *byte_lines(raw, size)]
     component, function = raw[size], raw[size + 1]
