@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from replay.logs.db2luw import inspect
 from replay.selection import Selection
 from tests.luwbuilder import LogBuilder
 from tests.luwhistory import PLAIN
@@ -48,3 +49,33 @@ def test_the_longer_form_counts_for_a_point_in_time(tmp_path: Path, dialect: str
     bundle, lines = script(log, tmp_path, selection=Selection(until_time=bytes.fromhex("20010909014640").ljust(17, b"\0")))
     assert len(lines) == 1
     assert bundle.manifest["balance"]["closes"]
+
+
+@pytest.mark.parametrize(("until", "taken"), [(None, 4), (0, 1), (2, 1), (3, 3), (9, 3)])
+def test_a_unit_without_a_commit_time_counts_as_just_before_the_next_one(tmp_path: Path, until: int | None, taken: int) -> None:
+    """The last one has none after it, and lies after every point in time."""
+    builder = LogBuilder("v97", False, "flt16")
+    for number, seconds in enumerate((MILLENNIUM, 5, MILLENNIUM + 3, 0)):
+        unit = builder.begin()
+        unit.insert(PLAIN, row(number), (1, number))
+        unit.commit(seconds)
+    log = opened(tmp_path, builder.bytes())
+    assert [text.split(", have")[1].split(":")[0] for text in log.found_warnings] == [" no commit time"]
+    times = log.unit_fields(log.envelope(0, log.entries()["offset"], log.entries()["length"]))["committed"].to_pylist()
+    assert times[1::2] == ["2001-09-09 01:46:40", "unknown", "2001-09-09 01:46:43", "unknown"]
+    limit = None if until is None else bytes.fromhex(f"2001090901464{until}").ljust(17, b"\0")
+    bundle, lines = script(log, tmp_path, selection=Selection(until_time=limit))
+    assert len(lines) == taken
+    assert bundle.manifest["balance"]["closes"]
+    described = inspect.describe(log)["commits"]
+    assert (described["first_time"], described["last_time"]) == ("2001-09-09 01:46:40.000000", None)
+
+
+def test_a_log_without_any_commit_time_is_read(tmp_path: Path) -> None:
+    builder = LogBuilder("v7", True, "lsn6")
+    unit = builder.begin()
+    unit.insert(PLAIN, row(1), (1, 1))
+    unit.commit(0)
+    log = opened(tmp_path, builder.bytes())
+    assert len(script(log, tmp_path)[1]) == 1
+    assert not script(log, tmp_path, "undo", selection=Selection(until_time=b"\x99" * 17))[1]
