@@ -118,3 +118,58 @@ def test_a_change_whose_unit_has_no_end_sets_aside_what_others_change_later(tmp_
     bundle, lines = script(log, tmp_path)
     assert lines == ["INSERT INTO s.t (id, v) VALUES (1, 'a');"]
     assert len(bundle.manifest["quarantined_units"]) == 1
+
+
+def widen(builder: LogBuilder, table: Tab, old: int) -> None:
+    unit = builder.begin()
+    unit.add_columns(table, old)
+    unit.commit()
+
+
+def test_columns_that_an_older_export_lacks_are_those_of_the_same_table(tmp_path: Path) -> None:
+    builder = begun("v7", "lsn6")
+    insert(builder, SHORT, 1, "a")
+    widen(builder, LONG, 2)
+    insert(builder, LONG, 2, "b", "1.25", "w")
+    longer = Tab(2, 5, "S", "T", (*LONG.columns, Col("E", "INTEGER", null=True)))
+    widen(builder, longer, 4)
+    unit = builder.begin()
+    unit.delete(longer, (2, "b", "1.25", "w", None), (1, 2))
+    unit.commit()
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    names = ("C3, C4", "C5")
+    assert list(log.found_warnings) == [
+        f"S.T gets columns that the catalog export does not know, here called {name}: export the catalog again" for name in names
+    ]
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO s.t (id, v) VALUES (1, 'a');",
+        "ALTER TABLE s.t ADD COLUMN c3 DECIMAL(7, 2);",
+        "ALTER TABLE s.t ADD COLUMN c4 VARCHAR(8);",
+        "INSERT INTO s.t (id, v, c3, c4) VALUES (2, 'b', 1.25, 'w');",
+        "ALTER TABLE s.t ADD COLUMN c5 INTEGER;",
+        "DELETE FROM s.t WHERE id = 2;",
+    ]
+
+
+def test_added_columns_that_would_share_a_name_set_their_changes_aside(tmp_path: Path) -> None:
+    short = Tab(2, 5, "S", "T", (SHORT.columns[0], Col("C3", "VARCHAR", 20, null=True)))
+    builder = begun("v7", "lsn6")
+    insert(builder, short, 1, "a")
+    widen(builder, LONG, 2)
+    insert(builder, LONG, 2, "b", "1.25", "w")
+    bundle, lines = script(opened(tmp_path, builder.bytes(), tables=(short,)), tmp_path)
+    assert lines == ["INSERT INTO s.t (id, c3) VALUES (1, 'a');"]
+    assert len(bundle.manifest["quarantined_units"]) == 1
+
+
+def test_columns_come_with_their_addition_after_a_change_that_was_taken_back(tmp_path: Path) -> None:
+    builder = begun("v7", "lsn6")
+    insert(builder, SHORT, 1, "a")
+    aborted(lambda unit: unit.drop(SHORT))(builder)
+    insert(builder, SHORT, 2, "b")
+    widen(builder, LONG, 2)
+    insert(builder, LONG, 3, "c", "1.25", "w")
+    lines = script(opened(tmp_path, builder.bytes(), tables=(LONG,)), tmp_path)[1]
+    assert [line.split(" VALUES")[0] for line in lines if line.startswith("INSERT")] == [
+        "INSERT INTO s.t (id, v)", "INSERT INTO s.t (id, v)", "INSERT INTO s.t (id, v, n, w)",
+    ]  # fmt: skip

@@ -17,7 +17,7 @@ from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import Shape
 from replay.logs.db2luw.layouts import Role
-from replay.logs.db2luw.tables import Known, TableId, descriptor_columns, named, version_of
+from replay.logs.db2luw.tables import Known, TableId, descriptor_columns, named, version_of, widened
 from sqlgen.structure import Action, StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -117,8 +117,8 @@ class _Builder:
     def _settle(self, key: TableId, state: _State) -> None:
         """A table that the log sees created was, before that, none that the export could mean."""
         if state.stack and state.stack[0].role == Role.INITIALIZE:
-            base, made = self.base.get(key, -1), state.stack[0].row
-            self.steps[key] = [(place, -1 if place < made and version == base else version) for place, version in self.steps[key]]
+            first, made = self.steps[key][0][1], state.stack[0].row
+            self.steps[key] = [(place, -1 if place < made and version == first else version) for place, version in self.steps[key]]
 
     def _assign(self) -> None:
         """The version of every record about rows: by its table id, and by its place where that has several."""
@@ -246,20 +246,42 @@ class _Builder:
             )
             return
         old, new = arrays
-        if len(self.steps[key]) == 1:
-            first = self._new_version(key, old)
-            self.steps[key] = [(-1, first)]
-            state.version = first
-        version = self._new_version(key, new)
-        added = self.result.versions[version].table.columns[len(old) :]
+        if not state.stack:
+            self._begin(key, state, old)
+        version = self._widened(key, state, old, new)
         self._become(row, key, state, version)
+        if version < 0:
+            self._warn(row, f"TS{key[0]}.T{key[1]}: nothing names the columns that are added; its changes are set aside from there on")
+            return
         table = self.result.versions[version].table
+        added = table.columns[len(old) :]
         self._changed(row, version, StructureChange(Action.ADD_COLUMNS, table, tuple(replace(column, nullable=True) for column in added)))
         known = self.known.get(key)
-        if known is not None and table.name != known.table.name:
-            self._warn(
-                row, f"{known.table.schema}.{known.table.name} gets columns that the catalog export does not know: export the catalog again"
-            )
+        if known is not None and {column.name for column in added} - {column.name for column in known.table.columns}:
+            what = ", ".join(column.name for column in added)
+            name = f"{known.table.schema}.{known.table.name}"
+            self._warn(row, f"{name} gets columns that the catalog export does not know, here called {what}: export the catalog again")
+
+    def _begin(self, key: TableId, state: _State, old: list[ColumnFormat]) -> None:
+        """Up to the first change that holds, a table has the columns that this one begins with; the export may have them all."""
+        table, fmt = named(old, key, self.known.get(key))
+        if state.version >= 0 and (self.result.versions[state.version].table, self.result.versions[state.version].format) == (table, fmt):
+            return
+        before, state.version = self.steps[key][0][1], self._new_version(key, old)
+        self.steps[key] = [(place, state.version if version == before else version) for place, version in self.steps[key]]
+
+    def _widened(self, key: TableId, state: _State, old: list[ColumnFormat], new: list[ColumnFormat]) -> int:
+        """The version of a table with columns added: by the export if it has them; else the table as it is called before, and they by their numbers."""
+        before = self.result.versions[state.version] if state.version >= 0 else None
+        table, fmt = named(new, key, self.known.get(key))
+        if before is not None and (table.schema, table.name) != (before.table.schema, before.table.name):
+            wider = widened(before.table, before.format, old, new)
+            if wider is None:
+                return -1
+            table, fmt = wider
+        version = version_of(len(self.result.versions), key, table, fmt, len(self.steps[key]))
+        self.result.versions.append(version)
+        return version.index
 
     def _drop(self, row: int, key: TableId, state: _State) -> None:
         if state.version >= 0:
