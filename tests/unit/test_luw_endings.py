@@ -79,3 +79,9 @@ def test_a_log_without_any_commit_time_is_read(tmp_path: Path) -> None:
     log = opened(tmp_path, builder.bytes())
     assert len(script(log, tmp_path)[1]) == 1
     assert not script(log, tmp_path, "undo", selection=Selection(until_time=b"\x99" * 17))[1]
+
+
+@pytest.mark.parametrize("big", [True, False])
+def test_the_framing_of_a_dialect_with_short_positions_is_found_out(tmp_path: Path, big: bool) -> None:
+    log = opened(tmp_path, endings(LogBuilder("v95", big, "flt16/6"), True, (0x84, 0x41)), options={"dialect": "v95"})
+    assert log.files[0].shape.framing.name == "flt16/6"

@@ -68,8 +68,8 @@ def settle(head: bytes, size: int, name: str, framing: str | None, order: str | 
     orders = [order == "big"] if order else [True, False]
     dialects = [DIALECTS[dialect]] if dialect else [DIALECTS[known] for known in layouts.DETECTED]
     shapes = [Shape(*combination, start) for combination in product(framings, orders, dialects)]
-    if not (framing and dialect):  # a position of 6 bytes goes with headers that hold such
-        shapes = [shape for shape in shapes if _lsn_bytes(shape) != 6 or shape.dialect.header["previous"].size == 6]
+    if not (framing and dialect):  # positions are as wide as those that headers hold
+        shapes = [shape for shape in shapes if _lsn_bytes(shape) in (0, shape.dialect.header["previous"].size)]
     if len(shapes) == 1:
         return shapes[0]
     for passed_over in (False, True):

@@ -102,7 +102,7 @@ class _Builder:
     def run(self) -> None:
         events = np.flatnonzero(np.isin(self.found["role"], _EVENTS))
         of = self.units.unit[events]
-        aborted = [unit for unit in np.unique(of[of >= 0]).tolist() if self.units.disposition[unit] == ord("A")]
+        aborted = {unit for unit in np.unique(of[of >= 0]).tolist() if self.units.disposition[unit] == ord("A")}
         ends = {int(self.units.last[unit]): unit for unit in aborted}
         for row in sorted({*events.tolist(), *ends}):
             if row in ends:
