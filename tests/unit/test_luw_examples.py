@@ -187,7 +187,7 @@ def test_value_compression(fixtures: Path, tmp_path: Path) -> None:
     (tmp_path / "catalog.csv").write_text(catalog_csv([table]))
     known = read_export(str(tmp_path / "catalog.csv"), 1208)[2, 6]
     buffer = np.frombuffer(image, np.uint8)
-    walk = rows.walk(known.format, buffer, np.array([0]), np.array([len(image)]), False)
+    walk = rows.walk(known.format, buffer, np.array([0]), np.array([len(image)]), False, DIALECTS["v97"])
     assert not walk.bad[0], walk.reason(0)
     assert [walk.decode(index)[0][0].as_py() for index in range(4)] == [42, None, 0, "alpha"]
 
@@ -210,7 +210,7 @@ def test_published_records(fixtures: Path, tmp_path: Path) -> None:
 
 def test_every_layout_lies_in_a_row() -> None:
     for dialect in DIALECTS.values():
-        for parts in (dialect.header, dialect.row, dialect.undo_row, dialect.commit):
+        for parts in (dialect.header, dialect.row, dialect.undo_row, *dialect.commits, *dialect.aborts):
             ends = [part.offset + part.size for part in parts.values()]
             assert sorted(ends) == ends or parts is dialect.row
         assert max(part.offset + part.size for part in dialect.row.values()) == dialect.row_size

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
-from replay.logs.db2luw.layouts import DIALECTS, DMS, FRAMINGS, Dialect, Framing, Kind, Role
+from replay.logs.db2luw.layouts import DIALECTS, DMS, FRAMINGS, Dialect, Framing, Kind, Parts, Role
 
 Bytes = npt.NDArray[np.uint8]
 Index = npt.NDArray[np.int64]
@@ -68,8 +68,8 @@ def settle(head: bytes, size: int, name: str, framing: str | None, order: str | 
     orders = [order == "big"] if order else [True, False]
     dialects = [DIALECTS[dialect]] if dialect else [DIALECTS[known] for known in layouts.DETECTED]
     shapes = [Shape(*combination, start) for combination in product(framings, orders, dialects)]
-    if not (framing and dialect):  # a position of 6 bytes goes with headers that hold such
-        shapes = [shape for shape in shapes if _lsn_bytes(shape) != 6 or shape.dialect.header["previous"].size == 6]
+    if not (framing and dialect):  # positions are as wide as those that headers hold
+        shapes = [shape for shape in shapes if _lsn_bytes(shape) in (0, shape.dialect.header["previous"].size)]
     if len(shapes) == 1:
         return shapes[0]
     for passed_over in (False, True):
@@ -180,11 +180,30 @@ def _fits(record: bytes, shape: Shape) -> int:
         if len(record) < begin + 2 or record[begin] not in layouts.COMPONENTS:
             return -1
         return 1 + _CLOSURE if _closes(record[begin:], shape) else -1 if _must_close(record[begin:], shape) else 1
-    if kind in layouts.PLAIN_COMMITS and "authid_length" in dialect.commit:
-        named = number(record, begin, dialect.commit["authid_length"], big)
-        closes = begin + dialect.commit["authid"].offset + named == len(record)
-        return 1 + _CLOSURE if closes else 1 if kind in (0x45, 0x8A) else -1
+    if kind in layouts.PLAIN_COMMITS and "authid_length" in dialect.commits[0]:
+        if _name_closes(record, begin, dialect.commits[0], big):
+            return 1 + _CLOSURE
+        return 1 if kind in layouts.PENDING_LISTS or len(dialect.commits) > 1 else -1
     return 1
+
+
+def _name_closes(record: bytes, begin: int, form: Parts, big: bool) -> bool:
+    return begin + form["authid"].offset + number(record, begin, form["authid_length"], big) == len(record)
+
+
+def ending(record: bytes, begin: int, shape: Shape) -> Parts:
+    """The form of a commit or abort record, of which ``begin`` bytes are the header: where a release has two, that in which the length of the name
+    closes the record, else that without such a length (section 14). Records that hold more have the usual form."""
+    kind = number(record, 0, shape.dialect.header["type"], shape.big)
+    commits = layouts.KIND_OF_TYPE[kind] == Kind.COMMIT
+    forms = shape.dialect.commits if commits else shape.dialect.aborts
+    if commits and kind not in layouts.PLAIN_COMMITS:
+        return forms[0]
+    for form in forms:
+        if "authid_length" in form and _name_closes(record, begin, form, shape.big):
+            return form
+    free = [form for form in forms if "authid_length" not in form and kind not in layouts.PENDING_LISTS]
+    return free[0] if free else forms[0]
 
 
 def header_size(dialect: Dialect, kind: int, flags: int) -> int:

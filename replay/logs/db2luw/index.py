@@ -19,7 +19,7 @@ from replay.changes import Change
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts, moves, units
 from replay.logs.db2luw.binary import number, numbers
-from replay.logs.db2luw.framing import Records, Shape, walk
+from replay.logs.db2luw.framing import Records, Shape, ending, walk
 from replay.logs.db2luw.layouts import Kind, Role
 from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, SCANNED, scan
 from replay.logs.db2luw.tables import Known, TableId
@@ -62,6 +62,8 @@ NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
 
 #: The catalog's own table space and schema: what is logged of them repeats what DDL did.
 _CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
+#: A byte that is no packed digits, and greater than all that are.
+_NO_DIGITS = 0xFF
 _ORDER = "Give the files in the order in which they were collected, each once, and complete"
 
 
@@ -109,12 +111,12 @@ def build_index(files: list[File], known: Mapping[TableId, Known], code_page: in
         )
     # a subtransaction has a first record of its own, which begins nothing; where no record names a previous one, none says that it is the first
     result = units.resolve(found, tids, splits_at_start=bool((tids == found["tid"]).all()) and bool(found["previous"].any()))
-    timeline = build(found, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
+    timeline = build(found, result, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
     entries = _entries(found, tids, result, timeline)
     warnings = _moved(found, result, entries)
-    known_units, by_lsn = _units(found, result, files, rising)
+    known_units, by_lsn, untimed = _units(found, result, files, rising)
     places = {(int(found["file"][row]), int(found["offset"][row])): change for row, change in timeline.changes.items()}
-    texts = (*timeline.warnings, *warnings, *_endless(found, result), *_warnings(found, files))
+    texts = (*timeline.warnings, *warnings, *untimed, *_endless(found, result), *_warnings(found, files))
     return Index(entries, known_units, timeline, places, by_lsn, texts)
 
 
@@ -247,12 +249,15 @@ def _unit_dtype(name_bytes: int) -> np.dtype[np.void]:
     )
 
 
-def _units(found: npt.NDArray[np.void], result: units.Units, files: list[File], rising: bool) -> tuple[npt.NDArray[np.void], bool]:
+def _units(
+    found: npt.NDArray[np.void], result: units.Units, files: list[File], rising: bool
+) -> tuple[npt.NDArray[np.void], bool, list[str]]:
+    """(the units, whether their positions are LSNs, warnings)."""
     last, first = result.last, result.first
     lsn = found["lsn"][last]
     order = np.argsort(last)
     by_lsn = rising and bool(len(lsn)) and bool(lsn.all()) and not bool((lsn[order][1:] < lsn[order][:-1]).any())
-    times, names = _endings(found, result, files)
+    seconds, names = _endings(found, result, files)
     table = np.zeros(len(last), _unit_dtype(max(map(len, names), default=1)))
     table["commit"] = _positions(found, last, order, by_lsn)
     table["start"] = _positions(found, first, np.argsort(first), by_lsn)
@@ -262,8 +267,8 @@ def _units(found: npt.NDArray[np.void], result: units.Units, files: list[File], 
     unit[:, 4:10] = tid[:, 2:]
     unit[:, 10:] = (result.tid >> np.uint64(48)).astype(">u2").view(np.uint8).reshape(-1, 2)
     table["unit"] = unit.view("V12").reshape(-1)
-    table["time"], table["authid"], table["disposition"] = times, names, result.disposition
-    return table, by_lsn
+    table["time"], table["authid"], table["disposition"] = _committed_at(seconds, result), names, result.disposition
+    return table, by_lsn, _untimed(found, result, seconds, files)
 
 
 def _positions(
@@ -289,21 +294,40 @@ def _positions(
     return raw.view("V10").reshape(-1)
 
 
-def _endings(found: npt.NDArray[np.void], result: units.Units, files: list[File]) -> tuple[npt.NDArray[np.void], list[bytes]]:
-    """(commit time as packed digits, authorization id) of each unit, from the record that ends it (section 14)."""
-    times = np.zeros((len(result.last), 17), np.uint8)
+def _endings(found: npt.NDArray[np.void], result: units.Units, files: list[File]) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    """(commit time in seconds since 1970, 0 for none; authorization id) of each unit, from the record that ends it (section 14)."""
+    times = np.zeros(len(result.last), np.int64)
     names = [b""] * len(result.last)
     for place, file in enumerate(files):
         mine = np.flatnonzero((found["file"][result.last] == place) & np.isin(found["kind"][result.last], (Kind.COMMIT, Kind.ABORT)))
         rows = result.last[mine]
-        commits = found["kind"][rows] == Kind.COMMIT
+        forms = [_form(file, found[row]) for row in rows.tolist()]
         body = found["offset"][rows] + found["header"][rows]
-        part = file.shape.dialect.commit["time"]
-        fits = commits & (found["header"][rows] + part.size <= found["length"][rows])
-        times[mine[fits]] = _packed_times(_seconds(file, body[fits], part))
-        for number_, row in zip(mine.tolist(), rows.tolist(), strict=True):
-            names[number_] = _authid(file, found[row])
-    return times.view("V17").reshape(-1), names
+        for part in {form["time"] for form in forms if "time" in form}:
+            chosen = np.array([form.get("time") == part for form in forms])
+            fits = chosen & (found["header"][rows] + part.size <= found["length"][rows])
+            times[mine[fits]] = _seconds(file, body[fits], part)
+        for number_, row, form in zip(mine.tolist(), rows.tolist(), forms, strict=True):
+            names[number_] = _authid(file, found[row], form)
+    return times, names
+
+
+def _committed_at(seconds: npt.NDArray[np.int64], result: units.Units) -> npt.NDArray[np.void]:
+    """Commit times as packed digits. A committed unit without one gets digits that are none, and lie just before the time of the next unit that has
+    one: no time is shown, and whatever is compared with it knows the place that the unit has in the log."""
+    packed = _packed_times(seconds)
+    committed = np.flatnonzero(result.disposition == ord("C"))
+    committed = committed[np.argsort(result.last[committed])]
+    known = seconds[committed]
+    place = np.where(known > 0, np.arange(len(known)), len(known))
+    following = np.minimum.accumulate(place[::-1])[::-1]
+    later = np.append(known, 0)[following]
+    guess = _packed_times(later - (later > 0))
+    guess[:, 7:16] = 0x99
+    guess[later == 0] = _NO_DIGITS
+    guess[:, 16] = _NO_DIGITS
+    packed[committed[known == 0]] = guess[known == 0]
+    return packed.view("V17").reshape(-1)
 
 
 def _seconds(file: File, body: npt.NDArray[np.int64], part: layouts.Part) -> npt.NDArray[np.int64]:
@@ -329,27 +353,49 @@ def _packed_times(seconds: npt.NDArray[np.int64]) -> Bytes:
     return packed
 
 
-def _authid(file: File, row: np.void) -> bytes:
+def _raw(file: File, row: np.void) -> bytes:
+    return file.buffer[int(row["offset"]) : int(row["offset"]) + int(row["length"])].tobytes()
+
+
+def _form(file: File, row: np.void) -> layouts.Parts:
+    return ending(_raw(file, row), int(row["header"]), file.shape)
+
+
+def _authid(file: File, row: np.void, form: layouts.Parts) -> bytes:
     """The authorization id of a commit or abort record; empty where the kind of record holds other things in its place."""
-    dialect, big = file.shape.dialect, file.shape.big
-    layout = dialect.commit if row["kind"] == Kind.COMMIT else dialect.abort
     if row["kind"] == Kind.COMMIT and int(row["type"]) not in layouts.PLAIN_COMMITS:
         return b""
-    if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in layout:
+    if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in form:
         return b""
-    record = file.buffer[int(row["offset"]) : int(row["offset"]) + int(row["length"])].tobytes()
-    start = int(row["header"]) + layout["authid"].offset
-    if "authid_length" in layout:
-        end = start + number(record, int(row["header"]), layout["authid_length"], big)
-    else:
-        end = len(record)
+    record, header = _raw(file, row), int(row["header"])
+    start, end = header + form["authid"].offset, len(record)
+    if "authid_length" in form:
+        end = start + number(record, header, form["authid_length"], file.shape.big)
     return record[start:end].rstrip(b"\0 ")
+
+
+def _untimed(found: npt.NDArray[np.void], result: units.Units, seconds: npt.NDArray[np.int64], files: list[File]) -> list[str]:
+    """A warning about committed units with changes and without a commit time."""
+    holds = np.bincount(result.unit[_changing(found, result)], minlength=len(seconds)) > 0
+    lacking = np.sort(result.last[holds & (seconds == 0) & (result.disposition == ord("C"))])
+    if not len(lacking):
+        return []
+    row = found[lacking[0]]
+    return [
+        f"{len(lacking)} committed unit(s) of recovery, of which the first ends at offset {int(row['offset'])} of {files[row['file']].name}, have no "
+        "commit time: for --from-time and --until-time they count as just before the next unit that has one"
+    ]
+
+
+def _changing(found: npt.NDArray[np.void], result: units.Units) -> Mask:
+    """Records that change rows, were not taken back and are of a unit."""
+    changes = np.isin(found["role"], (Role.INSERT, Role.DELETE, Role.UPDATE, Role.TRUNCATE))
+    return np.asarray((result.unit >= 0) & ~result.cancelled & changes)
 
 
 def _endless(found: npt.NDArray[np.void], result: units.Units) -> list[str]:
     """A warning about changes of units without an end whose transaction id begins again: the record that ends them is not in the log."""
-    rows = (result.unit >= 0) & ~result.cancelled & np.isin(found["role"], (Role.INSERT, Role.DELETE, Role.UPDATE, Role.TRUNCATE))
-    holds = np.bincount(result.unit[rows], minlength=len(result.tid)) > 0
+    holds = np.bincount(result.unit[_changing(found, result)], minlength=len(result.tid)) > 0
     cut = holds[:-1] & (result.tid[:-1] == result.tid[1:]) & (result.disposition[:-1] == ord("F"))
     count = int(cut.sum())
     return [f"{count} unit(s) of recovery have no end, though their transaction ids come again later; they are left out"] if count else []

@@ -16,10 +16,9 @@ from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, UsageError, Where
 from replay.errors import Finding as Found
 from replay.logs.db2luw import layouts, scan
 from replay.logs.db2luw.binary import number
-from replay.logs.db2luw.framing import Shape, header_size
+from replay.logs.db2luw.framing import Shape, ending, header_size
 from replay.logs.db2luw.layouts import DMS, DOM, Kind, Parts, Role
 from replay.logs.db2luw.reader import LuwLog
-from replay.logs.db2luw.rows import walk
 from replay.terminal import FieldRow, aligned, byte_lines, counted, field_lines, hexadecimal, image_lines, rest_text, wrapped
 
 _FINDINGS, _BATCH = 20, 65_536
@@ -261,7 +260,7 @@ def _payload(raw: bytes, size: int, shape: Shape, with_hex: bool) -> list[str]:
     kind = number(raw, 0, shape.dialect.header["type"], shape.big)
     known = layouts.KIND_OF_TYPE[kind] if kind < 256 else Kind.UNKNOWN
     if known == Kind.COMMIT:
-        return ["commit", *field_lines(_fields(raw, size, shape.dialect.commit, shape), with_hex), *byte_lines(raw, size)]
+        return ["commit", *field_lines(_fields(raw, size, ending(raw, size, shape), shape), with_hex), *byte_lines(raw, size)]
     if known != Kind.COMPONENT or len(raw) < size + 2:
         return ["data", *byte_lines(raw, size)]
     component, function = raw[size], raw[size + 1]
@@ -281,7 +280,5 @@ def _payload(raw: bytes, size: int, shape: Shape, with_hex: bool) -> list[str]:
 def _image(log: LuwLog, entry: np.void, side: str) -> list[str]:
     start, size = int(entry[side]), int(entry[f"{side}_size"])
     version = log.catalog.versions[int(entry["version"])]
-    found = walk(
-        version.format, log.buffer(int(entry[f"{side}_file"])), np.array([start]), np.array([start + size]), log.files[0].shape.big
-    )
+    found = log.walk(version.index, log.buffer(int(entry[f"{side}_file"])), np.array([start]), np.array([start + size]))
     return image_lines(f"{side} image of {version.name}: {size} bytes", found, [column.column.name for column in version.format.columns])

@@ -205,7 +205,9 @@ def _roles(dms: Mapping[int, Role]) -> npt.NDArray[np.uint8]:
 class Dialect:
     """The layouts of some releases. ``sizes`` are the header's bytes: plain, of compensation records, of propagatable ones. Other structures
     begin where the header ends. ``row`` is the prefix of a row image, ``row_size`` its bytes; ``undo_row`` that of an undone insert, which has no
-    image; ``commit`` the time, ``authid`` the name behind it, whose length is in ``authid_length`` (else it goes to the end of the record)."""
+    image; ``commits`` and ``aborts`` the forms of such records, the usual one first: the time, and the ``authid`` behind it, whose length is in
+    ``authid_length`` (else it goes to the end of the record).
+    ``inline_lobs``: a large object may lie in its row, with a mark before it; ``out_of_row``: any varying value may lie outside."""
 
     name: str
     title: str
@@ -219,15 +221,20 @@ class Dialect:
     undo_row_size: int
     initialize: Parts
     attribute: Parts
-    commit: Parts
-    abort: Parts
+    commits: tuple[Parts, ...]
+    aborts: tuple[Parts, ...]
     roles: npt.NDArray[np.uint8]
+    inline_lobs: bool = False
+    out_of_row: bool = False
 
 
 _ROW_V7 = parts("rid 8 4\nlength 12 2\nfree 14 2\npage_offset 16 2")
 _ROW_V9 = parts("flags 6 2\nlength 8 2\nfree 10 2\nrid 12 6\npage_offset 18 2")
 _HEADER_V7 = parts("length 0 4\ntype 4 2\nflags 6 2\nprevious 8 6\ntid 14 6")
 _DESCRIPTION_V7 = parts("created 6 6\nrecord_type 12 1\nindex_flag 14 2\nindex_root 16 4\nflags 80 4\nsize 84 4\ndescription 88 0")
+#: Commit and abort records (section 14). Releases with headers of 20 bytes have either form.
+_COMMIT, _COMMIT_NAMED = parts("time 0 4\nauthid 4 0"), parts("time 0 8\nauthid_length 8 2\nauthid 10 0")
+_ABORT, _ABORT_NAMED = parts("authid 0 0"), parts("authid_length 0 2\nauthid 2 0")
 
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
@@ -239,8 +246,8 @@ DIALECTS: dict[str, Dialect] = {
             _ROW_V7, 18, parts("rid 8 4\nlength 12 2\nfree 14 2"), 16,
             _DESCRIPTION_V7,
             parts("mask 8 4\nvalues 12 4"),
-            parts("time 0 4\nauthid 4 0"),
-            parts("authid 0 0"),
+            (_COMMIT, _COMMIT_NAMED),
+            (_ABORT, _ABORT_NAMED),
             _roles(_DMS_V7),
         ),
         Dialect(
@@ -250,8 +257,8 @@ DIALECTS: dict[str, Dialect] = {
             _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"), 18,
             _DESCRIPTION_V7,
             parts("mask 6 8\nvalues 14 8"),
-            parts("time 0 8\nauthid_length 8 2\nauthid 10 0"),
-            parts("authid_length 0 2\nauthid 2 0"),
+            (_COMMIT_NAMED, _COMMIT),
+            (_ABORT_NAMED, _ABORT),
             _roles(_DMS_V9),
         ),
         Dialect(
@@ -261,9 +268,9 @@ DIALECTS: dict[str, Dialect] = {
             _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"), 18,
             _DESCRIPTION_V7,
             parts("mask 6 8\nvalues 14 8"),
-            parts("time 0 8\nauthid_length 8 2\nauthid 10 0"),
-            parts("authid_length 0 2\nauthid 2 0"),
-            _roles(_DMS_V9),
+            (_COMMIT_NAMED,),
+            (_ABORT_NAMED,),
+            _roles(_DMS_V9), inline_lobs=True,
         ),
         Dialect(
             "v10", "Db2 10.1 to 12.1", 4, (40, 56, 64),
@@ -272,9 +279,9 @@ DIALECTS: dict[str, Dialect] = {
             _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"), 18,
             parts("created 6 6\nflags 80 4\nsize 88 4\ndescription 92 0"),
             parts("mask 6 8\nvalues 14 8"),
-            parts("time 0 8\nauthid_length 8 2\nauthid 10 0"),
-            parts("authid_length 0 2\nauthid 2 0"),
-            _roles(_DMS_V9),
+            (_COMMIT_NAMED,),
+            (_ABORT_NAMED,),
+            _roles(_DMS_V9), inline_lobs=True, out_of_row=True,
         ),
     )
 }  # fmt: skip
@@ -315,6 +322,8 @@ NULL_BIT = 0x01
 PAIR = parts("offset 0 2\nlength 2 2")
 #: Value compression: an offset with this bit has one attribute byte instead of a value.
 ATTRIBUTE_BIT, ATTRIBUTE_NULL, ATTRIBUTE_DEFAULT = 0x8000, 0x01, 0x80
+#: The offset of a value with this bit, and this length, is that of what says where outside the row the value lies.
+OUT_OF_ROW_BIT, OUT_OF_ROW_SIZE = 0x8000, 24
 #: First byte of a large object in a row: the value itself follows (after 4 bytes), or it is empty.
 LOB_INLINE, LOB_EMPTY, LOB_LEAD = 0x69, 0x80, 4
 
@@ -329,6 +338,7 @@ FIELD_TYPES = {
     0x0108: "BLOB", 0x0109: "CLOB", 0x010C: "DATALINK", 0x010F: "BOOLEAN", 0x0110: "BINARY", 0x0111: "VARBINARY", 0x0112: "XML",
     0x0200: "GRAPHIC", 0x0201: "VARGRAPHIC", 0x0202: "LONG VARGRAPHIC", 0x0203: "DBCLOB",
 }  # fmt: skip
+#: Types of large objects, whose values may lie in rows; those of long fields, links and XML never do: rows say where they lie.
 LOB_TYPES = ("BLOB", "CLOB", "DBCLOB")
 MOST_COLUMNS = 1012
 LONGEST_RECORD = 16 << 20

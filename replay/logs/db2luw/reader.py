@@ -246,7 +246,8 @@ class LuwLog:
 
     def walk(self, version: int, buffer: Bytes, start: Numbers, end: Numbers) -> rows.RowWalk:
         """Where the columns of images of a table version lie."""
-        return rows.walk(self.catalog.versions[version].format, buffer, start, end, self.files[0].shape.big)
+        shape = self.files[0].shape
+        return rows.walk(self.catalog.versions[version].format, buffer, start, end, shape.big, shape.dialect)
 
     def image_reading(self, version: int) -> int | None:
         """None: these images have a layout of their own."""

@@ -2,7 +2,7 @@
 
 An image begins with the row header. A formatted row has a fixed section, with a null byte after each nullable column and an (offset, length) pair
 in place of each varying value, and then the varying values one after the other, which must fill the row exactly: a pair that is off is found, not
-followed. A row may end before columns that were added after it was written.
+followed. A row may end before columns that were added after it was written. Of a value outside its row, the row holds a descriptor, which is no value.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from replay.catalog import ColumnFormat, RowFormat
 from replay.codecs import Decoded
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
+from replay.logs.db2luw.layouts import Dialect
 from replay.logs.db2luw.tables import width
 from sqlgen.schema import ARROW_TYPES, SqlType
 
@@ -35,13 +36,14 @@ _TILED = "values of varying length that follow each other to the end of the row"
 @dataclass
 class _Column:
     """Where a column lies in each image: ``place`` (bytes of the buffer) and ``length``; ``null``; ``default``: rows that hold no value and mean the
-    system's default; ``absent``: rows written before the column was added."""
+    system's default; ``absent``: rows written before the column was added; ``outside``: rows that hold only where the value is."""
 
     place: Index
     length: Index
     null: Mask
     default: Mask
     absent: Mask
+    outside: Mask
 
 
 @dataclass
@@ -51,6 +53,7 @@ class RowWalk:
     format: RowFormat
     buffer: Bytes
     big: bool
+    dialect: Dialect
     start: Index
     end: Index
     bad: Mask
@@ -66,6 +69,7 @@ class RowWalk:
         mine, theirs = self.columns[index], other.columns[index]
         null, other_null = mine.null | mine.absent, theirs.null | theirs.absent
         same = (mine.length == theirs.length) & ~null & ~other_null & (mine.default == theirs.default) & ~self.bad & ~other.bad
+        same &= mine.outside == theirs.outside
         rows = np.flatnonzero(same & ~mine.default)
         ours, offsets = codecs.gather_varying(self.buffer, mine.place[rows], mine.length[rows])
         others, _ = codecs.gather_varying(other.buffer, theirs.place[rows], theirs.length[rows])
@@ -82,7 +86,7 @@ class RowWalk:
         empty = cells.default[chosen] | null
         place, length = np.where(empty, 0, cells.place[chosen]), np.where(empty, 0, cells.length[chosen])
         if column.variable:
-            values, bad = self._varying(column, place, length, null)
+            values, bad = self._varying(column, place, length, null, cells.outside[chosen] & ~empty)
         else:
             values, bad = _fixed(column, self._block(column, place, cells.default[chosen], null), null, self.big)
         if unknown.any():
@@ -97,9 +101,11 @@ class RowWalk:
             return f"a row written before {name} was added", "a column that allows nulls, or its default, which is not in the log"
         raw = self.buffer[cells.place[row] : cells.place[row] + cells.length[row]].tobytes()
         shown = raw[:_SHOWN].hex().upper() + ("…" if len(raw) > _SHOWN else "")
-        if column.lob:
+        if column.lob or cells.outside[row]:
+            marked = self._marked(column) and not cells.outside[row]
+            what = "which does not begin with the mark of a value" if marked else "which says where the value is"
             hint = "a value within the row: what lies outside it is not in the log (leave the column out: --exclude-columns)"
-            return f"X'{shown}' in {name}, which does not begin with the mark of a value", hint
+            return f"X'{shown}' in {name}, {what}", hint
         return f"X'{shown}' in {name}", _EXPECTED.get(column.column.type, "a value of its type")
 
     def _block(self, column: ColumnFormat, place: Index, default: Mask, null: Mask) -> Bytes:
@@ -109,15 +115,22 @@ class RowWalk:
             block[default] = np.frombuffer(_default(column), np.uint8)
         return block
 
-    def _varying(self, column: ColumnFormat, place: Index, length: Index, null: Mask) -> Decoded:
+    def _marked(self, column: ColumnFormat) -> bool:
+        """Whether a column's values may lie in the row with a mark before them."""
+        return self.dialect.inline_lobs and column.code in layouts.LOB_TYPES
+
+    def _varying(self, column: ColumnFormat, place: Index, length: Index, null: Mask, elsewhere: Mask) -> Decoded:
         bad: Mask | None = None
-        if column.lob:
+        if column.lob and not self._marked(column):
+            elsewhere = (length > 0) & ~null
+        elif column.lob:
             first = np.where(length > 0, self.buffer[np.where(length > 0, place, 0)], 0)
             inline = (first == layouts.LOB_INLINE) & (length >= layouts.LOB_LEAD)
-            outside = (length > 0) & ~inline & (first != layouts.LOB_EMPTY) & ~null
-            bad = outside if outside.any() else None
+            elsewhere = elsewhere | (length > 0) & ~inline & (first != layouts.LOB_EMPTY) & ~null
             place = place + np.where(inline, layouts.LOB_LEAD, 0)
             length = np.where(inline, length - layouts.LOB_LEAD, 0)
+        if elsewhere.any():
+            bad = elsewhere
         missing = null if bad is None else null | bad
         data, offsets = codecs.gather_varying(self.buffer, place, np.where(missing, 0, length))
         if column.ccsid is None:
@@ -128,10 +141,10 @@ class RowWalk:
         return values, bad
 
 
-def walk(fmt: RowFormat, buffer: Bytes, start: Index, end: Index, big: bool) -> RowWalk:
+def walk(fmt: RowFormat, buffer: Bytes, start: Index, end: Index, big: bool, dialect: Dialect) -> RowWalk:
     """Find the columns of the images ``buffer[start:end]``, row headers included. Nothing outside an image is read; images that do not fit are bad."""
     buffer = np.asarray(buffer)
-    result = RowWalk(fmt, buffer, big, start, end, np.zeros(len(start), bool))
+    result = RowWalk(fmt, buffer, big, dialect, start, end, np.zeros(len(start), bool))
     walker = _Walker(result)
     walker.headers()
     walker.run()
@@ -175,7 +188,7 @@ class _Walker:
         for index, column in enumerate(formatted):
             if compressed is not None:
                 other = compressed[index]
-                for name in ("place", "length", "null", "default", "absent"):
+                for name in ("place", "length", "null", "default", "absent", "outside"):
                     setattr(column, name, np.where(self.compressed, getattr(other, name), getattr(column, name)))
             self.result.columns.append(column)
 
@@ -206,11 +219,14 @@ class _Walker:
             expected = "a null byte X'00' (value) or X'01' (null)"
             self._fail(flags > layouts.NULL_BIT, column.column.name, "null byte {}", expected, flags.astype(np.int64))
             null = flags == layouts.NULL_BIT
-        length = np.full(len(place), column.length, np.int64)
+        length, outside = np.full(len(place), column.length, np.int64), np.zeros(len(place), bool)
         if column.variable:
             at = numbers(result.buffer, place, layouts.PAIR["offset"], result.big).astype(np.int64)
             length = numbers(result.buffer, place, layouts.PAIR["length"], result.big).astype(np.int64)
             length = np.where(usable & ~null, length, 0)
+            if result.dialect.out_of_row:
+                outside = usable & ((at & layouts.OUT_OF_ROW_BIT) > 0) & (length == layouts.OUT_OF_ROW_SIZE)
+                at = np.where(outside, at & ~layouts.OUT_OF_ROW_BIT, at)
             wrong = usable & (length > 0) & (at != cursor)
             self._fail(wrong, column.column.name, "a value at byte {} of the row, where byte {} follows the one before", _TILED, at, cursor)
             over = usable & (cursor + length > self.size - _HEAD)
@@ -218,7 +234,7 @@ class _Walker:
             place = np.where(usable, self.body + cursor, 0)
             cursor += np.where(result.bad, 0, length)
         length = np.where(usable & ~result.bad, length, 0)
-        return _Column(place, length, null, np.zeros(len(place), bool), absent)
+        return _Column(place, length, null, np.zeros(len(place), bool), absent, outside)
 
     # -- value compression (section 10.3) -----------------------------------------------------------------------------------------------
 
@@ -267,7 +283,7 @@ class _Walker:
         if not column.variable:
             wrong = here & ~attribute & (length != column.length)
             self._fail(wrong, name, "a value of {} bytes", f"one of {column.length}", length)
-        return _Column(place, length, null, here & attribute & ~null, absent)
+        return _Column(place, length, null, here & attribute & ~null, absent, np.zeros(len(place), bool))
 
 
 # -- values (section 12) -------------------------------------------------------------------------------------------------------------------

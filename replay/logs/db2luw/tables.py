@@ -206,6 +206,15 @@ def named(columns: Sequence[ColumnFormat], key: TableId, known: Known | None) ->
     return Table(f"TS{key[0]}", f"T{key[1]}", tuple(column.column for column in columns)), RowFormat(tuple(columns))
 
 
+def widened(table: Table, fmt: RowFormat, old: Sequence[ColumnFormat], new: Sequence[ColumnFormat]) -> tuple[Table, RowFormat] | None:
+    """A table of the ``old`` columns with those that ``new`` has more; None where its columns are others, or one of the added has a name of theirs."""
+    names = {column.name for column in table.columns}
+    added = new[len(old) :]
+    if len(fmt.columns) != len(old) or not all(map(_alike, old, fmt.columns)) or any(column.column.name in names for column in added):
+        return None
+    return replace(table, columns=(*table.columns, *(column.column for column in added))), RowFormat((*fmt.columns, *added))
+
+
 def _alike(ours: ColumnFormat, theirs: ColumnFormat) -> bool:
     same_type = ours.code == theirs.code and ours.nullable == theirs.nullable and ours.length == theirs.length
     return same_type and (

@@ -1,7 +1,7 @@
 """Which table a record belongs to, and how its rows are laid out, at its place in the log (format notes, sections 9.6 to 9.8 and 19).
 
-The log describes a table when it is created and when columns are added; the export describes it at one moment. Undoing such a change is logged as
-well, so the layout at any place follows from the records before it.
+The log describes a table when it is created and when columns are added; the export describes it at one moment. Such a change lasts until a
+compensation record takes it back, or the unit of recovery that made it ends in an abort; so the layout at any place follows from the records before it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.catalog import ColumnFormat, TableVersion
-from replay.logs.db2luw import layouts
+from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import Shape
 from replay.logs.db2luw.layouts import Role
-from replay.logs.db2luw.tables import Known, TableId, descriptor_columns, named, version_of
+from replay.logs.db2luw.tables import Known, TableId, descriptor_columns, named, version_of, widened
 from sqlgen.structure import Action, StructureChange
 
 Bytes = npt.NDArray[np.uint8]
@@ -27,6 +27,8 @@ _EVENTS = (
     Role.INITIALIZE, Role.ADD_COLUMNS, Role.UNDO_ADD_COLUMNS, Role.UNDO_CREATE, Role.DROP, Role.UNDO_DROP, Role.REORG, Role.NOT_LOGGED,
     Role.ATTRIBUTE, Role.SCHEMA,
 )  # fmt: skip
+#: What a record takes back -> the change it is about.
+_UNDOES = {Role.UNDO_ADD_COLUMNS: Role.ADD_COLUMNS, Role.UNDO_CREATE: Role.INITIALIZE, Role.UNDO_DROP: Role.DROP}
 _ROWS = (Role.INSERT, Role.DELETE, Role.UPDATE, Role.UNDO_INSERT, Role.UNDO_DELETE, Role.UNDO_UPDATE, Role.TRUNCATE, Role.PARTIAL_UPDATE)
 
 
@@ -41,15 +43,29 @@ class Timeline:
 
 
 @dataclass
+class _Step:
+    """A change of a table's version that holds: its record, its unit, what it is, and the version before it."""
+
+    row: int
+    unit: int
+    role: Role
+    before: int
+
+
+@dataclass
 class _State:
-    """A table id at a place of the log: its version now (-1 none), and those before each change that may be undone."""
+    """A table id at a place of the log: its version now (-1 none), and the changes that led to it and were not taken back."""
 
     version: int
-    undo: list[int] = field(default_factory=list)
+    stack: list[_Step] = field(default_factory=list)
 
 
 def build(
-    found: npt.NDArray[np.void], buffers: Mapping[int, tuple[Bytes, Shape]], known: Mapping[TableId, Known], code_page: int
+    found: npt.NDArray[np.void],
+    resolved: units.Units,
+    buffers: Mapping[int, tuple[Bytes, Shape]],
+    known: Mapping[TableId, Known],
+    code_page: int,
 ) -> Timeline:
     """The timeline of a log. ``buffers`` are the bytes and shape of each file."""
     versions: list[TableVersion] = []
@@ -60,7 +76,7 @@ def build(
             of_known[id(entry)] = len(versions)
             versions.append(version_of(len(versions), entry.id, entry.table, entry.format, 1))
         base[key] = of_known[id(entry)]
-    builder = _Builder(found, buffers, known, code_page, Timeline(versions, np.full(len(found), -1, np.int32)), base)
+    builder = _Builder(found, resolved, buffers, known, code_page, Timeline(versions, np.full(len(found), -1, np.int32)), base)
     builder.run()
     return builder.result
 
@@ -69,21 +85,40 @@ class _Builder:
     def __init__(
         self,
         found: npt.NDArray[np.void],
+        resolved: units.Units,
         buffers: Mapping[int, tuple[Bytes, Shape]],
         known: Mapping[TableId, Known],
         code_page: int,
         result: Timeline,
         base: dict[TableId, int],
     ) -> None:
-        self.found, self.buffers, self.known, self.code_page = found, buffers, known, code_page
+        self.found, self.units, self.buffers, self.known, self.code_page = found, resolved, buffers, known, code_page
         self.result, self.base = result, base
         self.states: dict[TableId, _State] = {}
         self.steps: dict[TableId, list[tuple[int, int]]] = {}
+        self.told: list[tuple[int, str]] = []
+        self.gone: set[int] = set()
 
     def run(self) -> None:
-        for row in np.flatnonzero(np.isin(self.found["role"], _EVENTS)).tolist():
-            self._event(row)
+        events = np.flatnonzero(np.isin(self.found["role"], _EVENTS))
+        of = self.units.unit[events]
+        aborted = {unit for unit in np.unique(of[of >= 0]).tolist() if self.units.disposition[unit] == ord("A")}
+        ends = {int(self.units.last[unit]): unit for unit in aborted}
+        for row in sorted({*events.tolist(), *ends}):
+            if row in ends:
+                self._aborted(row, ends[row])
+            else:
+                self._event(row)
+        for key, state in self.states.items():
+            self._settle(key, state)
         self._assign()
+        self.result.warnings += [text for row, text in self.told if row not in self.gone and self.units.unit[row] not in aborted]
+
+    def _settle(self, key: TableId, state: _State) -> None:
+        """A table that the log sees created was, before that, none that the export could mean."""
+        if state.stack and state.stack[0].role == Role.INITIALIZE:
+            first, made = self.steps[key][0][1], state.stack[0].row
+            self.steps[key] = [(place, -1 if place < made and version == first else version) for place, version in self.steps[key]]
 
     def _assign(self) -> None:
         """The version of every record about rows: by its table id, and by its place where that has several."""
@@ -99,6 +134,21 @@ class _Builder:
             places = np.array([place for place, _ in steps])
             values = np.array([version for _, version in steps], np.int32)
             self.result.version[here] = values[np.searchsorted(places, here, side="right") - 1]
+            self._endless(key, here)
+
+    def _endless(self, key: TableId, rows: npt.NDArray[np.int64]) -> None:
+        """Whether a change was kept is unknown to other units where the end of its own is not in the log."""
+        stack = self.states[key].stack
+        for place, step in enumerate(stack):
+            if step.unit < 0 or self.units.disposition[step.unit] not in (ord("F"), ord("P")):
+                continue
+            until = next((later.row for later in stack[place + 1 :] if later.role == Role.INITIALIZE), len(self.found))
+            others = rows[(rows > step.row) & (rows < until) & (self.units.unit[rows] != step.unit)]
+            if len(others):
+                name = self._name(key, self.states[key])
+                self.result.version[others] = -1
+                text = f"{name}: its structure changes in a unit of recovery whose end is not in the log; what others change in it later is set aside"
+                self.told.append((step.row, text))
 
     # -- one event ----------------------------------------------------------------------------------------------------------------------
 
@@ -106,7 +156,7 @@ class _Builder:
         key = int(self.found["space"][row]), int(self.found["table"][row])
         role = Role(int(self.found["role"][row]))
         if key not in self.states:
-            first = -1 if role == Role.INITIALIZE else self.base.get(key, -1)
+            first = self.base.get(key, -1)
             self.states[key] = _State(first)
             self.steps[key] = [(-1, first)]
         state = self.states[key]
@@ -122,9 +172,31 @@ class _Builder:
         handler(row, key, state)
 
     def _become(self, row: int, key: TableId, state: _State, version: int) -> None:
-        state.undo.append(state.version)
+        state.stack.append(_Step(row, int(self.units.unit[row]), Role(int(self.found["role"][row])), state.version))
         state.version = version
         self.steps[key].append((row, version))
+
+    def _take_back(self, row: int, key: TableId, state: _State, first: int, unit: int) -> None:
+        """Take back a unit's changes from number ``first`` of the table's stack on."""
+        for place in range(len(state.stack) - 1, first - 1, -1):
+            step = state.stack[place]
+            if step.unit != unit:
+                continue
+            if place == len(state.stack) - 1:
+                state.version = step.before
+            else:
+                state.stack[place + 1].before = step.before
+            self.gone.add(step.row)
+            del state.stack[place]
+        self.steps[key].append((row, state.version))
+
+    def _aborted(self, row: int, unit: int) -> None:
+        for key, state in self.states.items():
+            if any(step.unit == unit for step in state.stack):
+                self._take_back(row, key, state, 0, unit)
+
+    def _warn(self, row: int, text: str) -> None:
+        self.told.append((row, text))
 
     def _record(self, row: int) -> tuple[bytes, Shape]:
         """A record after its log manager header."""
@@ -148,17 +220,17 @@ class _Builder:
     def _initialize(self, row: int, key: TableId, state: _State) -> None:
         payload, shape = self._record(row)
         columns = _described(payload, shape, self.code_page)
-        again = state.version >= 0 or len(self.steps[key]) > 1
+        again = bool(state.stack)
         version = -1 if columns is None else self._new_version(key, columns)
         self._become(row, key, state, version)
         if version < 0:
-            self.result.warnings.append(f"TS{key[0]}.T{key[1]}: its description in the log cannot be read; its changes are set aside")
+            self._warn(row, f"TS{key[0]}.T{key[1]}: its description in the log cannot be read; its changes are set aside")
             return
         self._changed(row, version, StructureChange(Action.CREATE_TABLE, self.result.versions[version].table))
         if again:
             name = self.result.versions[version].name
-            self.result.warnings.append(
-                f"TS{key[0]}.T{key[1]} is created although the log has it already: from there on its changes are those of {name}"
+            self._warn(
+                row, f"TS{key[0]}.T{key[1]} is created although the log has it already: from there on its changes are those of {name}"
             )
         flags = number(payload, 0, shape.dialect.initialize["flags"], shape.big)
         if flags & layouts.NOT_LOGGED_INITIALLY:
@@ -169,25 +241,47 @@ class _Builder:
         arrays = _added(payload, shape, self.code_page)
         if arrays is None:
             self._become(row, key, state, -1)
-            self.result.warnings.append(
-                f"{self._name(key, state)}: columns are added in a way that cannot be read; its changes are set aside from there on"
+            self._warn(
+                row, f"{self._name(key, state)}: columns are added in a way that cannot be read; its changes are set aside from there on"
             )
             return
         old, new = arrays
-        if len(self.steps[key]) == 1:
-            first = self._new_version(key, old)
-            self.steps[key] = [(-1, first)]
-            state.version = first
-        version = self._new_version(key, new)
-        added = self.result.versions[version].table.columns[len(old) :]
+        if not state.stack:
+            self._begin(key, state, old)
+        version = self._widened(key, state, old, new)
         self._become(row, key, state, version)
+        if version < 0:
+            self._warn(row, f"TS{key[0]}.T{key[1]}: nothing names the columns that are added; its changes are set aside from there on")
+            return
         table = self.result.versions[version].table
+        added = table.columns[len(old) :]
         self._changed(row, version, StructureChange(Action.ADD_COLUMNS, table, tuple(replace(column, nullable=True) for column in added)))
         known = self.known.get(key)
-        if known is not None and table.name != known.table.name:
-            self.result.warnings.append(
-                f"{known.table.schema}.{known.table.name} gets columns that the catalog export does not know: export the catalog again"
-            )
+        if known is not None and {column.name for column in added} - {column.name for column in known.table.columns}:
+            what = ", ".join(column.name for column in added)
+            name = f"{known.table.schema}.{known.table.name}"
+            self._warn(row, f"{name} gets columns that the catalog export does not know, here called {what}: export the catalog again")
+
+    def _begin(self, key: TableId, state: _State, old: list[ColumnFormat]) -> None:
+        """Up to the first change that holds, a table has the columns that this one begins with; the export may have them all."""
+        table, fmt = named(old, key, self.known.get(key))
+        if state.version >= 0 and (self.result.versions[state.version].table, self.result.versions[state.version].format) == (table, fmt):
+            return
+        before, state.version = self.steps[key][0][1], self._new_version(key, old)
+        self.steps[key] = [(place, state.version if version == before else version) for place, version in self.steps[key]]
+
+    def _widened(self, key: TableId, state: _State, old: list[ColumnFormat], new: list[ColumnFormat]) -> int:
+        """The version of a table with columns added: by the export if it has them; else the table as it is called before, and they by their numbers."""
+        before = self.result.versions[state.version] if state.version >= 0 else None
+        table, fmt = named(new, key, self.known.get(key))
+        if before is not None and (table.schema, table.name) != (before.table.schema, before.table.name):
+            wider = widened(before.table, before.format, old, new)
+            if wider is None:
+                return -1
+            table, fmt = wider
+        version = version_of(len(self.result.versions), key, table, fmt, len(self.steps[key]))
+        self.result.versions.append(version)
+        return version.index
 
     def _drop(self, row: int, key: TableId, state: _State) -> None:
         if state.version >= 0:
@@ -196,16 +290,17 @@ class _Builder:
         self._become(row, key, state, -1)
 
     def _undo(self, row: int, key: TableId, state: _State) -> None:
-        if state.undo:
-            state.version = state.undo.pop()
-            self.steps[key].append((row, state.version))
+        unit, role = int(self.units.unit[row]), _UNDOES[Role(int(self.found["role"][row]))]
+        mine = [place for place, step in enumerate(state.stack) if (step.unit, step.role) == (unit, role)]
+        if mine:
+            self._take_back(row, key, state, mine[-1], unit)
 
     def _note(self, row: int, key: TableId, state: _State) -> None:
         if state.version < 0:
             return
         note = "reorganised" if self.found["role"][row] == Role.REORG else self._attributes(row)
         if "data capture off" in note:
-            self.result.warnings.append(f"{self._name(key, state)}: data capture ends within the log; later changes of it may be missing")
+            self._warn(row, f"{self._name(key, state)}: data capture ends within the log; later changes of it may be missing")
         if note:
             self._changed(row, state.version, StructureChange(Action.NOTE, self.result.versions[state.version].table, note=note))
 
@@ -216,14 +311,14 @@ class _Builder:
         return ", ".join(f"{name} {'on' if values & bit else 'off'}" for bit, name in layouts.ATTRIBUTES.items() if mask & bit)
 
     def _not_logged(self, row: int, key: TableId, state: _State) -> None:
-        self.result.warnings.append(
-            f"{self._name(key, state)}: changed with NOT LOGGED INITIALLY; the changes of that unit of recovery are not in the log"
+        self._warn(
+            row, f"{self._name(key, state)}: changed with NOT LOGGED INITIALLY; the changes of that unit of recovery are not in the log"
         )
 
     def _schema(self, row: int, key: TableId, state: _State) -> None:
         what = layouts.FUNCTION_NAMES[int(self.found["component"][row]), int(self.found["function"][row])]
-        self.result.warnings.append(
-            f"{self._name(key, state)}: {what} is in the log, and not how; rows that do not fit the catalog export are set aside"
+        self._warn(
+            row, f"{self._name(key, state)}: {what} is in the log, and not how; rows that do not fit the catalog export are set aside"
         )
 
 
