@@ -60,7 +60,7 @@ def test_a_unit_without_a_commit_time_counts_as_just_before_the_next_one(tmp_pat
         unit.insert(PLAIN, row(number), (1, number))
         unit.commit(seconds)
     log = opened(tmp_path, builder.bytes())
-    assert [text.split(", have")[1].split(":")[0] for text in log.found_warnings] == [" no commit time"]
+    assert [text.split(", have")[1].split(":")[0] for text in log.found_warnings] == [" a commit record without a time"]
     times = log.unit_fields(log.envelope(0, log.entries()["offset"], log.entries()["length"]))["committed"].to_pylist()
     assert times[1::2] == ["2001-09-09 01:46:40", "unknown", "2001-09-09 01:46:43", "unknown"]
     limit = None if until is None else bytes.fromhex(f"2001090901464{until}").ljust(17, b"\0")

@@ -375,15 +375,15 @@ def _authid(file: File, row: np.void, form: layouts.Parts) -> bytes:
 
 
 def _untimed(found: npt.NDArray[np.void], result: units.Units, seconds: npt.NDArray[np.int64], files: list[File]) -> list[str]:
-    """A warning about committed units with changes and without a commit time."""
+    """A warning about units with changes whose commit record has no time. (A unit of one record has no commit record, and nothing is wrong with it.)"""
     holds = np.bincount(result.unit[_changing(found, result)], minlength=len(seconds)) > 0
-    lacking = np.sort(result.last[holds & (seconds == 0) & (result.disposition == ord("C"))])
+    lacking = np.sort(result.last[holds & (seconds == 0) & (found["kind"][result.last] == Kind.COMMIT)])
     if not len(lacking):
         return []
     row = found[lacking[0]]
     return [
-        f"{len(lacking)} committed unit(s) of recovery, of which the first ends at offset {int(row['offset'])} of {files[row['file']].name}, have no "
-        "commit time: for --from-time and --until-time they count as just before the next unit that has one"
+        f"{len(lacking)} unit(s) of recovery, of which the first ends at offset {int(row['offset'])} of {files[row['file']].name}, have a commit "
+        "record without a time: for --from-time and --until-time they count as just before the next unit that has one"
     ]
 
 
