@@ -107,7 +107,7 @@ def write_bundle(
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         apart = write_quarantine(outcome, log, engine, work)
-        warnings = [*(warnings or []), *_consequences(outcome), *nothing_left(plan, tally)]
+        warnings = [*(warnings or []), *_consequences(outcome), *nothing_left(plan, tally), *_left_standing(plan, tally)]
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
         if apart is not None:
@@ -136,6 +136,19 @@ def _consequences(outcome: Outcome) -> list[str]:
         "force": "their changes stay, and what was built on is undone under them",
     }
     return [f"{dependents}; {said[selection.cascade]} (--cascade {selection.cascade})"]
+
+
+def _left_standing(plan: Plan, tally: Tally) -> list[str]:
+    """What a user must know of an undo that leaves units alone: unless a redo filled the database, what these changed is in it."""
+    if plan.mode != "undo" or not tally.quarantined_units or not tally.statements or plan.selection.cascade == "force":
+        return []
+    if plan.options.render.where_columns == "key":
+        return [
+            "units are set aside; where one changed a row after a unit that is undone here, its change is overwritten: see quarantine/ first"
+        ]
+    return [
+        "units are set aside; a statement that undoes what one changed later touches no row, as it names the old values (--where-columns)"
+    ]
 
 
 def nothing_left(plan: Plan, tally: Tally) -> list[str]:

@@ -14,6 +14,7 @@ from replay.plan import Plan, Resolved
 from replay.report import Tally
 from replay.resolve import Asker, Resolution, resolve_incomplete
 from replay.stages import Engine
+from sqlgen.statements import shown_columns
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
     """Write the scripts of ``plan`` into ``work``, as often as it takes to leave out what cannot be trusted.
 
     Incomplete units are resolved first where the log says that it has some. What rendering finds out (a unit with two commit positions,
-    a damaged record) leaves out the unit and all that builds on it.
+    a damaged record) leaves out the unit and all that builds on it. An undo then finds rows by their old values too (:func:`_guarded`).
 
     Refusal LR3010 when others built on what shall be undone (see :func:`replay.cascade.cascade`).
     """
@@ -59,16 +60,36 @@ def carry_out(plan: Plan, log: LogFile, engine: Engine, work: Path) -> Outcome:
             damaged = frozenset(
                 unit for unit, reason in tally.quarantined_units.items() if unit not in held and not reason.startswith("LR3004")
             )
-            unresolved = wants and resolution is None and tally.incomplete_records > 0
-            if not (damaged - asked) and not unresolved:
-                return outcome
-            asked |= damaged
-            resolution = resolve_incomplete(asker, asked, incomplete=wants)
-            following = _held(plan, resolution, asked)
-            if set(following.resolved.held if following.resolved else ()) == set(held) and following.flags_resolved == plan.flags_resolved:
+            following = plan
+            if damaged - asked or (wants and resolution is None and tally.incomplete_records > 0):
+                asked |= damaged
+                resolution = resolve_incomplete(asker, asked, incomplete=wants)
+                following = _held(plan, resolution, asked)
+            following = _guarded(following, tally, log)
+            if (
+                set(following.resolved.held if following.resolved else ()) == set(held)
+                and following.flags_resolved == plan.flags_resolved
+                and following.options == plan.options
+            ):
                 return replace(outcome, resolution=resolution)
             plan = following
         clear(work)
+
+
+def _guarded(plan: Plan, tally: Tally, log: LogFile) -> Plan:
+    """The plan of an undo that units were set aside of, by ``--where-columns guard`` where it was ``key``: what such a unit changed after one that is
+    undone is still there, unless the database was filled by a redo, which sets the same units aside; and it must not be overwritten. Values of large
+    objects cannot be compared, so tables with them leave it at the key."""
+    render = plan.options.render
+    heeds = plan.mode == "undo" and not plan.steps and not render.upsert and plan.selection.cascade != "force"
+    if not heeds or render.where_columns != "key" or not tally.quarantined_units:
+        return plan
+    for version in {index for index, _ in tally.changes}:
+        known = log.catalog.versions[version]
+        shown = {column.name for column in shown_columns(known.table, render)}
+        if any(column.lob and column.column.name in shown for column in known.format.columns):
+            return plan
+    return replace(plan, options=replace(plan.options, render=replace(render, where_columns="guard")))
 
 
 def _decided(plan: Plan, asker: Asker) -> tuple[Plan, Consequences | None]:

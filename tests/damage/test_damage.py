@@ -16,6 +16,7 @@ from replay.bundle import Bundle
 from replay.errors import InputError, LogReplayError
 from replay.logs.logmaster.layouts import LLDF
 from replay.plan import ScriptOptions
+from sqlgen.statements import RenderOptions
 from tests.logbuilder import ACCT, LogBuilder, Tab, acct, frame, rba, text_of, unframe, units_of
 
 OTHER = Tab("OTHER", ACCT.columns, obid=2)
@@ -45,12 +46,23 @@ class Copy:
         self.control, self.records, self.folder = control, records, folder
         self.runs = 0
 
-    def run(self, records: list[bytes] | None = None, mode: str = "redo", raw: bytes | None = None, strict: bool = False) -> Bundle:
+    def run(
+        self,
+        records: list[bytes] | None = None,
+        mode: str = "redo",
+        raw: bytes | None = None,
+        strict: bool = False,
+        where: str | None = None,
+    ) -> Bundle:
+        """An undo finds rows by their old values too, as it does by itself where units are set aside."""
         self.runs += 1
+        render = RenderOptions(where_columns=where or ("guard" if mode == "undo" else "key"))
         control, data = self.folder / "d.ctl", self.folder / "d.dat"
         control.write_bytes(self.control)
         data.write_bytes(frame(self.records if records is None else records, "rdw") if raw is None else raw)
-        return replay.write_script(control, [data], self.folder / f"out{self.runs}", mode=mode, options=ScriptOptions(strict=strict))
+        return replay.write_script(
+            control, [data], self.folder / f"out{self.runs}", mode=mode, options=ScriptOptions(render=render, strict=strict)
+        )
 
     def with_byte(self, number: int, place: int, value: int) -> list[bytes]:
         records = list(self.records)
@@ -258,8 +270,8 @@ def test_kinds(small: Copy, table: str, change: str, damage: Callable[[bytes], b
     records = list(small.records)
     records[number] = damage(records[number])
     if mode == "undo" and change == "I" and code == "LR2015":
-        assert units_of(small.run(records, mode)) == sound  # what takes an insert back needs its key only
-        return
+        # what takes an insert back needs its key only
+        assert units_of(small.run(records, mode, where="key")) == units_of(small.run(mode=mode, where="key"))
     set_aside(small, sound, records, number, code, field, mode)
 
 

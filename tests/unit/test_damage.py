@@ -16,6 +16,7 @@ from replay.errors import InputError, LogReplayError, Refusal
 from replay.logs.logmaster.layouts import CONTROL, LLDF
 from replay.plan import ScriptOptions
 from replay.selection import Selection
+from sqlgen.statements import RenderOptions
 
 FIELD = {name: (field.offset, field.end) for name, field in LLDF.names.items()}
 
@@ -35,6 +36,10 @@ class Log:
         data.write_bytes(join(self.records) if raw is None else raw)
         control.write_bytes(self.control)
         out = self.scratch / f"out-{len(list(self.scratch.iterdir()))}"
+        if (
+            options is None and mode == "undo"
+        ):  # rows are found by their old values too, as an undo does by itself where units are set aside
+            options = ScriptOptions(render=RenderOptions(where_columns="guard"))
         return replay.write_script(control, [data], out, mode=mode, options=options, selection=selection)
 
     def get(self, number: int, field: str) -> bytes:

@@ -60,6 +60,7 @@ def test_what_needs_the_value_is_set_aside(tmp_path: Path, mode: str, lost: int,
     shown = str(bundle.manifest["findings"]["shown"][0])
     assert "a value in large object column TEXT" in shown
     assert "--exclude-columns TESTOWN.NOTE.TEXT" in shown
+    assert any("its change is overwritten" in warning for warning in bundle.manifest["warnings"]) is (mode == "undo")
 
 
 @pytest.mark.parametrize(
