@@ -60,6 +60,15 @@ class Pace:
     merged: int = 0
     sessions: int = 1
 
+    def retrying(self, *errors: type[TargetError]) -> tenacity.Retrying:
+        """Calls again, or goes round again, after these errors; raises the last one in the end."""
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(errors),
+            stop=tenacity.stop_after_attempt(self.tries),
+            wait=tenacity.wait_exponential(multiplier=self.wait, max=self.longest) + tenacity.wait_random(0, self.wait),
+            reraise=True,
+        )
+
     def wave(self) -> Pace:
         """The pace of what several sessions share out among them."""
         return replace(self, units=self.units * self.sessions * _SHARES, statements=self.statements * self.sessions * _SHARES)
@@ -249,7 +258,7 @@ class Applier:
                         self._settle_in_order(group)
                     told(self.done.statements)
                 self._catch_up()
-                tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(last, self.session())
+                self.pace.retrying(Transient)(last, self.session())
             except ConnectionLost:
                 losses = losses + 1 if self.done.units == seen else 1
                 seen = self.done.units
@@ -282,7 +291,7 @@ class Applier:
             self.crew.close()
         self._ready = set()
         self.done.retried += 1
-        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(TargetError), **self._waits()):
+        for attempt in self.pace.retrying(TargetError):
             with attempt:
                 if self._session is not None:
                     self._session.close()
@@ -297,11 +306,6 @@ class Applier:
         self.done.units = abs(position.units - base.units)
         self.done.statements = abs(position.statements - base.statements)
         self.done.rejected = position.rejected - base.rejected
-
-    def _waits(self) -> dict[str, Any]:
-        pace = self.pace
-        wait = tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest) + tenacity.wait_random(0, pace.wait)
-        return {"stop": tenacity.stop_after_attempt(pace.tries), "wait": wait, "reraise": True}
 
     def _groups(self) -> Iterator[tuple[Group, Folded | list[Job] | None]]:
         """The groups still to be applied; those to be merged or shared out are made ready while the one before is applied."""
@@ -351,7 +355,7 @@ class Applier:
 
     def _pass(self, before: Key, after: Key) -> None:
         """Move the position over units that are in the target."""
-        for attempt in tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits()):
+        for attempt in self.pace.retrying(Transient):
             with attempt:
                 session = self.session()
                 session.begin()
@@ -413,7 +417,7 @@ class Applier:
             return self._once(group, folded)
         except Transient:
             self.done.retried += 1
-        return tenacity.Retrying(retry=tenacity.retry_if_exception_type(Transient), **self._waits())(self._once, group, folded)
+        return self.pace.retrying(Transient)(self._once, group, folded)
 
     def _once(self, group: Group, folded: Folded | None) -> _Bad | None:
         session = self.session()

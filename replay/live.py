@@ -521,14 +521,7 @@ class _Doing:
         told: Callable[[str, int, int], None],
     ) -> int:
         """Apply, and write the history; the exit code."""
-        pace = self.request.pace
-        beginning = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type((ConnectionLost, Transient)),
-            stop=tenacity.stop_after_attempt(pace.tries),
-            wait=tenacity.wait_exponential(multiplier=pace.wait, max=pace.longest),
-            reraise=True,
-        )
-        for attempt in beginning:
+        for attempt in self.request.pace.retrying(ConnectionLost, Transient):
             with attempt:
                 if attempt.retry_state.attempt_number > 1:
                     self.session.close()
