@@ -301,14 +301,18 @@ def _endings(found: npt.NDArray[np.void], result: units.Units, files: list[File]
     for place, file in enumerate(files):
         mine = np.flatnonzero((found["file"][result.last] == place) & np.isin(found["kind"][result.last], (Kind.COMMIT, Kind.ABORT)))
         rows = result.last[mine]
-        forms = [_form(file, found[row]) for row in rows.tolist()]
+        records = [
+            file.buffer[start : start + size].tobytes()
+            for start, size in zip(found["offset"][rows].tolist(), found["length"][rows].tolist(), strict=True)
+        ]
+        forms = [ending(record, int(found["header"][row]), file.shape) for record, row in zip(records, rows.tolist(), strict=True)]
         body = found["offset"][rows] + found["header"][rows]
         for part in {form["time"] for form in forms if "time" in form}:
             chosen = np.array([form.get("time") == part for form in forms])
             fits = chosen & (found["header"][rows] + part.size <= found["length"][rows])
             times[mine[fits]] = _seconds(file, body[fits], part)
-        for number_, row, form in zip(mine.tolist(), rows.tolist(), forms, strict=True):
-            names[number_] = _authid(file, found[row], form)
+        for number_, row, record, form in zip(mine.tolist(), rows.tolist(), records, forms, strict=True):
+            names[number_] = _authid(record, found[row], form, file.shape.big)
     return times, names
 
 
@@ -353,24 +357,16 @@ def _packed_times(seconds: npt.NDArray[np.int64]) -> Bytes:
     return packed
 
 
-def _raw(file: File, row: np.void) -> bytes:
-    return file.buffer[int(row["offset"]) : int(row["offset"]) + int(row["length"])].tobytes()
-
-
-def _form(file: File, row: np.void) -> layouts.Parts:
-    return ending(_raw(file, row), int(row["header"]), file.shape)
-
-
-def _authid(file: File, row: np.void, form: layouts.Parts) -> bytes:
+def _authid(record: bytes, row: np.void, form: layouts.Parts, big: bool) -> bytes:
     """The authorization id of a commit or abort record; empty where the kind of record holds other things in its place."""
     if row["kind"] == Kind.COMMIT and int(row["type"]) not in layouts.PLAIN_COMMITS:
         return b""
     if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in form:
         return b""
-    record, header = _raw(file, row), int(row["header"])
+    header = int(row["header"])
     start, end = header + form["authid"].offset, len(record)
     if "authid_length" in form:
-        end = start + number(record, header, form["authid_length"], file.shape.big)
+        end = start + number(record, header, form["authid_length"], big)
     return record[start:end].rstrip(b"\0 ")
 
 
