@@ -37,6 +37,11 @@ class Record:
     event: Event
     text: str
 
+    @property
+    def change(self) -> Alter | None:
+        """What its ALTER TABLE statement changes; None where the log has none that is understood."""
+        return ddl.alter(self.text) if self.text else None
+
 
 @dataclass(frozen=True)
 class State:
@@ -186,7 +191,7 @@ class _Builder:
         kind, high = record.event.kind, record.row
         if kind is Ddl.CREATE_TABLE:
             return None
-        change = ddl.alter(record.text) if record.text else None
+        change = record.change
         if after is not None and change is not None and change.what == "schema":
             return self._former_schema(record, change, after, sooner)
         if after is None or after.attributes is None:
@@ -215,7 +220,7 @@ class _Builder:
 
     def _believed(self, record: Record, states: list[State | None]) -> list[State | None]:
         """The states after a record; without what they are where they contradict where it says that the table went: the export is older then."""
-        change, after = ddl.alter(record.text) if record.text else None, states[0]
+        change, after = record.change, states[0]
         if after is None or after.lost or change is None or change.what not in ("name", "schema"):
             return states
         if (after.name if change.what == "name" else after.schema).upper() in ("", change.new.upper()):
@@ -231,7 +236,7 @@ class _Builder:
         told = change.schema or (record.event.name.schema if record.event.name.schema != change.new else "")
         told = told or (after.schema if after.schema != change.new else "")  # the export is older than the record
         for other in reversed(sooner if not told else ()):
-            moved = ddl.alter(other.text) if other.text else None
+            moved = other.change
             told = moved.new if moved is not None and moved.what == "schema" else ddl.home(other.text) or other.event.name.schema
             if told:
                 break
@@ -244,7 +249,7 @@ class _Builder:
 
     def _former_name(self, record: Record, after: State) -> State:
         told = record.event.name
-        change = ddl.alter(record.text) if record.text else None
+        change = record.change
         if change is not None and change.what == "name":
             return replace(after, name=change.table)
         if told.name != after.name:
@@ -280,7 +285,7 @@ class _Builder:
             return None
         if kind is Ddl.CREATE_TABLE:
             return self._created(relid, record)
-        change = ddl.alter(record.text) if record.text else None
+        change = record.change
         if before is not None and change is not None and change.what == "schema":
             return replace(before, schema=change.new)
         if before is None or before.attributes is None:
@@ -308,7 +313,7 @@ class _Builder:
         return State(attributes, told.schema, told.name)
 
     def _renamed(self, record: Record, before: State) -> State:
-        change = ddl.alter(record.text) if record.text else None
+        change = record.change
         if change is not None and change.what == "name":
             return replace(before, name=change.new)
         return replace(before, attributes=None)
@@ -404,7 +409,7 @@ _STANDING = (Ddl.CREATE_VIEW, Ddl.CREATE_SEQUENCE)
 
 def _places_of(record: Record) -> tuple[Name, Name]:
     """What a record's table was called before it and after, as far as its statement says; both are what the record calls it otherwise."""
-    change, told = ddl.alter(record.text) if record.text else None, record.event.name
+    change, told = record.change, record.event.name
     if change is None or change.what not in ("name", "schema"):
         return told, told
     schema = change.schema or told.schema
