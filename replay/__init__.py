@@ -2,54 +2,52 @@
 
 As a library::
 
-    from pathlib import Path
     import replay
 
-    bundle = replay.write_script("x.ctl", ["x.dat"], Path("redo-x"), mode="redo")
+    with replay.open_log("logmaster", control="x.ctl", data=["x.dat"]) as log:
+        work = log.select(tables="SAKILA.*", until="00DECC12CECE80900000")
+        work.changes()                                  # Arrow record batches in commit order
+        bundle = work.undo(cascade="all").write("undo-x")
     print(bundle.manifest["balance"])
+
+Everything is described in :mod:`replay.api`. It is loaded when it is first used: help texts need
+none of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from replay.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from replay.bundle import Bundle
-    from replay.plan import ScriptOptions
-    from replay.selection import Selection
-    from sqlgen.constraints import Constraints
+    from replay.api import Log as Log
+    from replay.api import Selected as Selected
+    from replay.api import Verification as Verification
+    from replay.api import check_certificate as check_certificate
+    from replay.api import open_log as open_log
+    from replay.api import verify as verify
+    from replay.api import write_script as write_script
 
-__version__ = "0.1.0"
+_OF_THE_DOOR = (
+    "Log",
+    "Selected",
+    "Verification",
+    "check_certificate",
+    "open_log",
+    "verify",
+    "write_script",
+)
 
 
-def write_script(
-    control: str | Path,
-    data: Sequence[str | Path],
-    out: Path,
-    *,
-    mode: str = "redo",
-    selection: Selection | None = None,
-    options: ScriptOptions | None = None,
-    constraints: Constraints | None = None,
-    overwrite: bool = False,
-) -> Bundle:
-    """Write the redo or undo bundle of a Log Master logical log into the folder ``out``, in this process, without Spark.
+def __getattr__(name: str) -> Any:
+    """A name of the library's door (:mod:`replay.api`)."""
+    if name not in _OF_THE_DOOR:
+        raise AttributeError(f"module 'replay' has no attribute {name!r}")
+    from replay import api
 
-    ``constraints`` (:func:`sqlgen.constraints.parse_constraints`) tell of unique and foreign keys that the log does not know.
-    Raises the errors of :mod:`replay.errors`; then nothing is left in ``out``.
-    """
-    from tempfile import TemporaryDirectory
+    return getattr(api, name)
 
-    from replay import local
-    from replay.bundle import check_output, write_bundle
-    from replay.logs.logmaster.reader import open_log
-    from replay.plan import ScriptOptions, make_plan
-    from replay.selection import Selection
 
-    check_output(out, overwrite)
-    with TemporaryDirectory(prefix="logreplay-") as scratch:
-        log = open_log(control, data, scratch=scratch)
-        plan = make_plan(log, mode, selection or Selection(), options or ScriptOptions())
-        return write_bundle(plan, log, out, local.ENGINE, overwrite=overwrite, constraints=constraints)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OF_THE_DOOR})

@@ -1,17 +1,23 @@
 """One hierarchy of errors, one table of codes, and what they mean for the exit code.
 
-Two channels. A problem of the whole run is an exception (:class:`LogReplayError` and its four kinds). A problem of one record is a
-:class:`Finding`: data that travels with the change into quarantine and the balance sheet.
+Two channels. A problem of the whole run is an exception (:class:`LogReplayError` and its four
+kinds). A problem of one record is a :class:`Finding`: data that travels with the change into
+quarantine and the balance sheet.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+
+from sqlgen.errors import CodedError
 
 #: Exit codes of every command.
 EXIT_OK, EXIT_WARNING, EXIT_ERROR, EXIT_UNUSABLE = 0, 4, 8, 12
 
-#: Every code with the sentence that heads its help. LR1xxx usage, LR2xxx input, LR3xxx refusal, LR4xxx target.
+#: Every code with the sentence that heads its help. LR1xxx usage, LR2xxx input, LR3xxx refusal,
+#: LR4xxx target.
 CODES: dict[str, str] = {
     "LR1001": "options contradict each other or have an unusable value",
     "LR1002": "the output folder exists and is not empty",
@@ -45,6 +51,9 @@ CODES: dict[str, str] = {
     "LR2033": "what becomes of changes flagged as not to be propagated is not known",
     "LR2034": "read sessions of a log do not chain",
     "LR2035": "a file of the initial state is unusable",
+    "LR2036": "a row is not as the log last left it",
+    "LR2037": "a hole lies between the logs of a set",
+    "LR2038": "control files of a log set contradict each other",
     "LR3001": "a value cannot be represented in the target dialect",
     "LR3002": "a change cannot be undone from the log",
     "LR3003": "a change cannot be expressed in the target dialect",
@@ -55,6 +64,7 @@ CODES: dict[str, str] = {
     "LR3011": "a unit of recovery depends on one that is incomplete or damaged",
     "LR3012": "foreign keys refer to each other in a circle",
     "LR3013": "an upsert lacks a key, or the whole row",
+    "LR3014": "nothing proves that a unit of recovery does not depend on an incomplete one",
     "LR3020": "the log family cannot know what the command needs",
     "LR3021": "a DDL statement of the log is not understood",
     "LR4001": "the database refused a statement",
@@ -66,12 +76,14 @@ CODES: dict[str, str] = {
     "LR4007": "the log and the target's position do not meet",
     "LR4008": "the target would repeat, refuse or alter changes by itself",
     "LR4009": "the mode of the replay cannot do this",
+    "LR4010": "the server, the connection or our tables in it are not fit for a replay",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place of a problem. ``offset`` is the byte offset in the file, ``record`` counts from 1; None where it does not apply."""
+    """The place of a problem. ``offset`` is the byte offset in the file, ``record`` counts from 1;
+    None where it does not apply."""
 
     file: str | None = None
     record: int | None = None
@@ -94,7 +106,8 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem of one record: ``found`` and ``expected`` as a DBA would say them, ``hint`` what to do."""
+    """A problem of one record: ``found`` and ``expected`` as a DBA would say them, ``hint`` what to
+    do."""
 
     code: str
     where: Where
@@ -108,8 +121,9 @@ class Finding:
 
 
 @dataclass
-class LogReplayError(Exception):
-    """Base of every error the program raises on purpose. ``message`` says what was found and what was expected."""
+class LogReplayError(CodedError):
+    """Base of every error the program raises on purpose. ``message`` says what was found and what
+    was expected."""
 
     code: str
     message: str
@@ -127,7 +141,10 @@ class LogReplayError(Exception):
 
     def __str__(self) -> str:
         place = str(self.where)
-        return f"{self.code} {place + ': ' if place else ''}{self.message}{'. ' + self.hint if self.hint else ''}"
+        return (
+            f"{self.code}"
+            f" {place + ': ' if place else ''}{self.message}{'. ' + self.hint if self.hint else ''}"
+        )
 
 
 class UsageError(LogReplayError):
@@ -150,6 +167,24 @@ class TargetError(LogReplayError):
     exit_code = EXIT_ERROR
 
 
+def optional_library(module: str, extra: str, needed_by: str) -> ModuleType:
+    """Import a library that only some installations have; ``extra`` of this package brings it.
+    UsageError (LR1005) with the command that installs it where it is missing."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UsageError(
+            "LR1005",
+            f"{needed_by} needs the library {module}, which cannot be imported: {error}",
+            hint=f"Install it with: pip install 'logreplay-sql[{extra}]'",
+        ) from error
+
+
 def first_finding_error(finding: Finding) -> InputError:
     """The exception that ``--strict`` raises for the first finding."""
-    return InputError(finding.code, f"found {finding.found}; expected {finding.expected}", finding.where, finding.hint)
+    return InputError(
+        finding.code,
+        f"found {finding.found}; expected {finding.expected}",
+        finding.where,
+        finding.hint,
+    )

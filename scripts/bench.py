@@ -1,12 +1,14 @@
-"""Measures records per second and CPU seconds of every stage, memory, and the distance to a naive program, on a log made for it.
+"""Measures records per second and CPU seconds of every stage, memory, and the distance to a naive
+program, on a log made for it.
 
-    scripts/run python scripts/bench.py run                     2.4 million records (1 GB), both engines
+    scripts/run python scripts/bench.py run         2.4 million records (1 GB), both engines
     scripts/run python scripts/bench.py run --records 100000 --engine local
-    scripts/run python scripts/bench.py profile                 where the local engine's time goes, function by function
+    scripts/run python scripts/bench.py profile     the local engine's time, function by function
 
-CPU seconds are those of all processes taken together (this one, Java, Python workers), user and system, read from Linux's /proc; the time of
-making the log is left out. Memory is anonymous memory: pages of the log itself, which is mapped, are not counted. Each part runs in a
-process of its own. Exit code 1 when two runs did not write the same bytes.
+CPU seconds are those of all processes taken together (this one, Java, Python workers), user and
+system, read from Linux's /proc; the time of making the log is left out. Memory is anonymous memory:
+pages of the log itself, which is mapped, are not counted. Each part runs in a process of its own.
+Exit code 1 when two runs did not write the same bytes.
 """
 
 from __future__ import annotations
@@ -34,23 +36,29 @@ from typing import Any
 from generate_log import generate
 from naive import measure_naive, measure_naive_graph
 
-from replay import decode, images, local, order, render, shortcut
-from replay import stages as jobs
-from replay.bundle import write_bundle
-from replay.logs.logmaster.reader import LogmasterLog, open_log
-from replay.plan import ScriptOptions, make_plan
-from replay.selection import Selection
-from replay.sink import Sink
+from replay.changes import order
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.decoding import images
+from replay.logs.logmaster.opening import open_log
+from replay.logs.logmaster.reader import LogmasterLog
+from replay.output import jobs, scripts
+from replay.output.bundle import write_bundle
+from replay.output.script_file import Sink
+from replay.pipeline import fast_path, local, rows
+from replay.pipeline.plan import make_plan
 from sqlgen import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 TICK = os.sysconf("SC_CLK_TCK")
 WARM_RUNS = 2
 _COMPILED = "decode and SQL text, compiled"
-_SUBREAPER = 36  # prctl(2): orphans of this process become its children, so that they are still seen
+#: prctl(2): orphans of this process become its children, so that they are still seen.
+_SUBREAPER = 36
 
 
-# -- other processes ----------------------------------------------------------------------------------------------------------------------
+# -- other processes
+# -------------------------------------------------------------------------------------------------
 
 
 def _stat(pid: int) -> tuple[str, int, float] | None:
@@ -59,7 +67,10 @@ def _stat(pid: int) -> tuple[str, int, float] | None:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    command, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()
+    command, rest = (
+        text[text.index("(") + 1 : text.rindex(")")],
+        text[text.rindex(")") + 2 :].split(),
+    )
     return command, int(rest[1]), (int(rest[11]) + int(rest[12])) / TICK
 
 
@@ -74,13 +85,19 @@ def _anonymous(pid: int) -> int:
 
 def family() -> dict[int, tuple[str, float]]:
     """This process and all below it: (what it is, CPU seconds)."""
-    found = {int(entry): stat for entry in os.listdir("/proc") if entry.isdigit() and (stat := _stat(int(entry))) is not None}
+    processes = {
+        int(entry): stat
+        for entry in os.listdir("/proc")
+        if entry.isdigit() and (stat := _stat(int(entry))) is not None
+    }
     known = {os.getpid()}
     size = 0
     while len(known) > size:
         size = len(known)
-        known |= {pid for pid, (_, parent, _) in found.items() if parent in known}
-    return {pid: (_kind(pid, found[pid][0]), found[pid][2]) for pid in known if pid in found}
+        known |= {pid for pid, (_, parent, _) in processes.items() if parent in known}
+    return {
+        pid: (_kind(pid, processes[pid][0]), processes[pid][2]) for pid in known if pid in processes
+    }
 
 
 def _kind(pid: int, command: str) -> str:
@@ -90,8 +107,10 @@ def _kind(pid: int, command: str) -> str:
 
 
 class Watch:
-    """Looks at all processes five times a second. The CPU seconds of each are kept when it ends: not every process waits for its children, so
-    that nobody else can be asked for them. Of memory: the most that all of a kind had at one time, and the most that one process had."""
+    """Looks at all processes five times a second. The CPU seconds of each are kept when it ends:
+    not every process waits for its children, so that nobody else can be asked for them. Of memory:
+    the most that all of a kind had at one time, and the most that one process had.
+    """
 
     def __init__(self) -> None:
         self.together: dict[str, int] = {}
@@ -129,11 +148,13 @@ class Watch:
                 self.one[kind] = max(self.one.get(kind, 0), *sizes)
 
 
-# -- stages of the local engine ---------------------------------------------------------------------------------------------------------
+# -- stages of the local engine
+# -------------------------------------------------------------------------------------------------
 
 
 class Stages:
-    """CPU seconds of this thread by stage; what a stage calls of another stage counts for that one only."""
+    """CPU seconds of this thread by stage; what a stage calls of another stage counts for that one
+    only."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -193,23 +214,24 @@ def _stages() -> Stages:
     stages = Stages()
     stages.iterate(jobs, "scan_split", "scan")
     stages.wrap(order, "commit_order", "sort")
-    stages.wrap(LogmasterLog, "envelope_of", "gather headers")
+    stages.wrap(LogmasterLog, "envelope", "gather headers")
     stages.iterate(LogmasterLog, "images", "decode")
-    stages.wrap(decode, "_Batch", "decode")
-    stages.wrap(decode.RowDecoder, "_rows", "decode")
+    stages.wrap(rows, "_Batch", "decode")
+    stages.wrap(rows.RowDecoder, "_rows", "decode")
     stages.wrap(images, "walk", "decode")
     for method in ("equal", "decode"):
-        stages.wrap(images.Walk, method, "decode")
+        stages.wrap(images.ImageWalk, method, "decode")
     stages.wrap(statements, "render", "SQL text")
-    stages.wrap(shortcut.Shortcut, "statements", _COMPILED)
-    stages.wrap(render.BucketRenderer, "_write", "write")
+    stages.wrap(fast_path.FastPath, "statements", _COMPILED)
+    stages.wrap(scripts.BucketRenderer, "_write", "write")
     stages.wrap(Sink, "write", "write")
     return stages
 
 
 @dataclass
 class Measured:
-    """One run: CPU and wall seconds, statements, the hashes of what it wrote; CPU by stage or by process, memory by process."""
+    """One run: CPU and wall seconds, statements, the hashes of what it wrote; CPU by stage or by
+    process, memory by process."""
 
     cpu: float
     wall: float
@@ -230,7 +252,8 @@ def _read_manifest(folder: Path, measured: Measured) -> Measured:
 
 
 def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measured:
-    """The local engine in this process; ``staged`` tells the stages apart (which costs a little)."""
+    """The local engine in this process; ``staged`` tells the stages apart (which costs a
+    little)."""
     stages = _stages() if staged else Stages()
     with Watch() as watch:
         before, began = time.process_time(), time.perf_counter()
@@ -244,12 +267,14 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
     parts = {name: seconds for name, seconds in stages.seconds.items() if name}
     parts["rest"] = parts.get("rest", 0.0)
     parts["input digests, threads"] = cpu - sum(parts.values())
-    return _read_manifest(out, Measured(cpu, wall, 0, [], parts if staged else {}, watch.together, watch.one))
+    return _read_manifest(
+        out, Measured(cpu, wall, 0, [], parts if staged else {}, watch.together, watch.one)
+    )
 
 
 def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
     """One context: a first run, then warm ones."""
-    from replay import spark
+    from replay.pipeline import spark
 
     measured = []
     with Watch() as watch:
@@ -270,14 +295,33 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
 
 
 def measure_command(control: Path, data: Path, out: Path, options: list[str]) -> Measured:
-    """A whole process as a user starts it, with all processes that it starts, up to the end of the last one."""
+    """A whole process as a user starts it, with all processes that it starts, up to the end of the
+    last one."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(_SUBREAPER, 1, 0, 0, 0)
-    program = [sys.executable, "-c", "from replay.cli import main; raise SystemExit(main())", "redo", *options]
-    files = ["--control", str(control), "--data", str(data), "--dialect", "postgres", "--out", str(out), "--overwrite"]
+    program = [
+        sys.executable,
+        "-c",
+        "from replay.cli.main import main; raise SystemExit(main())",
+        "redo",
+        *options,
+    ]
+    files = [
+        "--control",
+        str(control),
+        "--data",
+        str(data),
+        "--dialect",
+        "postgres",
+        "--out",
+        str(out),
+        "--overwrite",
+    ]
     began = time.perf_counter()
     with Watch() as watch:
-        process = subprocess.Popen(program + files, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            program + files, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         errors = process.communicate()[1]
         wall = time.perf_counter() - began
         with contextlib.suppress(ChildProcessError):
@@ -285,9 +329,14 @@ def measure_command(control: Path, data: Path, out: Path, options: list[str]) ->
                 os.wait()
         parts = watch.cpu()
     if process.returncode:
-        raise SystemExit(f"logreplay redo {' '.join(options)}: exit code {process.returncode}\n{errors}")
+        raise SystemExit(
+            f"logreplay redo {' '.join(options)}: exit code {process.returncode}\n{errors}"
+        )
     del parts["driver"]  # this process, which only waits
-    return _read_manifest(out, Measured(sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one))
+    return _read_manifest(
+        out,
+        Measured(sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one),
+    )
 
 
 def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -296,12 +345,17 @@ def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
         return pool.submit(function, *arguments).result()
 
 
-# -- what is printed ----------------------------------------------------------------------------------------------------------------------
+# -- what is printed
+# -------------------------------------------------------------------------------------------------
 
 
 def _row(name: str, records: int, cpu: float, wall: float | None = None, note: str = "") -> None:
     rate = f"{records / cpu / 1000:,.1f} k" if cpu > 0.005 else "-"
-    print(f"{name:<34}{cpu:>9.2f}{'' if wall is None else f'{wall:.2f}':>9}{rate:>13}  {note}".rstrip(), flush=True)
+    elapsed = "" if wall is None else f"{wall:.2f}"
+    print(
+        f"{name:<34}{cpu:>9.2f}{elapsed:>9}{rate:>13}  {note}".rstrip(),
+        flush=True,
+    )
 
 
 def _head(title: str) -> None:
@@ -309,7 +363,10 @@ def _head(title: str) -> None:
 
 
 def _speed(measured: Measured) -> str:
-    return f"{measured.statements / measured.cpu / 1000:,.0f} k statements per CPU s, {measured.statements / measured.wall / 1000:,.0f} k per s"
+    return (
+        f"{measured.statements / measured.cpu / 1000:,.0f} k statements per CPU s,"
+        f" {measured.statements / measured.wall / 1000:,.0f} k per s"
+    )
 
 
 def _split(parts: dict[str, float]) -> str:
@@ -318,9 +375,9 @@ def _split(parts: dict[str, float]) -> str:
 
 def _sizes(measured: Measured) -> str:
     names = {"driver": "driver", "java": "Java", "python": "Python processes"}
-    found = [f"{names[kind]} {size >> 20} MB" for kind, size in sorted(measured.memory.items())]
+    sizes = [f"{names[kind]} {size >> 20} MB" for kind, size in sorted(measured.memory.items())]
     one = measured.largest.get("python")
-    return ", ".join(found) + (f" (the largest {one >> 20} MB)" if one else "")
+    return ", ".join(sizes) + (f" (the largest {one >> 20} MB)" if one else "")
 
 
 def _print_local(records: int, staged: Measured, plain: Measured) -> None:
@@ -328,7 +385,13 @@ def _print_local(records: int, staged: Measured, plain: Measured) -> None:
     for name, seconds in staged.parts.items():
         _row(name, records, seconds)
     text = sum(staged.parts.get(name, 0.0) for name in ("decode", "SQL text", _COMPILED))
-    _row("together", records, staged.cpu, staged.wall, f"decode and SQL text {staged.statements / text / 1e6:.2f} M statements per CPU s")
+    _row(
+        "together",
+        records,
+        staged.cpu,
+        staged.wall,
+        f"decode and SQL text {staged.statements / text / 1e6:.2f} M statements per CPU s",
+    )
     _head("local engine")
     _row("whole run", records, plain.cpu, plain.wall, _speed(plain))
     print(f"  memory: {_sizes(plain)}")
@@ -338,7 +401,13 @@ def _print_spark(records: int, runs: list[Measured], fresh: Measured) -> None:
     _head("Spark, one context")
     _row("start of the context", records, runs[0].cpu, runs[0].wall)
     for number, measured in enumerate(runs[1:], 1):
-        _row("first run" if number == 1 else f"warm run {number - 1}", records, measured.cpu, measured.wall, _split(measured.parts))
+        _row(
+            "first run" if number == 1 else f"warm run {number - 1}",
+            records,
+            measured.cpu,
+            measured.wall,
+            _split(measured.parts),
+        )
     print(f"  warm: {_speed(runs[-1])}\n  memory: {_sizes(runs[-1])}")
     _head("logreplay redo, a fresh process")
     _row("--engine spark", records, fresh.cpu, fresh.wall, _split(fresh.parts))
@@ -347,11 +416,18 @@ def _print_spark(records: int, runs: list[Measured], fresh: Measured) -> None:
 
 
 def _print_naive(records: int, naive: dict[str, float], compared: dict[str, float]) -> None:
-    """``naive`` has CPU seconds per record of programs that go row by row; ``compared`` the CPU seconds of ours."""
+    """``naive`` has CPU seconds per record of programs that go row by row; ``compared`` the CPU
+    seconds of ours."""
     _head("row by row (measured on a sample)")
     for name, seconds in naive.items():
         _row(
-            name, records, seconds * records, None, ", ".join(f"{seconds * records / ours:.1f} x {what}" for what, ours in compared.items())
+            name,
+            records,
+            seconds * records,
+            None,
+            ", ".join(
+                f"{seconds * records / ours:.1f} x {what}" for what, ours in compared.items()
+            ),
         )
 
 
@@ -366,7 +442,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     control, data = _apart(generate, arguments.dir, arguments.records, arguments.seed)
     records, out, conf = arguments.records, arguments.dir / "out", list(arguments.conf)
-    print(f"{records:,} records, {data.stat().st_size / 1e9:.2f} GB; {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(
+        f"{records:,} records, {data.stat().st_size / 1e9:.2f} GB; {os.cpu_count()} cores, Python"
+        f" {platform.python_version()}"
+    )
     compared: dict[str, float] = {}
     written: dict[str, list[str]] = {}
     _in_memory(data)
@@ -374,7 +453,11 @@ def run(arguments: argparse.Namespace) -> int:
         staged = _apart(measure_local, control, data, out, True)
         plain = _apart(measure_local, control, data, out, False)
         _print_local(records, staged, plain)
-        compared["local"], written["local, by stage"], written["local"] = plain.cpu, staged.scripts, plain.scripts
+        compared["local"], written["local, by stage"], written["local"] = (
+            plain.cpu,
+            staged.scripts,
+            plain.scripts,
+        )
     if arguments.engine != "local":
         runs = _apart(measure_spark, control, data, out, conf)
         options = [part for entry in conf for part in ("--conf", entry)]
@@ -382,48 +465,71 @@ def run(arguments: argparse.Namespace) -> int:
         _print_spark(records, runs, fresh)
         compared["Spark warm"], compared["fresh process"] = runs[-1].cpu, fresh.cpu
         written["fresh process"] = fresh.scripts
-        written.update({f"Spark run {number}": measured.scripts for number, measured in enumerate(runs[1:], 1)})
+        written.update(
+            {f"Spark run {number}": measured.scripts for number, measured in enumerate(runs[1:], 1)}
+        )
     _print_naive(records, _apart(measure_naive, control, data), compared)
     first = next(iter(written.values()))
     different = [name for name, scripts in written.items() if scripts != first]
     print(
-        f"\n{len(first)} scripts; " + (f"NOT THE SAME: {', '.join(different)}" if different else f"the same SHA-256 in {len(written)} runs")
+        f"\n{len(first)} scripts; "
+        + (
+            f"NOT THE SAME: {', '.join(different)}"
+            if different
+            else f"the same SHA-256 in {len(written)} runs"
+        )
     )
     return 1 if different else 0
 
 
 def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Measured, str]:
-    """Which units really depend on incomplete ones, in this process or (with ``conf``) on a Spark context that has started."""
-    from replay.keys import KeySpaces
-    from replay.resolve import Asker, resolve_incomplete
+    """Which units really depend on incomplete ones, in this process or (with ``conf``) on a Spark
+    context that has started."""
+    from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
+    from replay.dependencies.write_sets import KeySpaces
 
     execute = local.ENGINE.execute
     with Watch() as watch:
         if conf is not None:
-            from replay import spark
+            from replay.pipeline import spark
 
             context = spark.start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
             execute = spark.engine(lambda: context).execute
         before, began = watch.cpu(), time.perf_counter()
         log = open_log(control, [data])
         splits = [split for split, _, _ in log.splits(32 << 20)]
-        found = resolve_incomplete(Asker(execute, log, splits, KeySpaces(log.catalog)))
+        analysis = resolve_incomplete(
+            DependencyAnalysis(execute, log, splits, KeySpaces(log.catalog))
+        )
         after, wall = watch.cpu(), time.perf_counter() - began
     parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
-    measured = Measured(sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one)
-    units = len(found.answer.graph)
-    return measured, f"{units:,} units in the graph, {len(found.held):,} held, {len(found.answer.batch.head):,} changes collected"
+    measured = Measured(
+        sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one
+    )
+    units = len(analysis.subgraph.graph)
+    return (
+        measured,
+        (
+            f"{units:,} units in the graph, {len(analysis.held):,} held,"
+            f" {len(analysis.subgraph.batch.head):,} changes collected"
+        ),
+    )
 
 
 def graph(arguments: argparse.Namespace) -> int:
     """Measure the dependency graph: the closure of 100 incomplete units."""
     records = arguments.records
     control, data = _apart(generate, arguments.dir, records, arguments.seed, 10 * records, 100)
-    print(f"{records:,} records, {data.stat().st_size / 1e9:.2f} GB; {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(
+        f"{records:,} records, {data.stat().st_size / 1e9:.2f} GB; {os.cpu_count()} cores, Python"
+        f" {platform.python_version()}"
+    )
     _head("closure of 100 incomplete units")
     compared = {}
     for engine in ("local", "spark") if arguments.engine == "both" else (arguments.engine,):
-        measured, answer = _apart(measure_graph, control, data, None if engine == "local" else list(arguments.conf))
+        measured, answer = _apart(
+            measure_graph, control, data, None if engine == "local" else list(arguments.conf)
+        )
         compared[engine] = measured.cpu
         _row(engine, records, measured.cpu, measured.wall, answer)
         print(f"  memory: {_sizes(measured)}")
@@ -460,9 +566,19 @@ def main() -> int:
         command.set_defaults(function=function)
         command.add_argument("--records", type=int, default=2_400_000)
         command.add_argument("--seed", type=int, default=1)
-        command.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "logreplay-bench", help="where the log is kept")
+        command.add_argument(
+            "--dir",
+            type=Path,
+            default=Path(tempfile.gettempdir()) / "logreplay-bench",
+            help="where the log is kept",
+        )
         command.add_argument("--engine", choices=("local", "spark", "both"), default="both")
-        command.add_argument("--conf", action="append", default=["spark.driver.memory=1g"], help="Spark setting, NAME=VALUE")
+        command.add_argument(
+            "--conf",
+            action="append",
+            default=["spark.driver.memory=1g"],
+            help="Spark setting, NAME=VALUE",
+        )
     arguments = parser.parse_args()
     return int(partial(arguments.function, arguments)())
 

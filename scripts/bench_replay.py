@@ -1,10 +1,12 @@
-"""Measures how fast a log is replayed into a PostgreSQL, beside psql running the same statements as a script, in one run.
+"""Measures how fast a log is replayed into a PostgreSQL, beside psql running the same statements as
+a script, in one run.
 
     scripts/run python scripts/bench_replay.py                     300,000 records
     scripts/run python scripts/bench_replay.py --records 100000 --fsync on
 
-The server is the embedded one, here with the usual settings for its log; ``--fsync on`` also waits for the disk. Each way begins with the same
-state, which is made of the log's before images, and ends with a comparison of all tables. CPU seconds are of the client and of the server.
+The server is the embedded one, here with the usual settings for its log; ``--fsync on`` also waits
+for the disk. Each way begins with the same state, which is made of the log's before images, and
+ends with a comparison of all tables. CPU seconds are of the client and of the server.
 """
 
 from __future__ import annotations
@@ -23,13 +25,15 @@ from bench import family
 from generate_log import TABLES, generate
 
 import replay
-from replay import live, local
-from replay.apply import Pace
-from replay.changes import RECORD, Change
-from replay.decode import whole_rows
-from replay.logs.logmaster.reader import LogmasterLog, open_log
-from replay.plan import ScriptOptions
-from replay.selection import Selection
+from replay.changes.envelope import RECORD, Change
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.live import replay as live
+from replay.live.pace import ApplyMode, Pace
+from replay.logs.logmaster.opening import open_log
+from replay.logs.logmaster.reader import LogmasterLog
+from replay.pipeline import local
+from replay.pipeline.rows import whole_rows
 from replay.targets import embedded, target_named
 from sqlgen import statements
 from sqlgen.constraints import Constraints
@@ -41,7 +45,12 @@ from sqlgen.statements import RenderOptions
 
 POSTGRES = target_named("postgres")
 PROFILE = profile_named("postgres")
-_TYPES = {SqlType.CHAR: "char({0})", SqlType.VARCHAR: "varchar({0})", SqlType.DECIMAL: "numeric", SqlType.TIMESTAMP: "timestamp"}
+_TYPES = {
+    SqlType.CHAR: "char({0})",
+    SqlType.VARCHAR: "varchar({0})",
+    SqlType.DECIMAL: "numeric",
+    SqlType.TIMESTAMP: "timestamp",
+}
 
 
 def _type(column: Column) -> str:
@@ -49,27 +58,41 @@ def _type(column: Column) -> str:
 
 
 def _ddl(table: Table) -> str:
-    columns = ", ".join(f"{target_name(c.name, PROFILE, 'lower')} {_type(c)}" for c in table.columns)
+    columns = ", ".join(
+        f"{target_name(c.name, PROFILE, 'lower')} {_type(c)}" for c in table.columns
+    )
     key = ", ".join(target_name(name, PROFILE, "lower") for name in table.key)
-    return f"CREATE TABLE {table.schema.lower()}.{table.name.lower()} ({columns}, PRIMARY KEY ({key}));"
+    return (
+        f"CREATE TABLE {table.schema.lower()}.{table.name.lower()} ({columns}, PRIMARY KEY"
+        f" ({key}));"
+    )
 
 
 def _load(log: LogmasterLog, url: str) -> None:
     """Make the tables, and the rows that the log updates and deletes as they were before."""
     with psycopg.connect(url) as connection:
         tables = [version.table for version in log.catalog.versions]
-        connection.execute("\n".join([f"CREATE SCHEMA {tables[0].schema.lower()};", *map(_ddl, tables)]).encode())
+        connection.execute(
+            "\n".join([f"CREATE SCHEMA {tables[0].schema.lower()};", *map(_ddl, tables)]).encode()
+        )
         for split, offsets, lengths in log.splits(16 << 20):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
             records = np.zeros(len(offsets), RECORD)
-            records["file"], records["offset"], records["length"], records["segment"] = split.file, offsets, lengths, 1
+            records["file"], records["offset"], records["length"], records["segment"] = (
+                split.file,
+                offsets,
+                lengths,
+                1,
+            )
             for index in range(len(TABLES)):
                 for kind in (Change.UPDATE, Change.DELETE):
                     heads = np.flatnonzero((version == index) & (change == kind))
-                    for _, rows in whole_rows(log, records, heads, np.ones(len(heads), np.int64), index, kind):
-                        made = Rows(rows.table, Op.INSERT, rows.count, {}, rows.before, {})
-                        text = statements.render(made, PROFILE, RenderOptions()).text
+                    for _, rows in whole_rows(
+                        log, records, heads, np.ones(len(heads), np.int64), index, kind
+                    ):
+                        inserts = Rows(rows.table, Op.INSERT, rows.count, {}, rows.before, {})
+                        text = statements.render(inserts, PROFILE, RenderOptions()).text
                         connection.execute("".join(text.to_pylist()).encode())
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
@@ -77,19 +100,21 @@ def _load(log: LogmasterLog, url: str) -> None:
 
 
 def _digests(url: str, log: LogmasterLog) -> list[str]:
-    found = []
+    digests = []
     with psycopg.connect(url) as connection:
         for version in log.catalog.versions:
             name = f"{version.table.schema}.{version.table.name}".lower()
-            row = connection.execute(f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM {name} t".encode()).fetchone()
+            row = connection.execute(
+                f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM {name} t".encode()
+            ).fetchone()
             assert row is not None
-            found.append(str(row[0]))
-    return found
+            digests.append(str(row[0]))
+    return digests
 
 
 def _server_seconds(name: str) -> float:
     """CPU seconds of all server processes of this machine with ``name`` in their title."""
-    found = 0.0
+    seconds = 0.0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -98,8 +123,8 @@ def _server_seconds(name: str) -> float:
                 continue
             if title.startswith("postgres: ") and name in title:
                 fields = stat[stat.rindex(")") + 2 :].split()
-                found += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return found
+                seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds
 
 
 def _measure(what: str, count: int, name: str, action: Callable[[], object]) -> None:
@@ -107,7 +132,9 @@ def _measure(what: str, count: int, name: str, action: Callable[[], object]) -> 
     action()
     wall = time.perf_counter() - began
     client = sum(seconds for _, seconds in family().values()) - client
-    print(f"{what:<44}{wall:>8.2f} s {count / wall:>10,.0f} statements/s   client {client:.2f} CPU s")
+    print(
+        f"{what:<44}{wall:>8.2f} s {count / wall:>10,.0f} statements/s   client {client:.2f} CPU s"
+    )
 
 
 def main() -> int:
@@ -135,15 +162,24 @@ def main() -> int:
             _load(log, f"{base}/loaded")
             ways: dict[str, Callable[[str], object]] = {}
             for every in (1, 1000):
-                options = ScriptOptions(commit_every=every, render=RenderOptions(where_columns="guard"))
-                bundle = replay.write_script(control, [data], Path(folder) / f"redo-{every}", options=options)
+                options = ScriptOptions(
+                    commit_every=every, render=RenderOptions(where_columns="guard")
+                )
+                bundle = replay.write_script(
+                    control, [data], Path(folder) / f"redo-{every}", options=options
+                )
                 scripts = sorted(bundle.folder.glob("*.sql"))
-                ways[f"psql -f, {every} units a transaction"] = partial(POSTGRES.run_scripts, scripts=scripts)
+                ways[f"psql -f, {every} units a transaction"] = partial(
+                    POSTGRES.run_scripts, scripts=scripts
+                )
                 ways[f"replay, {every} units a transaction"] = partial(_replay, log, every)
             ways["replay, two sessions"] = partial(_replay, log, 1000, 2)
             ways["replay, merged"] = partial(_replay, log, 0)
             count = bundle.manifest["statements"]
-            print(f"{count:,} statements in {bundle.manifest['units']:,} units; fsync {arguments.fsync}")
+            print(
+                f"{count:,} statements in {bundle.manifest['units']:,} units; fsync"
+                f" {arguments.fsync}"
+            )
             for number, (what, action) in enumerate(ways.items()):
                 connection.execute(f"CREATE DATABASE b{number} TEMPLATE loaded".encode())
                 url = f"{base}/b{number}"
@@ -156,12 +192,16 @@ def main() -> int:
 
 
 def _replay(log: LogmasterLog, every: int, sessions: int = 1, *, url: str) -> None:
-    request = live.Request(url, True, pace=Pace(units=every, sessions=sessions) if every else Pace(merged=live.MERGED))
+    pace = Pace(units=every, sessions=sessions) if every else Pace(mode=ApplyMode.MERGED)
     options = ScriptOptions(render=RenderOptions(where_columns="guard"))
-    said: list[str] = []
-    live.run(live.Work(log, Selection(), options, Constraints(), local.ENGINE), request, said.append, lambda *_: None)
-    for line in said:
-        if any(part in line for part in ("applied in", "folded into", "in strict order:", "statements were made in")):
+    source = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
+    with live.plan_replay(source, live.ReplayRequest(url, True, pace=pace)) as plan:
+        lines = [*plan.lines, *plan.apply().lines]
+    for line in lines:
+        if any(
+            part in line
+            for part in ("applied in", "folded into", "in strict order:", "statements were made in")
+        ):
             print("  " + line)
 
 

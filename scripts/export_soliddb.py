@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Exports the log of a solidDB server (SYS_LOG) and its system tables, for: logreplay --source soliddb.
+"""Exports the log of a solidDB server (SYS_LOG) and its system tables, for: logreplay --source
+soliddb.
 
     pip install pyodbc
     SOLID_USER=reader SOLID_PASSWORD=... scripts/export_soliddb.py DSN FOLDER
 
-DSN is the name of an ODBC data source, or a connection string. The server needs LogReader.LogReaderEnabled = yes. Each run writes one read session,
-FOLDER/syslog-N.jsonl.gz, from where the last one ended, then the system tables as they are at its end (FOLDER/meta) and FOLDER/manifest.json. A
-session ends when the log has nothing more to give (or at --rows or --seconds), always behind a commit. Python's library and pyodbc are all it needs.
+DSN is the name of an ODBC data source, or a connection string. The server needs
+LogReader.LogReaderEnabled = yes. Each run writes one read session, FOLDER/syslog-N.jsonl.gz, from
+where the last one ended, then the system tables as they are at its end (FOLDER/meta) and
+FOLDER/manifest.json. A session ends when the log has nothing more to give (or at --rows or
+--seconds), always behind a commit. Python's library and pyodbc are all it needs.
 
-Exit codes: 0; 4 when the log goes on behind --rows or --seconds (run it again); 8 when the server ended the reading; 12 for what cannot be used.
+Exit codes: 0; 4 when the log goes on behind --rows or --seconds (run it again); 8 when the server
+ended the reading; 12 for what cannot be used.
 """
 
 from __future__ import annotations
@@ -30,7 +34,8 @@ QUERY = f"SELECT {', '.join(COLUMNS)} FROM SYS_LOG WHERE LOGADDR > ?"
 FIRST = "SELECT LOGADDR FROM SYS_LOG LIMIT 1"
 NEEDED = ("SYS_TABLES", "SYS_COLUMNS", "SYS_KEYS", "SYS_KEYPARTS")
 OPTIONAL = (
-    "SYS_COLUMNS_AUX", "SYS_FORKEYS", "SYS_FORKEYPARTS", "SYS_TRIGGERS", "SYS_SEQUENCES", "SYS_TABLEMODES", "SYS_CHECKSTRINGS", "SYS_VIEWS",
+    "SYS_COLUMNS_AUX", "SYS_FORKEYS", "SYS_FORKEYPARTS", "SYS_TRIGGERS", "SYS_SEQUENCES",
+    "SYS_TABLEMODES", "SYS_CHECKSTRINGS", "SYS_VIEWS",
 )  # fmt: skip
 #: What SQLGetInfo takes for the version of the server.
 _SQL_DBMS_VER = 18
@@ -39,7 +44,8 @@ START, COMMIT, DDL, SHUTDOWN = 7, 12, 13, 2
 
 @dataclass
 class Session:
-    """A read session while it is written: where it began and how far it is; ``ended_by`` is nop, limit, shutdown or error."""
+    """A read session while it is written: where it began and how far it is; ``ended_by`` is nop,
+    limit, shutdown or error."""
 
     number: int
     start: bytes
@@ -65,17 +71,20 @@ def export(
     error: type[Exception] = Exception,
     clock: Callable[[], float] = time.monotonic,
 ) -> Session:
-    """Write one read session into ``folder`` and return it. ValueError when the folder's manifest cannot be gone on from, or the server has no log."""
+    """Write one read session into ``folder`` and return it. ValueError when the folder's manifest
+    cannot be gone on from, or the server has no log."""
     folder.mkdir(parents=True, exist_ok=True)
     manifest = _manifest(folder)
     sessions = manifest.setdefault("sessions", [])
     if start is None and sessions:
         start = bytes.fromhex(sessions[-1]["last_commit_logaddr"])
     if start is None:
-        found = connection.cursor().execute(FIRST).fetchone()
-        if found is None or found[0] is None:
-            raise ValueError("the server gives no position of its log; is LogReader.LogReaderEnabled set to yes?")
-        start = bytes(found[0])
+        first = connection.cursor().execute(FIRST).fetchone()
+        if first is None or first[0] is None:
+            raise ValueError(
+                "the server gives no position of its log; is LogReader.LogReaderEnabled set to yes?"
+            )
+        start = bytes(first[0])
     session = Session(len(sessions), start)
     path = folder / f"syslog-{session.number:04d}.jsonl.gz"
     until = None if seconds is None else clock() + seconds
@@ -100,7 +109,9 @@ def export(
     else:
         (folder / f"{path.name}.part").replace(path)
         sessions.append(entry)
-    manifest["metadata_logaddr"] = entry["last_commit_logaddr"] if session.ended_by == "nop" else None
+    manifest["metadata_logaddr"] = (
+        entry["last_commit_logaddr"] if session.ended_by == "nop" else None
+    )
     version = getattr(connection, "getinfo", lambda _: None)(_SQL_DBMS_VER)
     manifest["product_version"] = version or manifest.get("product_version")
     manifest["partition"] = partition or manifest.get("partition")
@@ -113,10 +124,10 @@ def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / "manifest.json"
     if not path.exists():
         return {"sessions": []}
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(manifest, dict):
         raise ValueError(f"{path} is no manifest")
-    return found
+    return manifest
 
 
 def _fetched(cursor: Any, error: type[Exception], session: Session) -> Iterator[Any]:
@@ -133,8 +144,16 @@ def _fetched(cursor: Any, error: type[Exception], session: Session) -> Iterator[
         yield row
 
 
-def _read(log: Iterator[Any], session: Session, file: TextIO, most: int | None, until: float | None, clock: Callable[[], float]) -> None:
-    """Read on up to the next moment at which nothing is there, writing transactions when they are whole."""
+def _read(
+    log: Iterator[Any],
+    session: Session,
+    file: TextIO,
+    most: int | None,
+    until: float | None,
+    clock: Callable[[], float],
+) -> None:
+    """Read on up to the next moment at which nothing is there, writing transactions when they are
+    whole."""
     for row in log:
         values = dict(zip(COLUMNS, row, strict=True))
         flags = int(values["FLAGS"] or 0)
@@ -158,7 +177,9 @@ def _read(log: Iterator[Any], session: Session, file: TextIO, most: int | None, 
 def _write(session: Session, file: TextIO) -> None:
     for values in session.waiting:
         session.ddl += values["RECID"] == DDL
-        shown = {"SEQ": session.rows, "SESSION": session.number} | {name: _plain(values[name]) for name in COLUMNS}
+        shown = {"SEQ": session.rows, "SESSION": session.number} | {
+            name: _plain(values[name]) for name in COLUMNS
+        }
         file.write(json.dumps(shown) + "\n")
         session.rows += 1
     session.last = bytes(session.waiting[-1]["LOGADDR"])
@@ -166,20 +187,32 @@ def _write(session: Session, file: TextIO) -> None:
 
 
 def _plain(value: Any) -> Any:
-    return bytes(value).hex().upper() if isinstance(value, bytes | bytearray | memoryview) else value
+    return (
+        bytes(value).hex().upper() if isinstance(value, bytes | bytearray | memoryview) else value
+    )
 
 
 def _read_meta(connection: Any, folder: Path) -> None:
     """The system tables, as CSV."""
     folder.mkdir(exist_ok=True)
-    known = {str(row[0]).upper() for row in connection.cursor().execute("SELECT TABLE_NAME FROM _SYSTEM.SYS_TABLES").fetchall()}
+    known = {
+        str(row[0]).upper()
+        for row in (
+            connection.cursor().execute("SELECT TABLE_NAME FROM _SYSTEM.SYS_TABLES").fetchall()
+        )
+    }
     for name in (*NEEDED, *(table for table in OPTIONAL if table in known)):
         cursor = connection.cursor().execute(f"SELECT * FROM _SYSTEM.{name}")
         part = folder / f"{name.lower()}.csv.part"
         with part.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow([column[0] for column in cursor.description])
-            writer.writerows([["" if value is None else _plain(value) for value in row] for row in cursor.fetchall()])
+            writer.writerows(
+                [
+                    ["" if value is None else _plain(value) for value in row]
+                    for row in cursor.fetchall()
+                ]
+            )
         part.replace(folder / f"{name.lower()}.csv")
 
 
@@ -190,20 +223,31 @@ def _replace(path: Path, text: str) -> None:
 
 
 def connect(dsn: str) -> tuple[Any, type[Exception], Callable[[bytes], Any]]:
-    """(connection, its error class, its type of bytes) for a data source name or a connection string. User and password are in the environment."""
+    """(connection, its error class, its type of bytes) for a data source name or a connection
+    string. User and password are in the environment."""
     import pyodbc
 
     text = dsn if "=" in dsn else f"DSN={dsn}"
     user, password = os.environ.get("SOLID_USER"), os.environ.get("SOLID_PASSWORD")
-    text += "".join(f";{name}={{{value.replace('}', '}}')}}}" for name, value in (("UID", user), ("PWD", password)) if value)
+    text += "".join(
+        f";{name}={{{value.replace('}', '}}')}}}"
+        for name, value in (("UID", user), ("PWD", password))
+        if value
+    )
     return pyodbc.connect(text, autocommit=True), pyodbc.Error, pyodbc.Binary
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the exporter; its exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("dsn", help="ODBC data source or connection string")
-    parser.add_argument("folder", type=Path, help="where the export is written; a folder with sessions is gone on with")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        help="where the export is written; a folder with sessions is gone on with",
+    )
     parser.add_argument(
         "--from",
         dest="start",
@@ -213,9 +257,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--rows", type=int, help="end behind the commit that makes this many rows")
     parser.add_argument("--seconds", type=float, help="end behind the first commit after this time")
-    parser.add_argument("--char-encoding", metavar="E", help="the database's: UTF8, or Raw:CHARSET (Raw:latin-1)")
     parser.add_argument(
-        "--partition", metavar="P", help="the replication partition that the reader sees, for the record: tables outside of it are absent"
+        "--char-encoding", metavar="E", help="the database's: UTF8, or Raw:CHARSET (Raw:latin-1)"
+    )
+    parser.add_argument(
+        "--partition",
+        metavar="P",
+        help=(
+            "the replication partition that the reader sees, for the record: tables outside of it"
+            " are absent"
+        ),
     )
     given = parser.parse_args(arguments)
     try:
@@ -225,16 +276,23 @@ def main(arguments: list[str] | None = None) -> int:
         return 12
     try:
         done = export(
-            connection, given.folder, start=given.start, rows=given.rows, seconds=given.seconds, encoding=given.char_encoding,
+            connection, given.folder, start=given.start, rows=given.rows, seconds=given.seconds,
+            encoding=given.char_encoding,
             partition=given.partition,
             binary=binary, error=error,
         )  # fmt: skip
     except (ValueError, OSError, error) as problem:
         print(f"export_soliddb: {problem}", file=sys.stderr)
         return 12
-    print(f"{done.rows} rows up to {(done.last or done.start).hex().upper()}; ended by: {done.ended_by}")
+    print(
+        f"{done.rows} rows up to {(done.last or done.start).hex().upper()}; ended by:"
+        f" {done.ended_by}"
+    )
     if done.problem:
-        print(f"export_soliddb: {done.problem}; everything up to the last commit is written", file=sys.stderr)
+        print(
+            f"export_soliddb: {done.problem}; everything up to the last commit is written",
+            file=sys.stderr,
+        )
     return {"nop": 0, "shutdown": 0, "limit": 4}.get(done.ended_by, 8)
 
 

@@ -2,9 +2,11 @@
 
     scripts/run python scripts/generate_log.py --records 2400000 --dir /tmp/bench
 
-Three tables of eight columns in EBCDIC 037; 40 % inserts, 40 % updates (of one to three columns), 20 % deletes; units of recovery of about
-eight records on two members, with rising commit LRSNs; the records lie in the file in random order. About 433 bytes a record. The same
-records, seed and :data:`EDITION` give the same bytes. Memory does not grow with the image data: only a few numbers per record are kept.
+Three tables of eight columns in EBCDIC 037; 40 % inserts, 40 % updates (of one to three columns),
+20 % deletes; units of recovery of about eight records on two members, with rising commit LRSNs; the
+records lie in the file in random order. About 433 bytes a record. The same records, seed and
+:data:`EDITION` give the same bytes. Memory does not grow with the image data: only a few numbers
+per record are kept.
 """
 
 from __future__ import annotations
@@ -18,15 +20,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from replay.layout import Field, Kind
+from replay.arrays import Bytes, Index, Mask
+from replay.decoding.layout import Field, FieldKind
 from replay.logs.logmaster.layouts import DLCI, DLDS, DLGE, DTBI, LLDF, XHDF, XTYP
 
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Rng = np.random.Generator
 
-#: Counts up when the same seed begins to give other bytes, so that logs made before are not taken for new ones.
+#: Counts up when the same seed begins to give other bytes, so that logs made before are not taken
+#: for new ones.
 EDITION = 1
 CHUNK = 32_768
 SYSTEM = "DB2P"
@@ -41,11 +42,15 @@ SHARES = (0.4, 0.4, 0.2)
 CHANGE_TYPES = ("I", "UB", "D")
 
 _EBCDIC = np.frombuffer(bytes(range(128)).decode("ascii").encode("cp037"), np.uint8)
-#: What text is made of: mostly letters and blanks, and of 256 characters one apostrophe and one letter that is not ASCII.
-_ALPHABET = np.frombuffer(("'é" + "etaoin shrdlu cmfwyp ETAOIN 0123456789" * 7)[:256].encode("cp037"), np.uint8)
+#: What text is made of: mostly letters and blanks, and of 256 characters one apostrophe and one
+#: letter that is not ASCII.
+_ALPHABET = np.frombuffer(
+    ("'é" + "etaoin shrdlu cmfwyp ETAOIN 0123456789" * 7)[:256].encode("cp037"), np.uint8
+)
 _BLANK = 0x40
 
-#: First moment and LRSN of the log, microseconds between commits at most, and where an LRSN and an RBA lie in a field of 10 bytes (seed 002).
+#: First moment and LRSN of the log, microseconds between commits at most, and where an LRSN and an
+#: RBA lie in a field of 10 bytes (seed 002).
 START = np.datetime64("2026-03-02T06:00:00", "us")
 FIRST_LRSN = 0xDECBEB000000
 COMMIT_GAP = 2000
@@ -54,7 +59,8 @@ LRSN_AT, RBA_AT = 1, 4
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """A column as DLCI describes it. ``make`` gives ``n`` values: the padded bytes, and how many of each row count."""
+    """A column as DLCI describes it. ``make`` gives ``n`` values: the padded bytes, and how many of
+    each row count."""
 
     name: str
     code: str
@@ -180,7 +186,8 @@ TABLES = (
 )
 
 
-# -- control file ------------------------------------------------------------------------------------------------------------------------
+# -- control file
+# -------------------------------------------------------------------------------------------------
 
 
 def _framed(record: bytes) -> bytes:
@@ -188,7 +195,9 @@ def _framed(record: bytes) -> bytes:
 
 
 def _described(entry: Field) -> bytes:
-    kind, subtype = {Kind.TEXT: ("CHAR", ""), Kind.UNSIGNED: ("BIN", "U")}.get(entry.kind, ("BIN", "B"))
+    kind, subtype = {FieldKind.TEXT: ("CHAR", ""), FieldKind.UNSIGNED: ("BIN", "U")}.get(
+        entry.kind, ("BIN", "B")
+    )
     return XHDF.build(
         CNTLRECORDTYPE="XHDF",
         HEADFIELDNAME=entry.name,
@@ -296,13 +305,14 @@ def control_file(last_lrsn: bytes, dependent: bytes) -> bytes:
     return b"".join(map(_framed, records))
 
 
-# -- data file ---------------------------------------------------------------------------------------------------------------------------
+# -- data file
+# -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class History:
-    """What happened, in log order: the unit and the row of each record, and of each unit its first record, member, commit LRSN and commit time, and
-    whether it is incomplete."""
+    """What happened, in log order: the unit and the row of each record, and of each unit its first
+    record, member, commit LRSN and commit time, and whether it is incomplete."""
 
     unit: Index
     key: Index
@@ -314,7 +324,8 @@ class History:
 
 
 def make_history(records: int, seed: int, rows: int = 0, incomplete: int = 0) -> History:
-    """Units of 1 to 15 records whose commit LRSNs rise. ``rows``: how many rows there are to choose from (0: each record has its own)."""
+    """Units of 1 to 15 records whose commit LRSNs rise. ``rows``: how many rows there are to choose
+    from (0: each record has its own)."""
     rng = np.random.default_rng([seed, EDITION])
     sizes = rng.integers(1, UNIT_RECORDS + 1, records // 4 + 16)
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -399,11 +410,19 @@ def _headers(history: History, sequence: Index, operation: Index, table: Index, 
     headers.number("TBNAMELEN", np.array([len(entry.name) for entry in TABLES])[table])
     for number, entry in enumerate(TABLES):
         for name in ("TSNAME", "TABLENAME"):
-            headers.put(name, np.frombuffer(LLDF.names[name].encode(entry.name), np.uint8), table == number)
+            headers.put(
+                name, np.frombuffer(LLDF.names[name].encode(entry.name), np.uint8), table == number
+            )
     for number, code in enumerate(CHANGE_TYPES):
-        headers.put("CHANGE TYPE", np.frombuffer(LLDF.names["CHANGE TYPE"].encode(code), np.uint8), operation == number)
+        headers.put(
+            "CHANGE TYPE",
+            np.frombuffer(LLDF.names["CHANGE TYPE"].encode(code), np.uint8),
+            operation == number,
+        )
     headers.number("MEMBERID", history.member[unit])
-    headers.put("RID", rng.integers(0, 256, (len(sequence), LLDF.names["RID"].length), dtype=np.uint8))
+    headers.put(
+        "RID", rng.integers(0, 256, (len(sequence), LLDF.names["RID"].length), dtype=np.uint8)
+    )
     headers.position("LOGRBA", 1_000_000 + sequence * 500, RBA_AT)
     headers.position("UORID", 1_000_000 + begin * 500 - 100, RBA_AT)
     headers.position("UORCOMMITPOINT", 1_000_000 + begin * 500 + 500 * UNIT_RECORDS, RBA_AT)
@@ -415,9 +434,14 @@ def _headers(history: History, sequence: Index, operation: Index, table: Index, 
     headers.put("UORTIMESTAMP", _packed_time(committed - UNIT_RECORDS - 2))
     headers.put("TIMESTAMP", _packed_time(committed - 1))
     job = np.char.mod("JOB%05d", unit % 100_000).astype("S12")
-    text = np.char.ljust(job, LLDF.names["CORRELATIONID"].length).view(np.uint8).reshape(len(unit), -1)
+    text = (
+        np.char.ljust(job, LLDF.names["CORRELATIONID"].length).view(np.uint8).reshape(len(unit), -1)
+    )
     headers.put("CORRELATIONID", _EBCDIC[text])
-    headers.put("INCOMPLETETRANS", np.where(history.incomplete[unit], _EBCDIC[ord("Y")], _EBCDIC[ord("N")])[:, None])
+    headers.put(
+        "INCOMPLETETRANS",
+        np.where(history.incomplete[unit], _EBCDIC[ord("Y")], _EBCDIC[ord("N")])[:, None],
+    )
     return headers.block
 
 
@@ -466,11 +490,15 @@ def _pair(table: TableSpec, keys: Index, rng: Rng) -> tuple[_Image, _Image]:
 
 
 def _joined(parts: list[tuple[Bytes, Mask]]) -> _Image:
-    return _Image(np.concatenate([block for block, _ in parts], axis=1), np.concatenate([keep for _, keep in parts], axis=1))
+    return _Image(
+        np.concatenate([block for block, _ in parts], axis=1),
+        np.concatenate([keep for _, keep in parts], axis=1),
+    )
 
 
 def _data(table: TableSpec, operation: Index, keys: Index, rng: Rng) -> _Image:
-    """DATA as the notes' reading A has it: its length, then each image with its own; inserts have the after image, deletes the before image."""
+    """DATA as the notes' reading A has it: its length, then each image with its own; inserts have
+    the after image, deletes the before image."""
     before, after = _pair(table, keys, rng)
     parts: list[tuple[Bytes, Mask]] = []
     size = np.full(len(keys), 2, np.int64)
@@ -489,8 +517,11 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
     operation = rng.choice(3, count, p=SHARES)
     table = rng.integers(0, len(TABLES), count)
     headers = _headers(history, sequence, operation, table, rng)
-    made = [(np.flatnonzero(table == number), entry) for number, entry in enumerate(TABLES)]
-    images = [(rows, _data(entry, operation[rows], history.key[sequence[rows]], rng)) for rows, entry in made]
+    rows_of = [(np.flatnonzero(table == number), entry) for number, entry in enumerate(TABLES)]
+    images = [
+        (rows, _data(entry, operation[rows], history.key[sequence[rows]], rng))
+        for rows, entry in rows_of
+    ]
     room = max(image.block.shape[1] for _, image in images)
     block, keep = np.zeros((count, room), np.uint8), np.zeros((count, room), bool)
     for rows, image in images:
@@ -499,16 +530,23 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
     length = keep.sum(axis=1)
     seglen = LLDF.names["SEGLEN"]
     headers[:, seglen.offset : seglen.end] = big_endian(length + LLDF.size, 2)
-    descriptor = np.concatenate([big_endian(length + LLDF.size + 4, 2), np.zeros((count, 2), np.uint8)], axis=1)
+    descriptor = np.concatenate(
+        [big_endian(length + LLDF.size + 4, 2), np.zeros((count, 2), np.uint8)], axis=1
+    )
     whole = np.concatenate([descriptor, headers, block], axis=1)
     kept: Bytes = whole[np.concatenate([np.ones((count, 4 + LLDF.size), bool), keep], axis=1)]
     return kept.tobytes()
 
 
-def generate(folder: Path, records: int, seed: int = 1, rows: int = 0, incomplete: int = 0) -> tuple[Path, Path]:
-    """Control and data file of a log in ``folder``; made when they are not there yet. ``rows`` and ``incomplete`` as for :func:`make_history`."""
+def generate(
+    folder: Path, records: int, seed: int = 1, rows: int = 0, incomplete: int = 0
+) -> tuple[Path, Path]:
+    """Control and data file of a log in ``folder``; made when they are not there yet. ``rows`` and
+    ``incomplete`` as for :func:`make_history`."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"log-{EDITION}-{seed}-{records}" + (f"-{rows}-{incomplete}" if rows or incomplete else "")
+    name = f"log-{EDITION}-{seed}-{records}" + (
+        f"-{rows}-{incomplete}" if rows or incomplete else ""
+    )
     control, data = folder / f"{name}.ctl", folder / f"{name}.dat"
     if control.exists() and data.exists():
         return control, data
@@ -517,7 +555,13 @@ def generate(folder: Path, records: int, seed: int = 1, rows: int = 0, incomplet
     unfinished = data.with_suffix(".part")
     with unfinished.open("wb") as file:
         for start in range(0, records, CHUNK):
-            file.write(_chunk(history, place[start : start + CHUNK], np.random.default_rng([seed, EDITION, 2, start])))
+            file.write(
+                _chunk(
+                    history,
+                    place[start : start + CHUNK],
+                    np.random.default_rng([seed, EDITION, 2, start]),
+                )
+            )
     unfinished.rename(data)
     first = history.commit[history.incomplete][:1] - UNIT_RECORDS - 2
     dependent = wide(first, LRSN_AT).tobytes() if incomplete else b"\xff" * 10
@@ -530,11 +574,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="make a Log Master logical log of any size")
     parser.add_argument("--records", type=int, default=2_400_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=0, help="how many rows are changed again and again (default: each record has its own)")
-    parser.add_argument("--incomplete", type=int, default=0, help="how many units are marked as incomplete")
-    parser.add_argument("--dir", type=Path, default=Path(), help="folder for the two files (default: this one)")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=0,
+        help="how many rows are changed again and again (default: each record has its own)",
+    )
+    parser.add_argument(
+        "--incomplete", type=int, default=0, help="how many units are marked as incomplete"
+    )
+    parser.add_argument(
+        "--dir", type=Path, default=Path(), help="folder for the two files (default: this one)"
+    )
     arguments = parser.parse_args()
-    for path in generate(arguments.dir, arguments.records, arguments.seed, arguments.rows, arguments.incomplete):
+    for path in generate(
+        arguments.dir, arguments.records, arguments.seed, arguments.rows, arguments.incomplete
+    ):
         print(f"{path}  {path.stat().st_size:,} bytes")
 
 

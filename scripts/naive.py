@@ -1,4 +1,5 @@
-"""The baseline of the benchmark: the same work done row by row, as one would write it first. It knows the tables of generate_log.py only."""
+"""The baseline of the benchmark: the same work done row by row, as one would write it first. It
+knows the tables of generate_log.py only."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ import networkx as nx
 import sqlglot
 from sqlglot import exp
 
-from replay.catalog import ColumnFormat, TableVersion
+from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.logs.logmaster.layouts import LLDF
-from replay.logs.logmaster.reader import open_log
+from replay.logs.logmaster.opening import open_log
 from sqlgen.schema import SqlType
 
 #: Records looked at, with f-strings and with a tree per statement.
@@ -74,13 +75,22 @@ def _literal(value: Value) -> str:
 
 def _plain(version: TableVersion, change: str, before: Row, after: Row) -> str:
     table = version.name.lower()
-    where = " AND ".join(f"{name.lower()} = {_literal(before[name])}" for name in version.table.key if before)
+    where = " AND ".join(
+        f"{name.lower()} = {_literal(before[name])}" for name in version.table.key if before
+    )
     if change == "I ":
-        names, values = ", ".join(name.lower() for name in after), ", ".join(map(_literal, after.values()))
+        names, values = (
+            ", ".join(name.lower() for name in after),
+            ", ".join(map(_literal, after.values())),
+        )
         return f"INSERT INTO {table} ({names}) VALUES ({values});"
     if change == "D ":
         return f"DELETE FROM {table} WHERE {where};"
-    sets = ", ".join(f"{name.lower()} = {_literal(value)}" for name, value in after.items() if value != before[name])
+    sets = ", ".join(
+        f"{name.lower()} = {_literal(value)}"
+        for name, value in after.items()
+        if value != before[name]
+    )
     return f"UPDATE {table} SET {sets} WHERE {where};"
 
 
@@ -92,11 +102,17 @@ def _tree(version: TableVersion, change: str, before: Row, after: Row) -> str:
         where = condition if where is None else exp.and_(where, condition)
     tree: exp.Expression
     if change == "I ":
-        tree = exp.insert(exp.values([tuple(after.values())]), table, columns=[name.lower() for name in after])
+        tree = exp.insert(
+            exp.values([tuple(after.values())]), table, columns=[name.lower() for name in after]
+        )
     elif change == "D ":
         tree = exp.delete(table, where=where)
     else:
-        tree = exp.update(table, {name.lower(): value for name, value in after.items() if value != before[name]}, where=where)
+        tree = exp.update(
+            table,
+            {name.lower(): value for name, value in after.items() if value != before[name]},
+            where=where,
+        )
     return tree.sql(dialect="postgres") + ";"
 
 
@@ -104,13 +120,18 @@ Touch = tuple[bytes, bytes, bytes, TableVersion, str, Row, Row]
 
 
 def _changes(control: Path, data: Path, count: int) -> Iterator[Touch]:
-    """(commit, unit, position, table, change type, before, after) of the first records, row by row."""
-    versions = {(version.dbid, version.obid): version for version in open_log(control, [data]).catalog.versions}
+    """(commit, unit, position, table, change type, before, after) of the first records, row by
+    row."""
+    versions = {
+        (version.dbid, version.obid): version
+        for version in open_log(control, [data]).catalog.versions
+    }
     names = LLDF.names
     ids = struct.Struct(f">{names['DBID'].offset}xH{names['TBOBID'].offset - names['DBID'].end}xH")
     for raw in _records(data, count):
         commit, unit, position, change = (
-            raw[names[name].offset : names[name].end] for name in ("UORCOMMITLRSN", "UORID", "LOGRBA", "CHANGE TYPE")
+            raw[names[name].offset : names[name].end]
+            for name in ("UORCOMMITLRSN", "UORID", "LOGRBA", "CHANGE TYPE")
         )
         version, kind = versions[ids.unpack_from(raw)], change.decode("cp037")
         before: Row = {}
@@ -134,12 +155,15 @@ def _run(control: Path, data: Path, count: int, make: Make) -> float:
 
 
 def measure_naive_graph(control: Path, data: Path) -> float:
-    """CPU seconds per record of a graph of all units: the last writer of each row in a dictionary, one edge for each later writer."""
+    """CPU seconds per record of a graph of all units: the last writer of each row in a dictionary,
+    one edge for each later writer."""
     began = time.process_time()
     changes = []
     for commit, unit, position, version, _, before, after in _changes(control, data, PLAIN):
         row = before or after
-        changes.append((commit, unit, position, version.name, tuple(row[name] for name in version.table.key)))
+        changes.append(
+            (commit, unit, position, version.name, tuple(row[name] for name in version.table.key))
+        )
     changes.sort()
     graph: nx.DiGraph[bytes] = nx.DiGraph()
     writer: dict[tuple[str, tuple[Value, ...]], bytes] = {}
@@ -158,4 +182,7 @@ def measure_naive_graph(control: Path, data: Path) -> float:
 def measure_naive(control: Path, data: Path) -> dict[str, float]:
     """CPU seconds per record of each naive program."""
     sqlglot.transpile("SELECT 1", write="postgres")
-    return {"f-string per row": _run(control, data, PLAIN, _plain), "sqlglot tree per row": _run(control, data, TREES, _tree)}
+    return {
+        "f-string per row": _run(control, data, PLAIN, _plain),
+        "sqlglot tree per row": _run(control, data, TREES, _tree),
+    }

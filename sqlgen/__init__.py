@@ -1,1 +1,2 @@
-"""SQL from row images: tables, rows, literals and statements. Pure: knows no logs, no databases, no Spark."""
+"""SQL from row images: tables, rows, literals and statements. Pure: knows no logs, no databases, no
+Spark."""

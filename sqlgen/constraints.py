@@ -1,40 +1,38 @@
 """Constraints: the unique keys and foreign keys that DDL states about the tables of a log.
 
-Names are those of the log: DDL names are matched without regard to case, with the schema where both state one and by the table's name alone
-where only one table of the log has it. Statements about other tables, and everything but keys, are passed over.
+Names are those of the log: DDL names are matched without regard to case, with the schema where both
+state one and by the table's name alone where only one table of the log has it. Statements about
+other tables, and everything but keys, are passed over.
 """
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from importlib import import_module
-from typing import Any
-
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from typing import TYPE_CHECKING, Any
 
 from sqlgen.errors import SqlgenError
+from sqlgen.late import LateModule, exp
 from sqlgen.schema import Table
 
-#: Statements that state keys.
-_ABOUT_KEYS = re.compile(
-    r"(CREATE|ALTER)\s(?=.*\bTABLE\b).*\b(UNIQUE|PRIMARY KEY|FOREIGN KEY|REFERENCES)\b|CREATE UNIQUE\b.*\bINDEX\b", re.I
-)
-#: The dialects that sqlglot has from us.
-OWN_DIALECTS = ("db2", "soliddb")
+if TYPE_CHECKING:
+    from sqlgen import ddl_grammar
+else:
+    ddl_grammar = LateModule("sqlgen.ddl_grammar")
+
+#: Why a constraint is left out that the database does not see to.
+NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"
+_DROPS_KEY = frozenset({"DROP CONSTRAINT", "DROP FOREIGN KEY", "DROP UNIQUE"})
+_ALTERS_KEY = frozenset({"ALTER CONSTRAINT", "ALTER FOREIGN KEY"})
 
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """``columns`` of ``table`` refer to ``parent_columns`` of ``parent`` (tables as OWNER.NAME; no parent columns: its primary key).
+    """``columns`` of ``table`` refer to ``parent_columns`` of ``parent`` (tables as OWNER.NAME; no
+    parent columns: its primary key).
 
-    ``on_delete`` is NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT. ``deferrable``: the check can wait for the end of a transaction; what
-    else happens on a delete never waits.
+    ``on_delete`` is NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT. ``deferrable``: the
+    check can wait for the end of a transaction; what else happens on a delete never waits.
     """
 
     name: str
@@ -53,24 +51,43 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class Constraints:
-    """``keys``: (OWNER.NAME, columns) of primary and unique keys. ``unused``: what was found and cannot be used, in words; ``outside``: (OWNER.NAME,
-    in words) of foreign keys to tables that the log does not have."""
+    """``keys``: (OWNER.NAME, columns) of primary and unique keys. ``unused``: what was found and
+    cannot be used, in words; ``outside``: (OWNER.NAME, in words) of foreign keys to tables that the
+    log does not have. ``complete``: the foreign keys are all that there are, even where there are
+    none; else nobody told of others. ``unread``: what is not understood and may state a key of
+    these tables, in words; ``passed``: kind of statement -> how many say nothing of keys."""
 
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     unused: tuple[str, ...] = ()
     outside: tuple[tuple[str, str], ...] = ()
+    complete: bool = False
+    unread: tuple[str, ...] = ()
+    passed: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+
+    @property
+    def tell_foreign_keys(self) -> bool:
+        """Whether somebody told of foreign keys: of some, or that there are none."""
+        return self.complete or bool(self.foreign_keys)
 
     def keys_of(self, table: str) -> list[tuple[str, ...]]:
         """The unique keys of a table: those stated, and those that foreign keys refer to."""
-        found = [columns for name, columns in self.keys if name == table]
-        found += [foreign.parent_columns for foreign in self.foreign_keys if foreign.parent == table and foreign.parent_columns]
-        return list({tuple(sorted(columns)): columns for columns in found}.values())
+        keys = [columns for name, columns in self.keys if name == table]
+        keys += [
+            foreign.parent_columns
+            for foreign in self.foreign_keys
+            if foreign.parent == table and foreign.parent_columns
+        ]
+        return list({tuple(sorted(columns)): columns for columns in keys}.values())
 
     def firm(self) -> Constraints:
         """The constraints without the foreign keys that can wait; the keys these refer to stay."""
         stay = tuple(foreign for foreign in self.foreign_keys if not foreign.waits)
-        keys = tuple((foreign.parent, foreign.parent_columns) for foreign in self.foreign_keys if foreign.waits and foreign.parent_columns)
+        keys = tuple(
+            (foreign.parent, foreign.parent_columns)
+            for foreign in self.foreign_keys
+            if foreign.waits and foreign.parent_columns
+        )
         return replace(self, keys=tuple(dict.fromkeys(self.keys + keys)), foreign_keys=stay)
 
     def foreign_keys_of(self, table: str) -> list[ForeignKey]:
@@ -78,58 +95,138 @@ class Constraints:
         return [foreign for foreign in self.foreign_keys if foreign.table == table]
 
 
-def find_table(tree: exp.Expression, tables: Mapping[str, Table]) -> str | None:
-    """The name (OWNER.NAME in upper case) of the table that DDL names, None when there is none, or several have that name."""
-    schema, name = tree.text("db").upper(), tree.name.upper()
-    exact = f"{schema}.{name}"
-    if exact in tables:
-        return exact
-    same = [known for known in tables if known.partition(".")[2] == name]
-    return same[0] if len(same) == 1 else None
+class TableNames:
+    """Which table of the log DDL means: the one with the schema and name that it says, else the
+    only one with the name, unless the file tells of several such tables, or of the log's too."""
+
+    def __init__(self, tables: Iterable[str], trees: Iterable[exp.Expr] = ()) -> None:
+        self._tables = frozenset(tables)
+        self._stated: dict[str, set[str]] = {}
+        for tree in trees:
+            if (table := _stated_table(tree)) is not None:
+                self._stated.setdefault(_spelled(table, "name"), set()).add(_spelled(table, "db"))
+        #: Tables of the log that the file has under several other schemas, and under which.
+        self.doubtful: dict[str, set[str]] = {}
+
+    def find(self, tree: exp.Expression) -> str | None:
+        """OWNER.NAME in upper case, None when the log has no such table."""
+        schema, name = _spelled(tree, "db"), _spelled(tree, "name")
+        exact = f"{schema}.{name}"
+        if exact in self._tables:
+            return exact
+        same = [known for known in self._tables if known.partition(".")[2] == name]
+        if len(same) != 1:
+            return None
+        stated = self._stated.get(name, set()) - {""}
+        if schema and same[0].partition(".")[0] in stated:
+            return None
+        if schema and len(stated) > 1:
+            self.doubtful[same[0]] = stated
+            return None
+        return same[0]
+
+
+def _spelled(table: exp.Expression, part: str) -> str:
+    """A name as it compares; db2look pads schemas with blanks."""
+    return str(table.name if part == "name" else table.text(part)).rstrip().upper()
+
+
+def _stated_table(tree: exp.Expr) -> exp.Expression | None:
+    """The table that a statement is about."""
+    stated: exp.Expression | None = tree.this if isinstance(tree, exp.Create | exp.Alter) else None
+    if isinstance(stated, exp.Schema):
+        return stated.find(exp.Table)
+    return stated.args.get("table") if isinstance(stated, exp.Index) else stated
 
 
 @dataclass
 class _Reader:
     tables: dict[str, Table]
+    names: TableNames
     lenient: bool
-    keys: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    #: (name, table, columns) of each key.
+    keys: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
     def find(self, tree: exp.Expression) -> str | None:
         """The log's name of a table, None when the log has no such table."""
-        return find_table(tree, self.tables)
+        return self.names.find(tree)
 
     def columns(self, table: str, trees: Iterable[exp.Expression]) -> tuple[str, ...] | None:
-        """The log's names of columns, None where the key has one that the log's table does not have (SqlgenError unless ``lenient``)."""
+        """The log's names of columns, None where the key has one that the log's table does not have
+        (SqlgenError unless ``lenient``)."""
         known = {column.name.upper(): column.name for column in self.tables[table].columns}
-        found = []
+        declared = []
         for tree in trees:
             name = tree.name.upper()
             if name not in known:
                 if self.lenient:
-                    self.unused.append(f"a key of {table}: the log's table has no column {tree.name}")
+                    self.unused.append(
+                        f"a key of {table}: the log's table has no column {tree.name}"
+                    )
                     return None
                 hint = f"The log's {table} has: {', '.join(known.values())}"
-                raise SqlgenError("LR1010", f"found column {tree.name} in a key of {table}; expected a column of the log's table", hint)
-            found.append(known[name])
-        return tuple(found)
+                raise SqlgenError(
+                    "LR1010",
+                    f"found column {tree.name} in a key of {table}; expected a column of the log's"
+                    " table",
+                    hint,
+                )
+            declared.append(known[name])
+        return tuple(declared)
 
     def statement(self, tree: exp.Expr) -> None:
-        if isinstance(tree, exp.Create) and tree.kind == "TABLE" and isinstance(tree.this, exp.Schema):
+        if (
+            isinstance(tree, exp.Create)
+            and tree.kind == "TABLE"
+            and isinstance(tree.this, exp.Schema)
+        ):
             table = self.find(tree.this.this)
             if table:
                 for entry in tree.this.expressions:
                     self.element(table, entry, "")
         elif isinstance(tree, exp.Create) and tree.kind == "INDEX" and tree.args.get("unique"):
-            self.index(tree.this)
+            self.index(tree.this, tree.args.get("clauses") or ())
         elif isinstance(tree, exp.Alter):
             table = self.find(tree.this)
             for action in tree.args.get("actions") or () if table else ():
-                if isinstance(action, exp.AddConstraint):
-                    for entry in action.expressions:
-                        self.element(str(table), entry, "")
+                self.action(str(table), action)
+        elif (
+            isinstance(tree, ddl_grammar.VerbatimStatement) and tree.args["this"] == "RENAME TABLE"
+        ):
+            self.unread.append(f"{tree.sql('db2')}: what has another name later is not followed")
+
+    def action(self, table: str, action: exp.Expr) -> None:
+        if isinstance(action, exp.AddConstraint):
+            for entry in action.expressions:
+                self.element(table, entry, "")
+        elif isinstance(action, exp.ColumnDef):
+            self.element(table, action, "")
+        elif isinstance(action, ddl_grammar.Clause) and action.words == "DROP PRIMARY KEY":
+            own = set(self.tables[table].key)
+            self.keys = [one for one in self.keys if one[1] != table or set(one[2]) != own]
+        elif isinstance(action, ddl_grammar.Clause) and action.words in _DROPS_KEY:
+            self.drop(table, action.expressions[0].name)
+        elif isinstance(action, exp.Drop) and action.kind == "CONSTRAINT":
+            named = action.find(exp.Identifier)
+            self.drop(table, named.name if named else "")
+        elif isinstance(action, ddl_grammar.Clause) and action.words in _ALTERS_KEY:
+            name, *rest = (part.name for part in action.expressions)
+            if rest[:2] == ["NOT", "ENFORCED"]:
+                self.drop(table, name)
+                self.unused.append(f"{name} of {table}: {NOT_ENFORCED}")
+
+    def drop(self, table: str, name: str) -> None:
+        """Forget a key that the file drops again."""
+
+        def stays(of: str, known: str) -> bool:
+            return of != table or known.upper() != name.upper()
+
+        self.keys = [key for key in self.keys if stays(key[1], key[0])]
+        self.foreign_keys = [key for key in self.foreign_keys if stays(key.table, key.name)]
 
     def element(self, table: str, entry: exp.Expression, name: str) -> None:
         if isinstance(entry, exp.Constraint):
@@ -139,92 +236,133 @@ class _Reader:
             for constraint in entry.constraints:
                 self.of_column(table, entry, constraint)
         elif isinstance(entry, exp.PrimaryKey):
-            self.key(table, entry.expressions)
+            self.key(table, entry.expressions, name, entry)
         elif isinstance(entry, exp.UniqueColumnConstraint):
-            self.key(table, entry.this.expressions)
+            self.key(table, entry.this.expressions, name, entry)
         elif isinstance(entry, exp.ForeignKey):
             self.reference(name, table, entry.expressions, entry.args["reference"])
 
-    def of_column(self, table: str, column: exp.ColumnDef, constraint: exp.ColumnConstraint) -> None:
+    def of_column(
+        self, table: str, column: exp.ColumnDef, constraint: exp.ColumnConstraint
+    ) -> None:
         if isinstance(constraint.kind, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
-            self.key(table, [column])
+            self.key(table, [column], constraint.name, constraint.kind)
         elif isinstance(constraint.kind, exp.Reference):
             self.reference(constraint.name, table, [column], constraint.kind)
 
-    def key(self, table: str, trees: Iterable[exp.Expression]) -> None:
+    def key(
+        self, table: str, trees: Iterable[exp.Expression], name: str, stated: exp.Expression
+    ) -> None:
+        if "NOT ENFORCED" in options_of(stated):
+            self.unused.append(f"key {name or '(unnamed)'} of {table}: {NOT_ENFORCED}")
+            return
         columns = self.columns(table, trees)
         if columns is not None:
-            self.keys.append((table, columns))
+            self.keys.append((name, table, columns))
 
-    def reference(self, name: str, table: str, columns: Sequence[exp.Expression], reference: exp.Expression) -> None:
+    def reference(
+        self, name: str, table: str, columns: Sequence[exp.Expression], reference: exp.Expression
+    ) -> None:
         target = reference.this
         named = target.this if isinstance(target, exp.Schema) else target
+        options = " ".join(options_of(reference))
+        said = f"foreign key {name or '(unnamed)'} of {table}"
+        if "NOT ENFORCED" in options:
+            self.unused.append(f"{said}: {NOT_ENFORCED}")
+            return
         parent = self.find(named)
         if parent is None:
-            spelled = ".".join(filter(None, (named.text("db"), named.name))).upper()
-            self.outside.append((table, f"foreign key {name or '(unnamed)'} of {table} to {spelled}"))
+            spelled = ".".join(filter(None, (_spelled(named, "db"), _spelled(named, "name"))))
+            self.outside.append((table, f"{said} to {spelled}"))
             return
-        options = " ".join(str(option).upper() for option in reference.args.get("options") or ())
         on_delete = next(
-            (rule for rule in ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT") if f"ON DELETE {rule}" in options), "NO ACTION"
+            (
+                rule
+                for rule in ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT")
+                if f"ON DELETE {rule}" in options
+            ),
+            "NO ACTION",
         )
         own = self.columns(table, columns)
         others = self.columns(parent, target.expressions) if isinstance(target, exp.Schema) else ()
         if own is not None and others is not None:
             deferrable = "DEFERRABLE" in options and "NOT DEFERRABLE" not in options
-            self.foreign_keys.append(ForeignKey(name, table, own, parent, others, on_delete, deferrable))
+            self.foreign_keys.append(
+                ForeignKey(name, table, own, parent, others, on_delete, deferrable)
+            )
 
-    def index(self, index: Any) -> None:
+    def index(self, index: Any, clauses: Sequence[ddl_grammar.Clause]) -> None:
         table = self.find(index.args["table"])
         if table is None:
             return
-        columns = [entry.this if isinstance(entry, exp.Ordered) else entry for entry in index.args["params"].args.get("columns") or ()]
+        columns = [
+            entry.this if isinstance(entry, exp.Ordered) else entry
+            for entry in index.args["params"].args.get("columns") or ()
+        ]
+        name = index.this.name if isinstance(index.this, exp.Expression) else ""
         if index.args["params"].args.get("where"):
-            self.unused.append(f"unique index {index.name} on {table}: it is over a part of the rows")
+            self.unused.append(f"unique index {name} on {table}: it is over a part of the rows")
+        elif any(clause.words == "GENERATE KEY USING" for clause in clauses):
+            self.unused.append(f"unique index {name} on {table}: it is over parts of values")
         elif all(isinstance(column, exp.Column | exp.Identifier) for column in columns):
-            self.key(table, columns)
+            self.key(table, columns, name, index)
         else:
-            self.unused.append(f"unique index {index.name} on {table}: it is over an expression")
+            self.unused.append(f"unique index {name} on {table}: it is over an expression")
 
 
-def parse_constraints(text: str, dialect: str, tables: Sequence[Table], lenient: bool = False) -> Constraints:
+def parse_constraints(
+    text: str, dialect: str, tables: Sequence[Table], lenient: bool = False
+) -> Constraints:
     """The keys that the DDL statements in ``text`` state about ``tables``.
 
-    SqlgenError LR1010 when the text is not SQL of the dialect, or a key names a column that the log's table does not have; a ``lenient`` reader
-    passes over such a key.
+    SqlgenError LR1010 when nothing in the text is understood as SQL of the dialect, or a key names
+    a column that the log's table does not have; a ``lenient`` reader passes over such a key.
     """
-    reader = _Reader({f"{table.schema}.{table.name}".upper(): table for table in tables}, lenient)
-    for tree in schema_statements(text, dialect):
-        _check_understood(tree, dialect)
+    by_name = {f"{table.schema}.{table.name}".upper(): table for table in tables}
+    from sqlgen.schema_statements import schema_statements
+
+    schema = schema_statements(text, dialect)
+    names = TableNames(by_name, schema.trees)
+    reader = _Reader(by_name, names, lenient)
+    for tree in _not_dropped(schema.trees, names):
         reader.statement(tree)
-    keys, foreign_keys = tuple(dict.fromkeys(reader.keys)), tuple(dict.fromkeys(reader.foreign_keys))
-    return Constraints(keys, foreign_keys, tuple(reader.unused), tuple(dict.fromkeys(reader.outside)))
+    unread = [
+        str(part)
+        for part in schema.unread
+        if part.keys and (part.table is None or names.find(part.table))
+    ]
+    unread += [
+        f"the schemas {', '.join(sorted(schemas))} have a table of the name of {table} each, and"
+        " which of them is meant is not said"
+        for table, schemas in names.doubtful.items()
+    ]
+    return Constraints(
+        tuple(dict.fromkeys((table, columns) for _, table, columns in reader.keys)),
+        tuple(dict.fromkeys(reader.foreign_keys)),
+        tuple(reader.unused),
+        tuple(dict.fromkeys(reader.outside)),
+        unread=(*unread, *reader.unread),
+        passed=schema.passed,
+    )
 
 
-def _check_understood(tree: exp.Expr, dialect: str) -> None:
-    """SqlgenError (LR1010) for a statement about keys that sqlglot passed over: a key that nobody reads is one that nobody keeps."""
-    if isinstance(tree, exp.Command):
-        said = " ".join(f"{tree.name} {tree.text('expression')}".split())
-        if _ABOUT_KEYS.match(said):
-            message = f"found a statement that is not understood as {dialect} SQL: {said[:80]}{'…' if len(said) > 80 else ''}"
-            raise SqlgenError(
-                "LR1010", message, "Name the dialect of the schema with --schema-dialect, or take the statement out of the file"
-            )
+def _not_dropped(trees: Sequence[exp.Expr], names: TableNames) -> list[exp.Expr]:
+    """The statements without those about tables that the file drops after them."""
+    dropped: set[str | None] = set()
+    stay = []
+    for tree in reversed(trees):
+        if isinstance(tree, exp.Drop) and tree.kind == "TABLE":
+            dropped |= {names.find(table) for table in tree.find_all(exp.Table)} - {None}
+            continue
+        stated = _stated_table(tree)
+        if not dropped or stated is None or names.find(stated) not in dropped:
+            stay.append(tree)
+    return stay[::-1]
 
 
-@lru_cache(maxsize=1)
-def schema_statements(text: str, dialect: str) -> tuple[exp.Expr, ...]:
-    """The statements of a schema file, to be read only: those of the last file are kept, because its keys and what else it declares are asked for in
-    turn. SqlgenError LR1010 when it is not SQL of the dialect."""
-    if dialect in OWN_DIALECTS:
-        import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
-    log = logging.getLogger("sqlglot")
-    level = log.level
-    log.setLevel(logging.ERROR)  # it warns of each statement that it does not understand; we refuse those that matter
-    try:
-        return tuple(tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None)
-    except SqlglotError as error:
-        message = str(error).splitlines()[0]
-        raise SqlgenError("LR1010", f"the schema is not {dialect} SQL: {message}", "Name its dialect with --schema-dialect") from None
-    finally:
-        log.setLevel(level)
+def options_of(stated: exp.Expression) -> list[str]:
+    """The options of a key, foreign key or check, in upper case."""
+    return [
+        option.words if isinstance(option, ddl_grammar.Clause) else str(option).upper()
+        for option in stated.args.get("options") or ()
+    ]

@@ -1,5 +1,5 @@
-"""Conditions, queries and constants of DDL for another database: names as the target spells them, constants as it writes them, and nothing but what
-means the same in all of them."""
+"""Conditions, queries and constants of DDL for another database: names as the target spells them,
+constants as it writes them, and nothing but what means the same in all of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from sqlgen.literals import Policy, literals
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 
-#: Nodes that mean the same everywhere. Division is not among them: of whole numbers it gives a fraction here and none there.
+#: Nodes that mean the same everywhere. Division is not among them: of whole numbers it gives a
+#: fraction here and none there.
 PORTABLE = frozenset(
     {
-        exp.Abs, exp.Add, exp.Alias, exp.And, exp.Avg, exp.Between, exp.Case, exp.Coalesce, exp.Column, exp.Count, exp.Date, exp.Distinct, exp.DPipe,
-        exp.EQ, exp.Escape, exp.Except, exp.Exists, exp.Fetch, exp.From, exp.Group, exp.GT, exp.GTE, exp.Having, exp.HexString, exp.Identifier,
-        exp.If, exp.In, exp.Intersect, exp.Is, exp.Join, exp.Like, exp.Limit, exp.Literal, exp.Lower, exp.LT, exp.LTE, exp.Max, exp.Min, exp.Mul,
-        exp.Neg, exp.NEQ, exp.Not, exp.Null, exp.Nullif, exp.Offset, exp.Or, exp.Order, exp.Ordered, exp.Paren, exp.Select, exp.Star, exp.Sub,
-        exp.Subquery, exp.Sum, exp.Table, exp.TableAlias, exp.Time, exp.Timestamp, exp.Union, exp.Upper, exp.Where,
+        exp.Abs, exp.Add, exp.Alias, exp.And, exp.Avg, exp.Between, exp.Case, exp.Coalesce,
+        exp.Column, exp.Count, exp.Date, exp.Distinct, exp.DPipe,
+        exp.EQ, exp.Escape, exp.Except, exp.Exists, exp.Fetch, exp.From, exp.Group, exp.GT, exp.GTE,
+        exp.Having, exp.HexString, exp.Identifier,
+        exp.If, exp.In, exp.Intersect, exp.Is, exp.Join, exp.Like, exp.Limit, exp.Literal,
+        exp.Lower, exp.LT, exp.LTE, exp.Max, exp.Min, exp.Mul,
+        exp.Neg, exp.NEQ, exp.Not, exp.Null, exp.Nullif, exp.Offset, exp.Or, exp.Order, exp.Ordered,
+        exp.Paren, exp.Select, exp.Star, exp.Sub,
+        exp.Subquery, exp.Sum, exp.Table, exp.TableAlias, exp.Time, exp.Timestamp, exp.Union,
+        exp.Upper, exp.Where,
     }
 )  # fmt: skip
 #: What a query finds out of itself, and other databases call otherwise.
@@ -70,15 +76,17 @@ def source_name(name: exp.Expr) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where names without a schema are: ``schema`` and ``catalog`` of the session ('' not known)."""
+    """Where names without a schema are: ``schema`` and ``catalog`` of the session ('' not
+    known)."""
 
     schema: str = ""
     catalog: str = ""
 
 
 @dataclass
-class Target:
-    """A target's names and constants. ``dropped``: catalogs that were left out of names; ``dialect``: that of the DDL, for what is shown of it."""
+class TargetNames:
+    """A target's names and constants. ``dropped``: catalogs that were left out of names;
+    ``dialect``: that of the DDL, for what is shown of it."""
 
     profile: Profile
     names: str
@@ -95,14 +103,22 @@ class Target:
         return self.identifier(name).sql(dialect=self.profile.sqlglot)
 
     def table(self, tree: exp.Expr) -> Table:
-        """Schema and name that a tree names. A target has no catalogs: another one than the session's cannot be said."""
+        """Schema and name that a tree names. A target has no catalogs: another one than the
+        session's cannot be said."""
         catalog, schema = tree.args.get("catalog"), tree.args.get("db")
         if catalog is not None:
             if not self.place.catalog:
                 self.dropped.add(source_name(catalog))
             elif source_name(catalog) != self.place.catalog:
-                raise CannotSay(f"the catalog {source_name(catalog)} is not the log's {self.place.catalog}; the target has one database")
-        return Table(source_name(schema) if schema is not None else self.place.schema, source_name(tree.this), ())
+                raise CannotSay(
+                    f"the catalog {source_name(catalog)} is not the log's {self.place.catalog}; the"
+                    " target has one database"
+                )
+        return Table(
+            source_name(schema) if schema is not None else self.place.schema,
+            source_name(tree.this),
+            (),
+        )
 
     def table_expression(self, tree: exp.Expr) -> exp.Table:
         """A table as the target names it."""
@@ -112,7 +128,9 @@ class Target:
         """A value as the target writes it."""
         if value is None:
             return "NULL"
-        text, problems = literals(pa.array([value], ARROW_TYPES[column.type]), column, self.profile, Policy())
+        text, problems = literals(
+            pa.array([value], ARROW_TYPES[column.type]), column, self.profile, Policy()
+        )
         if problems:
             raise CannotSay(f"the constant {problems[0].found}; {problems[0].expected}")
         return str(text[0].as_py())
@@ -122,20 +140,36 @@ class Target:
         try:
             return self.literal(constant(tree, column), column)
         except ValueError as error:
-            raise CannotSay(f"the constant {tree.sql(dialect=self.dialect)} in {column.name or 'an expression'}: {error}") from None
+            raise CannotSay(
+                f"the constant {tree.sql(dialect=self.dialect)} in"
+                f" {column.name or 'an expression'}: {error}"
+            ) from None
 
     def portable(self, tree: exp.Expr, columns: Mapping[str, Column]) -> exp.Expr:
-        """A condition or query for the target. ``columns``: types of columns that it names, as far as they are known; constants compared with them
-        are written as theirs. CannotSay for anything that might mean something else there."""
+        """A condition or query for the target. ``columns``: types of columns that it names, as far
+        as they are known; constants compared with them are written as theirs. CannotSay for
+        anything that might mean something else there."""
         tree = tree.copy()
         for node in list(tree.walk()):
             self._check(node)
         for node in tree.find_all(exp.Column):
             column = columns.get(source_name(node.this))
-            if column is not None and column.type in _NUMBERS and _IS_TEXT.match(type_rule(column, self.profile).text):
-                raise CannotSay(f"the number {column.name} is a text in {self.profile.name}, and would be compared as one")
-        for node in list(tree.find_all(exp.Literal, exp.HexString, exp.Date, exp.Time, exp.Timestamp)):
-            if not (isinstance(node, exp.Literal) and isinstance(node.parent, exp.Date | exp.Time | exp.Timestamp)):
+            if (
+                column is not None
+                and column.type in _NUMBERS
+                and _IS_TEXT.match(type_rule(column, self.profile).text)
+            ):
+                raise CannotSay(
+                    f"the number {column.name} is a text in {self.profile.name}, and would be"
+                    " compared as one"
+                )
+        for node in list(
+            tree.find_all(exp.Literal, exp.HexString, exp.Date, exp.Time, exp.Timestamp)
+        ):
+            if not (
+                isinstance(node, exp.Literal)
+                and isinstance(node.parent, exp.Date | exp.Time | exp.Timestamp)
+            ):
                 self._write(node, columns)
         for table in list(tree.find_all(exp.Table)):
             named = self.table_expression(table)
@@ -151,33 +185,48 @@ class Target:
         shown = node.sql(dialect=self.dialect)
         if type(node) not in PORTABLE:
             raise CannotSay(f"{shown!r} may mean something else in {self.profile.name}")
-        if isinstance(node, exp.Column) and not node.args.get("table") and source_name(node.this) in PSEUDO_COLUMNS:
+        if (
+            isinstance(node, exp.Column)
+            and not node.args.get("table")
+            and source_name(node.this) in PSEUDO_COLUMNS
+        ):
             raise CannotSay(f"the pseudo column {shown}")
         if isinstance(node, exp.Join) and node.args.get("method"):
             raise CannotSay(f"{shown!r}: which columns are compared is not written down")
         if isinstance(node, exp.DPipe) and self.profile.empty_is_null:
             raise CannotSay(f"{shown!r}: {self.profile.name} takes NULL for empty text there")
-        if isinstance(node, exp.Like) and not isinstance(node.parent, exp.Escape) and "\\" in node.expression.name:
+        if (
+            isinstance(node, exp.Like)
+            and not isinstance(node.parent, exp.Escape)
+            and "\\" in node.expression.name
+        ):
             raise CannotSay(f"{shown!r}: the backslash escapes elsewhere")
         for part, words in _QUERY_PARTS.items():
             if node.args.get(part):
                 raise CannotSay(f"{shown!r}: {words}")
 
     def _write(self, node: exp.Expr, columns: Mapping[str, Column]) -> None:
-        """Replace a constant by the target's text for it; numbers stay, unless a column says what they are."""
+        """Replace a constant by the target's text for it; numbers stay, unless a column says what
+        they are."""
         compared = node.parent if isinstance(node.parent, _COMPARES) else None
         named = compared.find(exp.Column) if compared is not None else None
-        column = columns.get(source_name(named.this)) if named is not None and named.parent is compared else None
+        column = (
+            columns.get(source_name(named.this))
+            if named is not None and named.parent is compared
+            else None
+        )
         if isinstance(node, exp.Literal) and not node.is_string:
             return
         if column is None:
-            column = _MOMENTS.get(type(node)) or (_BYTES if isinstance(node, exp.HexString) else _TEXT)
+            column = _MOMENTS.get(type(node)) or (
+                _BYTES if isinstance(node, exp.HexString) else _TEXT
+            )
         node.replace(exp.Var(this=self.constant(node, column)))
 
 
 def constant(tree: exp.Expr, column: Column) -> Any:
-    """The value of a constant in a column, by the contract of :mod:`sqlgen.schema`; None for NULL. ValueError, with what was expected, for a
-    constant that the column's type does not have."""
+    """The value of a constant in a column, by the contract of :mod:`sqlgen.schema`; None for NULL.
+    ValueError, with what was expected, for a constant that the column's type does not have."""
     if isinstance(tree, exp.Null):
         return None
     sign, inner = ("-", tree.this) if isinstance(tree, exp.Neg) else ("", tree)
@@ -203,12 +252,12 @@ def constant(tree: exp.Expr, column: Column) -> Any:
 
 def _moment(text: str, column: Column) -> str:
     kind = column.type
-    found = _MOMENT_TEXTS[kind].match(text)
-    if not found:
+    match = _MOMENT_TEXTS[kind].match(text)
+    if not match:
         raise ValueError(f"expected a {kind.value} as text, most significant part first")
     if kind is not SqlType.TIMESTAMP:
         return text
-    return f"{text.partition('.')[0]}.{(found.group(1) or '').ljust(column.length, '0')}"
+    return f"{text.partition('.')[0]}.{(match.group(1) or '').ljust(column.length, '0')}"
 
 
 def _number(value: Decimal, column: Column) -> Any:

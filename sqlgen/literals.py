@@ -1,7 +1,8 @@
 """Values -> SQL text, column by column. The only place where a value becomes SQL.
 
-Every literal stays on one line, so a statement is a line: text with a control character, or with a character whose meaning hangs on the session
-(a backslash mostly), is written as an escape string or put together from pieces, as the dialect's :class:`TextForm` says.
+Every literal stays on one line, so a statement is a line: text with a control character, or with a
+character whose meaning hangs on the session (a backslash mostly), is written as an escape string or
+put together from pieces, as the dialect's :class:`TextForm` says.
 """
 
 from __future__ import annotations
@@ -11,11 +12,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlgen.arrays import Codes, RowMask
+from sqlgen.choices import (
+    EmptyTextPolicy,
+    MidnightPolicy,
+    NulPolicy,
+    PaddingPolicy,
+    RealPolicy,
+    TimestampPolicy,
+)
 from sqlgen.dialects import FloatForm, Profile, TextForm
+from sqlgen.errors import settle_choices
 from sqlgen.schema import FLOATS, Column, SqlType
 
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
@@ -24,25 +34,42 @@ _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB, SqlType.XML})
 
 #: Length of ``YYYY-MM-DD HH:MM:SS``.
 _SECONDS = 19
-#: Pieces of a text joined in one row; more are joined in a tree, because databases limit how deep an expression may be.
+#: Pieces of a text joined in one row; more are joined in a tree, because databases limit how deep
+#: an expression may be.
 _MOST_PIECES = 50
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What to do with values that a target cannot hold. ``nul``: refuse, strip or space (X'00' in text); ``timestamps``: refuse, truncate or round
-    (more fraction digits than the target has); ``char_padding``: strip or keep (blanks at the end of CHAR); ``midnight``: refuse or next (hour 24
-    becomes hour 0, of the next day in a timestamp); ``empty_text``: refuse, null or space (where the target takes '' for NULL)."""
+    """What to do with values that a target cannot hold. ``nul``: refuse, strip or space (X'00' in
+    text); ``timestamps``: refuse, truncate or round (more fraction digits than the target has);
+    ``char_padding``: strip or keep (blanks at the end of CHAR); ``midnight``: refuse or next (hour
+    24 becomes hour 0, of the next day in a timestamp); ``empty_text``: refuse, null or space (where
+    the target takes '' for NULL); ``reals``: single or double (what hexadecimal floats of REAL
+    become). SqlgenError (LR1001) for any other word.
+    """
 
-    nul: str = "refuse"
-    timestamps: str = "refuse"
-    char_padding: str = "strip"
-    midnight: str = "refuse"
-    empty_text: str = "refuse"
+    nul: NulPolicy = NulPolicy.REFUSE
+    timestamps: TimestampPolicy = TimestampPolicy.REFUSE
+    char_padding: PaddingPolicy = PaddingPolicy.STRIP
+    midnight: MidnightPolicy = MidnightPolicy.REFUSE
+    empty_text: EmptyTextPolicy = EmptyTextPolicy.REFUSE
+    reals: RealPolicy = RealPolicy.SINGLE
+
+    def __post_init__(self) -> None:
+        settle_choices(
+            self,
+            nul=NulPolicy,
+            timestamps=TimestampPolicy,
+            char_padding=PaddingPolicy,
+            midnight=MidnightPolicy,
+            empty_text=EmptyTextPolicy,
+            reals=RealPolicy,
+        )
 
 
 @dataclass(frozen=True)
-class Problem:
+class ValueProblem:
     """A value that cannot be said: its row, its column, and what to tell the user."""
 
     row: int
@@ -54,32 +81,44 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Literals taken apart: ``opening + body + closing`` is the literal of each row whose ``body`` is not null, and a null is ``NULL``.
+class LiteralParts:
+    """Literals taken apart: ``opening + body + closing`` is the literal of each row whose ``body``
+    is not null, and a null is ``NULL``.
 
-    What is the same for all rows is kept out of the array, so that a statement is joined once and not a second time around each value.
+    What is the same for all rows is kept out of the array, so that a statement is joined once and
+    not a second time around each value.
     """
 
     opening: str
     body: pa.StringArray
     closing: str
-    problems: list[Problem]
+    problems: list[ValueProblem]
 
     def joined(self) -> pa.StringArray:
         """The literals themselves, ``NULL`` for null."""
         plain = not (self.opening or self.closing)
-        text = self.body if plain else pc.binary_join_element_wise(self.opening, self.body, self.closing, "")
+        text = (
+            self.body
+            if plain
+            else pc.binary_join_element_wise(self.opening, self.body, self.closing, "")
+        )
         return pc.fill_null(text, "NULL") if text.null_count else text
 
 
-def literals(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.StringArray, list[Problem]]:
-    """The literal of each value (``NULL`` for null) and the rows that have none; their literal must not be used."""
+def literals(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.StringArray, list[ValueProblem]]:
+    """The literal of each value (``NULL`` for null) and the rows that have none; their literal must
+    not be used."""
     parts = literal_parts(values, column, profile, policy)
     return parts.joined(), parts.problems
 
 
-def literal_parts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
-    """As :func:`literals`, before the parts are joined. A text that the policy turns into NULL is null in ``body``."""
+def literal_parts(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> LiteralParts:
+    """As :func:`literals`, before the parts are joined. A text that the policy turns into NULL is
+    null in ``body``."""
     kind = column.type
     if kind in _TEXTS:
         return _characters(values, column, profile, policy)
@@ -87,18 +126,26 @@ def literal_parts(values: pa.Array, column: Column, profile: Profile, policy: Po
         return _floats(values, column, profile, profile.floats[kind])
     form = profile.forms[kind]
     if kind is SqlType.BOOLEAN:
-        return Parts(form.opening, pc.if_else(values, *profile.booleans), form.closing, [])
+        return LiteralParts(form.opening, pc.if_else(values, *profile.booleans), form.closing, [])
     if kind in _BYTES:
         problems = _empty_or_long(values, column, profile, 2)
-        return Parts(form.opening, hexadecimal(values), form.closing, problems)
+        return LiteralParts(form.opening, hexadecimal(values), form.closing, problems)
     if kind in _MOMENTS and kind not in profile.as_text:
         shown, problems = _moments(values, column, profile, policy)
-        return Parts(form.opening, shown, form.closing, problems)
-    return Parts(form.opening, values if pa.types.is_string(values.type) else pc.cast(values, pa.string()), form.closing, [])
+        return LiteralParts(form.opening, shown, form.closing, problems)
+    return LiteralParts(
+        form.opening,
+        values if pa.types.is_string(values.type) else pc.cast(values, pa.string()),
+        form.closing,
+        [],
+    )
 
 
-def plain_texts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
-    """Values as text that the target's types read, without quotes and escapes (null stays null), and the rows that have none."""
+def plain_texts(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.Array, list[ValueProblem]]:
+    """Values as text that the target's types read, without quotes and escapes (null stays null),
+    and the rows that have none."""
     kind = column.type
     if kind in _TEXTS:
         if kind is SqlType.CHAR and policy.char_padding == "strip":
@@ -118,43 +165,122 @@ def plain_texts(values: pa.Array, column: Column, profile: Profile, policy: Poli
 
 
 def float_text(values: pa.Array, form: FloatForm) -> pa.Array:
-    """The shortest text that reads back as the same value at the column's width, as the body of a literal of ``form``."""
+    """The shortest text that reads back as the same value at the column's width, as the body of a
+    literal of ``form``."""
     if form.widen:
         values = pc.cast(values, pa.float64())
     text = pc.cast(values, pa.string())
     if form.exponent:
-        text = pc.if_else(pc.match_substring_regex(text, "[ein]"), text, pc.binary_join_element_wise(text, "e0", ""))
+        text = pc.if_else(
+            pc.match_substring_regex(text, "[ein]"),
+            text,
+            pc.binary_join_element_wise(text, "e0", ""),
+        )
     if not pc.all(pc.is_finite(values)).as_py():
-        text = pc.replace_substring(pc.replace_substring(text, "inf", form.infinity), "nan", form.nan)
+        text = pc.replace_substring(
+            pc.replace_substring(text, "inf", form.infinity), "nan", form.nan
+        )
     return text
 
 
-def _floats(values: pa.Array, column: Column, profile: Profile, form: FloatForm) -> Parts:
-    problems: list[Problem] = []
+def float_body(values: pa.Array, form: FloatForm) -> pa.Array:
+    """:func:`float_text`, but where the form has ``powers``, a double that is no 15 digits times a
+    power of ten up to 22 is written as a whole number and powers of two.
+
+    Each step of such an expression is exact in a double, as those digits are; a reader that
+    multiplies by rounded powers of ten may miss the last bit of all others."""
+    text = float_text(values, form)
+    if not form.powers:
+        return text
+    numbers = np.abs(np.asarray(pc.fill_null(values, 0.0), np.float64))
+    digits = pc.replace_substring_regex(text, "e.*|[-.]", "")
+    digits = pc.utf8_trim(pc.replace_substring_regex(digits, "^0+", ""), "0")
+    many = pc.fill_null(pc.greater(pc.utf8_length(digits), 15), False)
+    far = ((numbers > 1e22) | (numbers < 1e-7)) & (numbers > 0)
+    chosen = (many.to_numpy(zero_copy_only=False) | far) & np.isfinite(numbers)
+    if not chosen.any():
+        return text
+    fraction, exponent = np.frexp(np.where(chosen, numbers, 1.0))
+    whole = np.ldexp(fraction, 53).astype(np.int64)
+    spare = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+    written = pc.binary_join_element_wise(
+        pc.if_else(pc.less(pc.cast(values, pa.float64()), 0.0), "(-", "("),
+        pc.cast(pa.array(whole >> spare), pa.string()),
+        _powers_of_two().take(pa.array(exponent - 53 + spare + _LEAST_POWER)),
+        "",
+    )
+    return pc.if_else(pa.array(chosen), written, text)
+
+
+_LEAST_POWER, _GREATEST_POWER = 1074, 1023
+
+
+@lru_cache
+def _powers_of_two() -> pa.Array:
+    """What follows a whole number to give a double, for each power of two that one can have, in
+    steps whose own digits are exact (up to 2 to the 62nd)."""
+
+    def steps(power: int) -> str:
+        most, rest = divmod(abs(power), 62)
+        sign = "*" if power > 0 else "/"
+        factors = [2**62] * most + ([2**rest] if rest else [])
+        return ".0" + "".join(f"{sign}{factor}.0" for factor in factors) + ")"
+
+    return pa.array([steps(power) for power in range(-_LEAST_POWER, _GREATEST_POWER + 1)])
+
+
+def _floats(values: pa.Array, column: Column, profile: Profile, form: FloatForm) -> LiteralParts:
+    problems: list[ValueProblem] = []
     if not (form.infinity and form.nan) and not pc.all(pc.is_finite(values)).as_py():
-        wrong = pc.or_(pc.and_(pc.is_inf(values), not form.infinity), pc.and_(pc.is_nan(values), not form.nan))
-        problems = _problems(values, wrong, column, f"a number that {profile.name} can hold", "Leave the column out (--exclude-columns)")
-    return Parts(form.opening, float_text(values, form), form.closing, problems)
+        wrong = pc.or_(
+            pc.and_(pc.is_inf(values), not form.infinity), pc.and_(pc.is_nan(values), not form.nan)
+        )
+        problems = _problems(
+            values,
+            wrong,
+            column,
+            f"a number that {profile.name} can hold",
+            "Leave the column out (--exclude-columns)",
+        )
+    return LiteralParts(form.opening, float_body(values, form), form.closing, problems)
 
 
-def _problems(values: pa.Array, wrong: pa.Array, column: Column, expected: str, hint: str) -> list[Problem]:
+def _problems(
+    values: pa.Array, wrong: pa.Array, column: Column, expected: str, hint: str
+) -> list[ValueProblem]:
     """A problem for each row where ``wrong`` is true."""
     rows = np.flatnonzero(pc.fill_null(wrong, False).to_numpy(zero_copy_only=False))
-    return [Problem(int(row), column.name, _shown(values[int(row)].as_py()), expected, hint) for row in rows]
+    return [
+        ValueProblem(int(row), column.name, shown_value(values[int(row)].as_py()), expected, hint)
+        for row in rows
+    ]
 
 
-def _empty_or_long(values: pa.Array, column: Column, profile: Profile, factor: int) -> list[Problem]:
-    """Bytes that the target takes for NULL, and literals (``factor`` characters to a byte) that are too long for it."""
-    problems: list[Problem] = []
+def _empty_or_long(
+    values: pa.Array, column: Column, profile: Profile, factor: int
+) -> list[ValueProblem]:
+    """Bytes that the target takes for NULL, and literals (``factor`` characters to a byte) that are
+    too long for it."""
+    problems: list[ValueProblem] = []
     hint = "Leave the column out (--exclude-columns)"
     if profile.empty_is_null:
         problems += _problems(
-            values, pc.equal(pc.binary_length(values), 0), column, f"a value that {profile.name} does not take for NULL", hint
+            values,
+            pc.equal(pc.binary_length(values), 0),
+            column,
+            f"a value that {profile.name} does not take for NULL",
+            hint,
         )
     most = profile.text.most_bytes
     if most:
         expected = f"a literal of at most {most:,} bytes in {profile.name}"
-        problems += _problems(values, pc.greater(pc.multiply(pc.binary_length(values), factor), most), column, expected, hint)
+        problems += _problems(
+            values,
+            pc.greater(pc.multiply(pc.binary_length(values), factor), most),
+            column,
+            expected,
+            hint,
+        )
     return problems
 
 
@@ -162,17 +288,27 @@ def hexadecimal(values: pa.Array) -> pa.Array:
     """Bytes as lower-case hexadecimal digits; null stays null."""
     binary = values.cast(pa.binary())
     _, offsets, data = binary.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[binary.offset : binary.offset + len(binary) + 1].astype(np.int64)
-    raw = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]] if data is not None else np.zeros(0, np.uint8)
+    bounds = np.frombuffer(offsets, np.int32)[
+        binary.offset : binary.offset + len(binary) + 1
+    ].astype(np.int64)
+    raw = (
+        np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
+        if data is not None
+        else np.zeros(0, np.uint8)
+    )
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)
     pairs = np.empty((len(raw), 2), np.uint8)
     pairs[:, 0], pairs[:, 1] = digits[raw >> 4], digits[raw & 15]
     places = ((bounds - bounds[0]) * 2).astype(np.int32)
     text = pa.StringArray.from_buffers(len(values), pa.py_buffer(places), pa.py_buffer(pairs))
-    return pc.if_else(values.is_null(), pa.scalar(None, pa.string()), text) if values.null_count else text
+    return (
+        pc.if_else(values.is_null(), pa.scalar(None, pa.string()), text)
+        if values.null_count
+        else text
+    )
 
 
-def octets(text: pa.Array) -> npt.NDArray[np.uint8]:
+def octets(text: pa.Array) -> Codes:
     """All characters of a string array, as bytes."""
     _, offsets, data = text.buffers()
     if data is None or len(text) == 0:
@@ -182,12 +318,12 @@ def octets(text: pa.Array) -> npt.NDArray[np.uint8]:
 
 
 @lru_cache(maxsize=64)
-def special_bytes(form: TextForm) -> npt.NDArray[np.bool_]:
+def special_bytes(form: TextForm) -> RowMask:
     """Which bytes make a text special, so that its literal is put together on its own."""
-    found = np.zeros(256, bool)
-    found[:32] = True
-    found[[127, *map(ord, form.special)]] = True
-    return found
+    special = np.zeros(256, bool)
+    special[:32] = True
+    special[[127, *map(ord, form.special)]] = True
+    return special
 
 
 def _special_pattern(form: TextForm) -> str:
@@ -195,8 +331,8 @@ def _special_pattern(form: TextForm) -> str:
     return rf"[\x00-\x1f\x7f{re.escape(form.special)}]"
 
 
-def _characters(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> Parts:
-    problems: list[Problem] = []
+def _characters(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> LiteralParts:
+    problems: list[ValueProblem] = []
     form = profile.text
     if column.type is SqlType.CHAR and policy.char_padding == "strip":
         values = pc.utf8_rtrim(values, " ")
@@ -205,21 +341,26 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
     raw = octets(values)
     special = special_bytes(form)[raw].any()
     if special and not profile.null_byte and (raw == 0).any():
-        values, found = _without_nul(values, column, profile, policy)
-        problems += found
+        values, nul_problems = _without_nul(values, column, profile, policy)
+        problems += nul_problems
     if form.most_bytes and len(raw) > form.most_bytes:
         expected = f"a literal of at most {form.most_bytes:,} bytes in {profile.name}"
         hint = "Leave the column out (--exclude-columns)"
-        problems += _problems(values, pc.greater(pc.binary_length(values), form.most_bytes), column, expected, hint)
+        problems += _problems(
+            values, pc.greater(pc.binary_length(values), form.most_bytes), column, expected, hint
+        )
     body = pc.replace_substring(values, "'", form.quote) if (raw == 39).any() else values
     if not special:
-        return Parts(form.form.opening, body, form.form.closing, problems)
+        return LiteralParts(form.form.opening, body, form.form.closing, problems)
     quoted = pc.binary_join_element_wise(form.form.opening, body, form.form.closing, "")
-    return Parts("", _special_texts(values, quoted, column, profile), "", problems)
+    return LiteralParts("", _special_texts(values, quoted, column, profile), "", problems)
 
 
-def _empty_texts(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
-    """Where '' is NULL: a CHAR gets one blank, which its padding would have had anyway; of other texts the policy says what becomes of them."""
+def _empty_texts(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.Array, list[ValueProblem]]:
+    """Where '' is NULL: a CHAR gets one blank, which its padding would have had anyway; of other
+    texts the policy says what becomes of them."""
     empty = pc.equal(pc.binary_length(values), 0)
     if not pc.any(empty).as_py():
         return values, []
@@ -228,37 +369,67 @@ def _empty_texts(values: pa.Array, column: Column, profile: Profile, policy: Pol
     if policy.empty_text == "null":
         return pc.if_else(empty, pa.scalar(None, pa.string()), values), []
     hint = "Say what to do with it: --empty-text null or --empty-text space"
-    return values, _problems(values, empty, column, f"a text that {profile.name} does not take for NULL", hint)
+    return values, _problems(
+        values, empty, column, f"a text that {profile.name} does not take for NULL", hint
+    )
 
 
-def _without_nul(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+def _without_nul(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.Array, list[ValueProblem]]:
     if policy.nul != "refuse":
         return pc.replace_substring(values, "\0", " " if policy.nul == "space" else ""), []
-    rows = np.flatnonzero(pc.fill_null(pc.match_substring(values, "\0"), False).to_numpy(zero_copy_only=False))
+    rows = np.flatnonzero(
+        pc.fill_null(pc.match_substring(values, "\0"), False).to_numpy(zero_copy_only=False)
+    )
     hint = "Say what to do with it: --nul strip or --nul space"
     problems = [
-        Problem(int(row), column.name, f"a NUL character in {_shown(values[int(row)].as_py())}", f"text that {profile.name} can hold", hint)
+        ValueProblem(
+            int(row),
+            column.name,
+            f"a NUL character in {shown_value(values[int(row)].as_py())}",
+            f"text that {profile.name} can hold",
+            hint,
+        )
         for row in rows
     ]
     return pc.replace_substring(values, "\0", ""), problems
 
 
 def _special_texts(plain: pa.Array, text: pa.Array, column: Column, profile: Profile) -> pa.Array:
-    """Replace the literals of texts with special characters. Such texts are few; each is written on its own."""
+    """Replace the literals of texts with special characters. Such texts are few; each is written on
+    its own."""
     form = profile.text
-    wild = pc.fill_null(pc.match_substring_regex(plain, _special_pattern(form)), False).to_numpy(zero_copy_only=False)
+    wild = pc.fill_null(pc.match_substring_regex(plain, _special_pattern(form)), False).to_numpy(
+        zero_copy_only=False
+    )
     rows = np.flatnonzero(wild)
     write = _escaped if form.escaped is not None else _joined
-    made = [write(value, form) for value in plain.take(pa.array(rows)).to_pylist()]
-    if form.escaped is None and profile.pads_char and column.type is SqlType.CHAR and profile.empty_is_null:
-        made = [f"CAST({value} AS CHAR({column.length} CHAR))" for value in made]  # else a VARCHAR2, compared without padding
-    return pc.replace_with_mask(text, pa.array(wild), pa.array(made, pa.string()))
+    literals = [write(value, form) for value in plain.take(pa.array(rows)).to_pylist()]
+    if (
+        form.escaped is None
+        and profile.pads_char
+        and column.type is SqlType.CHAR
+        and profile.empty_is_null
+    ):
+        literals = [
+            f"CAST({value} AS CHAR({column.length} CHAR))" for value in literals
+        ]  # else a VARCHAR2, compared without padding
+    return pc.replace_with_mask(text, pa.array(wild), pa.array(literals, pa.string()))
 
 
 @lru_cache(maxsize=64)
 def _escapes(form: TextForm) -> dict[int, str]:
-    controls = {code: form.control.format(code) for code in (*range(32), 127, *(ord(character) for character in form.special))}
-    return {**controls, **str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": form.escaped_quote})}
+    controls = {
+        code: form.control.format(code)
+        for code in (*range(32), 127, *(ord(character) for character in form.special))
+    }
+    return {
+        **controls,
+        **str.maketrans(
+            {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": form.escaped_quote}
+        ),
+    }
 
 
 def _escaped(value: str, form: TextForm) -> str:
@@ -267,7 +438,8 @@ def _escaped(value: str, form: TextForm) -> str:
 
 
 def _joined(value: str, form: TextForm) -> str:
-    """``'a' || CHR(10) || 'b'``: the plain stretches of a text as literals, each special character by its code."""
+    """``'a' || CHR(10) || 'b'``: the plain stretches of a text as literals, each special character
+    by its code."""
     pieces = []
     for number, piece in enumerate(re.split(f"({_special_pattern(form)})", value)):
         if number % 2:
@@ -275,44 +447,65 @@ def _joined(value: str, form: TextForm) -> str:
         elif piece:
             pieces.append(form.form.opening + piece.replace("'", form.quote) + form.form.closing)
     while len(pieces) > _MOST_PIECES:
-        groups = [pieces[place : place + _MOST_PIECES] for place in range(0, len(pieces), _MOST_PIECES)]
-        pieces = [f"({form.joined.opening}{form.joiner.join(group)}{form.joined.closing})" for group in groups]
+        groups = [
+            pieces[place : place + _MOST_PIECES] for place in range(0, len(pieces), _MOST_PIECES)
+        ]
+        pieces = [
+            f"({form.joined.opening}{form.joiner.join(group)}{form.joined.closing})"
+            for group in groups
+        ]
     return form.joined.opening + form.joiner.join(pieces) + form.joined.closing
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """A value for a message, cut where it is long."""
     if not isinstance(value, str):
-        return str(value) if not isinstance(value, bytes) else f"{len(value):,} bytes X'{value[:20].hex()}'"
+        return (
+            str(value)
+            if not isinstance(value, bytes)
+            else f"{len(value):,} bytes X'{value[:20].hex()}'"
+        )
     shown = ascii(value[:40])
     return shown if len(value) <= 40 else f"{shown}…"
 
 
-def _moments(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
-    """Times and timestamps as the target can hold them, and the values of which something would be lost."""
-    problems: list[Problem] = []
+def _moments(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.Array, list[ValueProblem]]:
+    """Times and timestamps as the target can hold them, and the values of which something would be
+    lost."""
+    problems: list[ValueProblem] = []
     if column.type not in profile.hour_24:
         values, problems = _midnights(values, column, profile, policy)
     if column.type is SqlType.TIME:
         return values, problems
-    shown, found = _timestamps(values, column, profile, policy)
-    return shown, problems + found
+    shown, timestamp_problems = _timestamps(values, column, profile, policy)
+    return shown, problems + timestamp_problems
 
 
-def _midnights(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
+def _midnights(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.Array, list[ValueProblem]]:
     place = 0 if column.type is SqlType.TIME else 11
     late = pc.fill_null(pc.equal(pc.utf8_slice_codeunits(values, place, place + 2), "24"), False)
     if not pc.any(late).as_py():
         return values, []
     last = pc.and_(late, pc.starts_with(values, "9999-12-31"))
-    problems = _problems(values, last, column, "a day before the last one", "Leave the column out (--exclude-columns)")
+    problems = _problems(
+        values,
+        last,
+        column,
+        "a day before the last one",
+        "Leave the column out (--exclude-columns)",
+    )
     if policy.midnight == "refuse":
         hint = "Say what to do with it: --midnight next"
         return values, _problems(values, late, column, f"an hour up to 23 in {profile.name}", hint)
     rows = np.flatnonzero(pc.and_(late, pc.invert(last)).to_numpy(zero_copy_only=False))
-    made = [_next_midnight(values[int(row)].as_py()) for row in rows]
+    next_days = [_next_midnight(values[int(row)].as_py()) for row in rows]
     mask = np.zeros(len(values), bool)
     mask[rows] = True
-    return pc.replace_with_mask(values, pa.array(mask), pa.array(made, pa.string())), problems
+    return pc.replace_with_mask(values, pa.array(mask), pa.array(next_days, pa.string())), problems
 
 
 def _next_midnight(text: str) -> str:
@@ -323,40 +516,66 @@ def _next_midnight(text: str) -> str:
     return f"{date.fromisoformat(text[:10]) + timedelta(days=1)} 00{text[13:]}"
 
 
-def _timestamps(values: pa.Array, column: Column, profile: Profile, policy: Policy) -> tuple[pa.Array, list[Problem]]:
-    """Timestamps cut to the digits the target has; a value that would lose something is a problem, cut or rounded, as the policy says."""
-    problems: list[Problem] = []
+def _timestamps(
+    values: pa.Array, column: Column, profile: Profile, policy: Policy
+) -> tuple[pa.Array, list[ValueProblem]]:
+    """Timestamps cut to the digits the target has; a value that would lose something is a problem,
+    cut or rounded, as the policy says."""
+    problems: list[ValueProblem] = []
     zone = column.type is SqlType.TIMESTAMP_TZ
     shown = pc.utf8_slice_codeunits(values, 0, -6) if zone else values
     if column.length > profile.time_digits:
         kept = _SECONDS + 1 + profile.time_digits
         end = _SECONDS + 1 + column.length
         shown = pc.utf8_slice_codeunits(values, 0, kept)
-        lost = pc.fill_null(pc.match_substring_regex(pc.utf8_slice_codeunits(values, kept, end), "[1-9]"), False)
+        lost = pc.fill_null(
+            pc.match_substring_regex(pc.utf8_slice_codeunits(values, kept, end), "[1-9]"), False
+        )
         rows = np.flatnonzero(lost.to_numpy(zero_copy_only=False))
         if policy.timestamps == "round" and len(rows):
-            rounded = pa.array([round_timestamp(values[int(row)].as_py()[:end], profile.time_digits) for row in rows], pa.string())
+            rounded = pa.array(
+                [
+                    round_timestamp(values[int(row)].as_py()[:end], profile.time_digits)
+                    for row in rows
+                ],
+                pa.string(),
+            )
             shown = pc.replace_with_mask(shown, lost, rounded)
         elif policy.timestamps == "refuse":
             hint = "Say what to do with it: --timestamps truncate or --timestamps round"
             expected = f"no more than {profile.time_digits} fraction digits in {profile.name}"
-            problems = [Problem(int(row), column.name, str(values[int(row)].as_py()), expected, hint) for row in rows]
+            problems = [
+                ValueProblem(int(row), column.name, str(values[int(row)].as_py()), expected, hint)
+                for row in rows
+            ]
     if zone:
         offset = pc.utf8_slice_codeunits(values, -6)
         shown = pc.binary_join_element_wise(shown, offset, " " if profile.zone_space else "")
-        hours = pc.cast(pc.utf8_slice_codeunits(offset, 1, 3), pa.int64())
-        west = pc.starts_with(offset, "-")
-        limit = pc.if_else(west, *profile.zone_hours)
-        expected = f"an offset within -{profile.zone_hours[0]} and +{profile.zone_hours[1]} hours in {profile.name}"
-        for row in np.flatnonzero(pc.fill_null(pc.greater(hours, limit), False).to_numpy(zero_copy_only=False)):
+        minutes = pc.add(
+            pc.multiply(pc.cast(pc.utf8_slice_codeunits(offset, 1, 3), pa.int64()), 60),
+            pc.cast(pc.utf8_slice_codeunits(offset, 4, 6), pa.int64()),
+        )
+        limit = pc.if_else(pc.starts_with(offset, "-"), *profile.zone_minutes)
+        west, east = (f"{limit // 60:02d}:{limit % 60:02d}" for limit in profile.zone_minutes)
+        expected = f"an offset within -{west} and +{east} in {profile.name}"
+        for row in np.flatnonzero(
+            pc.fill_null(pc.greater(minutes, limit), False).to_numpy(zero_copy_only=False)
+        ):
             problems.append(
-                Problem(int(row), column.name, str(values[int(row)].as_py()), expected, "Leave the column out (--exclude-columns)")
+                ValueProblem(
+                    int(row),
+                    column.name,
+                    str(values[int(row)].as_py()),
+                    expected,
+                    "Leave the column out (--exclude-columns)",
+                )
             )
     return shown, problems
 
 
 def round_timestamp(text: str, digits: int) -> str:
-    """``YYYY-MM-DD HH:MM:SS.f…`` rounded half up to ``digits`` fraction digits; year 9999 is not carried beyond its last moment."""
+    """``YYYY-MM-DD HH:MM:SS.f…`` rounded half up to ``digits`` fraction digits; year 9999 is not
+    carried beyond its last moment."""
     from datetime import datetime, timedelta
 
     whole, fraction = text.split(".")

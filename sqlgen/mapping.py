@@ -1,4 +1,5 @@
-"""A mapping: how tables and columns are called, typed, left out or masked in the target, read from a TOML file.
+"""A mapping: how tables and columns are called, typed, left out or masked in the target, read from
+a TOML file.
 
 ::
 
@@ -12,7 +13,8 @@
     exclude = ["DESCRIPTION"]
     mask = ["TITLE"]
 
-Names on the left are those of the log, in any case; names on the right are spelled as ``--names`` says.
+Names on the left are those of the log, in any case; names on the right are spelled as ``--names``
+says.
 """
 
 from __future__ import annotations
@@ -22,22 +24,22 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from sqlgen.constraints import Constraints, ForeignKey
-from sqlgen.declared import Declared
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
+from sqlgen.late import errors, exp, sqlglot
 from sqlgen.masking import cannot_mask, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.rows import Rows
 from sqlgen.schema import Column, Table
 from sqlgen.statements import RenderOptions, identity, shown_columns
+
+if TYPE_CHECKING:
+    from sqlgen.schema_file import Declared
 
 _TOP = {"schemas", "tables"}
 _ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}
@@ -49,7 +51,8 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class TableMapping:
-    """What becomes of one table; column names are those of the log, ``name`` has the schema in front where it is another."""
+    """What becomes of one table; column names are those of the log, ``name`` has the schema in
+    front where it is another."""
 
     name: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +63,8 @@ class TableMapping:
 
 @dataclass(frozen=True)
 class TableMap:
-    """The mapping of a log. ``tables`` by OWNER.NAME; ``key`` for masks (32 bytes, empty where nothing is masked)."""
+    """The mapping of a log. ``tables`` by OWNER.NAME; ``key`` for masks (32 bytes, empty where
+    nothing is masked)."""
 
     schemas: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, TableMapping] = field(default_factory=dict)
@@ -68,65 +72,102 @@ class TableMap:
 
     def describe(self) -> dict[str, Any]:
         """The mapping as JSON-able data, without the key."""
-        tables = {name: {field: value for field, value in vars(entry).items() if value} for name, entry in sorted(self.tables.items())}
+        tables = {
+            name: {field: value for field, value in vars(entry).items() if value}
+            for name, entry in sorted(self.tables.items())
+        }
         return {"schemas": dict(self.schemas), "tables": tables}
 
     def excluded(self) -> tuple[str, ...]:
         """The columns that are left out, as ``--exclude-columns`` names them."""
-        return tuple(glob.escape(f"{name}.{column}") for name, entry in self.tables.items() for column in entry.exclude)
+        return tuple(
+            glob.escape(f"{name}.{column}")
+            for name, entry in self.tables.items()
+            for column in entry.exclude
+        )
 
     def masked(self) -> frozenset[str]:
         """The columns that are masked, as OWNER.NAME.COLUMN."""
-        return frozenset(f"{name}.{column}" for name, entry in self.tables.items() for column in entry.mask)
+        return frozenset(
+            f"{name}.{column}" for name, entry in self.tables.items() for column in entry.mask
+        )
 
     def name(self, table: Table) -> tuple[str, str]:
         """(schema, name) of a table in the target."""
         entry = self._entry(table)
         schema, dot, name = entry.name.rpartition(".")
-        return (schema if dot else self.schemas.get(table.schema.upper(), table.schema)), name or table.name
+        return (
+            schema if dot else self.schemas.get(table.schema.upper(), table.schema)
+        ), name or table.name
 
     def table(self, table: Table, options: RenderOptions) -> Table:
-        """A table as the target has it, with the columns that are shown. SqlgenError (LR3006) when what finds a row is left out."""
+        """A table as the target has it, with the columns that are shown. SqlgenError (LR3006) when
+        what finds a row is left out."""
         entry = self._entry(table)
         identity(table, options)
         schema, name = self.name(table)
         shown = tuple(
-            replace(column, name=entry.columns.get(column.name, column.name), declared=entry.types.get(column.name, ""))
+            replace(
+                column,
+                name=entry.columns.get(column.name, column.name),
+                declared=entry.types.get(column.name, ""),
+            )
             for column in shown_columns(table, options)
         )
-        return Table(schema, name, shown, tuple(entry.columns.get(column, column) for column in table.key))
+        return Table(
+            schema, name, shown, tuple(entry.columns.get(column, column) for column in table.key)
+        )
 
     def rows(self, rows: Rows, options: RenderOptions) -> Rows:
-        """Rows as the target has them. They are whole without the columns that the mapping leaves out, which the target does not have, but not without
-        those that the options hide."""
+        """Rows as the target has them. They are whole without the columns that the mapping leaves
+        out, which the target does not have, but not without those that the options hide."""
         entry = self._entry(rows.table)
         columns = {column.name: column for column in rows.table.columns}
 
         def side(image: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
             return {
-                entry.columns.get(name, name): masked(values, columns[name], self.key) if name in entry.mask else values
+                entry.columns.get(name, name): (
+                    masked(values, columns[name], self.key) if name in entry.mask else values
+                )
                 for name, values in image.items()
             }
 
         shown = {column.name for column in shown_columns(rows.table, options)}
         # what is left out may have the name that another column gets
-        changed = {entry.columns.get(name, name) if name in shown else f"{name}\0": mask for name, mask in rows.changed.items()}
+        changed = {
+            entry.columns.get(name, name) if name in shown else f"{name}\0": mask
+            for name, mask in rows.changed.items()
+        }
         whole = rows.whole if columns.keys() - shown <= set(entry.exclude) else None
         table = self.table(rows.table, options)
-        return replace(rows, table=table, before=side(rows.before), after=side(rows.after), changed=changed, whole=whole)
+        return replace(
+            rows,
+            table=table,
+            before=side(rows.before),
+            after=side(rows.after),
+            changed=changed,
+            whole=whole,
+        )
 
-    def constraints(self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions) -> Constraints:
-        """Keys and foreign keys as the target has them; those with a column or table that is left out go, and are named. SqlgenError (LR1011) where
-        the two sides of a foreign key get different masks."""
+    def constraints(
+        self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions
+    ) -> Constraints:
+        """Keys and foreign keys as the target has them; those with a column or table that is left
+        out go, and are named. SqlgenError (LR1011) where the two sides of a foreign key get
+        different masks."""
         known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
         unused = list(constraints.unused)
 
         def shown(name: str, columns: Iterable[str]) -> bool:
-            return name in known and set(columns) <= {column.name for column in shown_columns(known[name], options)}
+            return name in known and set(columns) <= {
+                column.name for column in shown_columns(known[name], options)
+            }
 
         def mapped(name: str, columns: Iterable[str]) -> tuple[str, tuple[str, ...]]:
             entry = self._entry(known[name])
-            return ".".join(self.name(known[name])).upper(), tuple(entry.columns.get(column, column) for column in columns)
+            return ".".join(self.name(known[name])).upper(), tuple(
+                entry.columns.get(column, column) for column in columns
+            )
 
         keys = [mapped(name, columns) for name, columns in constraints.keys if shown(name, columns)]
         for name, columns in constraints.keys:
@@ -134,16 +175,37 @@ class TableMap:
                 unused.append(f"key ({', '.join(columns)}) of {name}: a column of it is left out")
         foreign_keys: list[ForeignKey] = []
         for foreign in constraints.foreign_keys:
-            if not shown(foreign.table, foreign.columns) or not shown(foreign.parent, foreign.parent_columns):
+            if not shown(foreign.table, foreign.columns) or not shown(
+                foreign.parent, foreign.parent_columns
+            ):
                 if foreign.table in known:
-                    unused.append(f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column or table of it is left out")
+                    unused.append(
+                        f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column or"
+                        " table of it is left out"
+                    )
                 continue
             self._check_masks(foreign, known)
             table, columns = mapped(foreign.table, foreign.columns)
             parent, parent_columns = mapped(foreign.parent, foreign.parent_columns)
-            foreign_keys.append(replace(foreign, table=table, columns=columns, parent=parent, parent_columns=parent_columns))
-        outside = tuple((mapped(name, ())[0], said) for name, said in constraints.outside if name in known)
-        return replace(constraints, keys=tuple(keys), foreign_keys=tuple(foreign_keys), unused=tuple(unused), outside=outside)
+            foreign_keys.append(
+                replace(
+                    foreign,
+                    table=table,
+                    columns=columns,
+                    parent=parent,
+                    parent_columns=parent_columns,
+                )
+            )
+        outside = tuple(
+            (mapped(name, ())[0], said) for name, said in constraints.outside if name in known
+        )
+        return replace(
+            constraints,
+            keys=tuple(keys),
+            foreign_keys=tuple(foreign_keys),
+            unused=tuple(unused),
+            outside=outside,
+        )
 
     def _check_masks(self, foreign: ForeignKey, known: Mapping[str, Table]) -> None:
         child, parent = known[foreign.table], known[foreign.parent]
@@ -154,15 +216,26 @@ class TableMap:
             ]
             if masks[0] != masks[1]:
                 found = " and ".join(
-                    f"{table.schema}.{table.name}.{name} {f'masked as {mask}' if mask else 'not masked'}"
+                    f"{table.schema}.{table.name}.{name}"
+                    f" {f'masked as {mask}' if mask else 'not masked'}"
                     for table, name, mask in zip((child, parent), pair, masks, strict=True)
                 )
-                hint = "Mask both columns, which must have the same type, or neither; or leave one out"
-                raise SqlgenError("LR1011", f"found {found}; expected one mask: foreign key {foreign.name or '(unnamed)'} joins them", hint)
+                hint = (
+                    "Mask both columns, which must have the same type, or neither; or leave one out"
+                )
+                raise SqlgenError(
+                    "LR1011",
+                    f"found {found}; expected one mask: foreign key {foreign.name or '(unnamed)'}"
+                    " joins them",
+                    hint,
+                )
 
-    def declared(self, declared: Mapping[str, Declared], tables: Sequence[Table], options: RenderOptions) -> dict[str, Declared]:
-        """What else DDL declares, by the target's OWNER.NAME in upper case; nothing is said of columns that are masked or left out."""
-        found = {}
+    def declared(
+        self, declared: Mapping[str, Declared], tables: Sequence[Table], options: RenderOptions
+    ) -> dict[str, Declared]:
+        """What else DDL declares, by the target's OWNER.NAME in upper case; nothing is said of
+        columns that are masked or left out."""
+        renamed = {}
         for table in tables:
             known = declared.get(f"{table.schema}.{table.name}".upper())
             if known is None:
@@ -170,8 +243,10 @@ class TableMap:
             entry = self._entry(table)
             shown = {column.name for column in shown_columns(table, options)} - set(entry.mask)
             names = {name: entry.columns.get(name, name) for name in shown}
-            found[".".join(self.name(table)).upper()] = known.renamed(names.get, f"{table.schema}.{table.name}")
-        return found
+            renamed[".".join(self.name(table)).upper()] = known.renamed(
+                names.get, f"{table.schema}.{table.name}"
+            )
+        return renamed
 
     def _entry(self, table: Table) -> TableMapping:
         return self.tables.get(f"{table.schema}.{table.name}", _AS_IT_IS)
@@ -185,82 +260,112 @@ def plain(options: RenderOptions) -> RenderOptions:
     return replace(options, columns=(), exclude_columns=())
 
 
-def parse_mapping(text: str, tables: Sequence[Table], profile: Profile, options: RenderOptions, key: bytes | None) -> TableMap:
-    """The mapping in ``text``, checked against all forms of the log's tables. SqlgenError (LR1011) names everything that is wrong with it;
-    ``key`` is None where none is given."""
+def parse_mapping(
+    text: str, tables: Sequence[Table], profile: Profile, options: RenderOptions, key: bytes | None
+) -> TableMap:
+    """The mapping in ``text``, checked against all forms of the log's tables. SqlgenError (LR1011)
+    names everything that is wrong with it; ``key`` is None where none is given."""
     try:
-        found = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SqlgenError("LR1011", f"the mapping is not TOML: {error}") from None
     problems: list[str] = []
-    made = _made(found, tables, problems)
-    problems += _type_problems(made, profile)
-    masks = [f"{name}.{column}" for name, entry in made.tables.items() for column in entry.mask]
+    mapping = _mapping_of(document, tables, problems)
+    problems += _type_problems(mapping, profile)
+    masks = [f"{name}.{column}" for name, entry in mapping.tables.items() for column in entry.mask]
     if masks and key is None:
-        problems.append(f"{masks[0]} is masked, and there is no key; expected one (--mask-key-file)")
-    made = replace(made, key=key if masks and key else b"")
+        problems.append(
+            f"{masks[0]} is masked, and there is no key; expected one (--mask-key-file)"
+        )
+    mapping = replace(mapping, key=key if masks and key else b"")
     if not problems:
-        problems += _name_problems(made, tables, profile, options)
+        problems += _name_problems(mapping, tables, profile, options)
     if problems:
         more = f" ({len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
-        raise SqlgenError("LR1011", "the mapping cannot be used: " + "; ".join(problems[:_SHOWN]) + more, "Nothing was written")
-    return made
+        raise SqlgenError(
+            "LR1011",
+            "the mapping cannot be used: " + "; ".join(problems[:_SHOWN]) + more,
+            "Nothing was written",
+        )
+    return mapping
 
 
-def _made(found: Mapping[str, Any], tables: Sequence[Table], problems: list[str]) -> TableMap:
-    problems += [f"found [{name}]; expected one of: {', '.join(sorted(_TOP))}" for name in found.keys() - _TOP]
+def _mapping_of(
+    document: Mapping[str, Any], tables: Sequence[Table], problems: list[str]
+) -> TableMap:
+    problems += [
+        f"found [{name}]; expected one of: {', '.join(sorted(_TOP))}"
+        for name in document.keys() - _TOP
+    ]
     versions: dict[str, list[Table]] = {}
     for table in tables:
         versions.setdefault(f"{table.schema}.{table.name}", []).append(table)
     owners = {table.schema.upper() for table in tables}
     schemas = {}
-    for name, value in _section(found, "schemas", problems).items():
+    for name, value in _section(document, "schemas", problems).items():
         if name.upper() not in owners:
-            problems.append(f"schemas.{name}: the log has no such schema; expected one of: {', '.join(sorted(owners))}")
+            problems.append(
+                f"schemas.{name}: the log has no such schema; expected one of:"
+                f" {', '.join(sorted(owners))}"
+            )
         elif not isinstance(value, str) or not value or "." in value:
             problems.append(f"schemas.{name}: found {value!r}; expected a name")
         elif name.upper() in schemas:
-            problems.append(f"schemas.{name}: found it twice; expected each schema once, in whatever case")
+            problems.append(
+                f"schemas.{name}: found it twice; expected each schema once, in whatever case"
+            )
         else:
             schemas[name.upper()] = value
     entries = {}
-    for name, value in _section(found, "tables", problems).items():
+    for name, value in _section(document, "tables", problems).items():
         source = _known(name, versions)
         if source is None:
-            problems.append(f"tables.{name}: the log has no such table; expected one of: {', '.join(sorted(versions)[:_SHOWN])}")
+            problems.append(
+                f"tables.{name}: the log has no such table; expected one of:"
+                f" {', '.join(sorted(versions)[:_SHOWN])}"
+            )
         elif not isinstance(value, dict):
             problems.append(f"tables.{name}: found {value!r}; expected a table of entries")
         elif source in entries:
-            problems.append(f"tables.{name}: found {source} twice; expected each table once, in whatever case")
+            problems.append(
+                f"tables.{name}: found {source} twice; expected each table once, in whatever case"
+            )
         else:
             entries[source] = _entry_of(f"tables.{name}", value, versions[source], problems)
     return TableMap(schemas, entries)
 
 
 def _known(name: str, names: Iterable[str]) -> str | None:
-    """The one of ``names`` that is meant: the same, or the only one that differs in case; None when there is none."""
+    """The one of ``names`` that is meant: the same, or the only one that differs in case; None when
+    there is none."""
     same = [known for known in names if known.upper() == name.upper()]
     return name if name in same else same[0] if len(same) == 1 else None
 
 
-def _section(found: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
-    section = found.get(name, {})
+def _section(document: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
+    section = document.get(name, {})
     if isinstance(section, dict):
         return section
     problems.append(f"{name}: found {section!r}; expected a table")
     return {}
 
 
-def _entry_of(place: str, value: Mapping[str, Any], versions: Sequence[Table], problems: list[str]) -> TableMapping:
+def _entry_of(
+    place: str, value: Mapping[str, Any], versions: Sequence[Table], problems: list[str]
+) -> TableMapping:
     columns: dict[str, list[Column]] = {}
     for table in versions:
         for column in table.columns:
             columns.setdefault(column.name, []).append(column)
-    problems += [f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}" for name in value.keys() - _ENTRIES]
+    problems += [
+        f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}"
+        for name in value.keys() - _ENTRIES
+    ]
     for name, kind in _ENTRIES.items():
         if name in value and not isinstance(value[name], kind):
             problems.append(
-                f"{place}.{name}: found {value[name]!r}; expected a {'text' if kind is str else 'list' if kind is list else 'table'}"
+                f"{place}.{name}: found {value[name]!r}; expected a"
+                f" {'text' if kind is str else 'list' if kind is list else 'table'}"
             )
             return TableMapping()
     if "name" in value and (not all(value["name"].split(".")) or value["name"].count(".") > 1):
@@ -270,7 +375,9 @@ def _entry_of(place: str, value: Mapping[str, Any], versions: Sequence[Table], p
         own[name] = _own_columns(f"{place}.{name}", value.get(name, ()), columns, problems)
     for name in ("columns", "types"):
         problems += [
-            f"{place}.{name}.{c}: found {v!r}; expected a text" for c, v in value.get(name, {}).items() if not isinstance(v, str) or not v
+            f"{place}.{name}.{c}: found {v!r}; expected a text"
+            for c, v in value.get(name, {}).items()
+            if not isinstance(v, str) or not v
         ]
     entry = TableMapping(
         value.get("name", ""),
@@ -281,45 +388,60 @@ def _entry_of(place: str, value: Mapping[str, Any], versions: Sequence[Table], p
     )
     for name in entry.mask:
         reasons = dict.fromkeys(filter(None, map(cannot_mask, columns[name])))
-        problems += [f"{place}.mask: {name} cannot be masked: {reason}; expected it under exclude" for reason in reasons]
+        problems += [
+            f"{place}.mask: {name} cannot be masked: {reason}; expected it under exclude"
+            for reason in reasons
+        ]
         kinds = sorted({mask_kind(column) for column in columns[name]})
         if not reasons and len(kinds) > 1:
             problems.append(
-                f"{place}.mask: {name} has several types in this log ({', '.join(kinds)}), so that a value would get several masks; expected it "
-                "under exclude, or the table left out"
+                f"{place}.mask: {name} has several types in this log ({', '.join(kinds)}), so that"
+                " a value would get several masks; expected it under exclude, or the table"
+                " left out"
             )
     problems += [
-        f"{place}: {name} is masked and has a type of its own; expected one of these" for name in entry.mask if name in entry.types
+        f"{place}: {name} is masked and has a type of its own; expected one of these"
+        for name in entry.mask
+        if name in entry.types
     ]
     return entry
 
 
-def _own_columns(place: str, said: Iterable[Any], columns: Iterable[str], problems: list[str]) -> dict[str, str]:
+def _own_columns(
+    place: str, said: Iterable[Any], columns: Iterable[str], problems: list[str]
+) -> dict[str, str]:
     """The log's names of the columns that a part of the file names -> as they are said there."""
-    found: dict[str, str] = {}
+    own_names: dict[str, str] = {}
     for name in said:
         known = _known(name, columns) if isinstance(name, str) else None
         if known is None:
-            problems.append(f"{place}: {name!r} is no column; expected one of: {', '.join(columns)}")
-        elif known in found:
-            problems.append(f"{place}: found {known} twice; expected each column once, in whatever case")
+            problems.append(
+                f"{place}: {name!r} is no column; expected one of: {', '.join(columns)}"
+            )
+        elif known in own_names:
+            problems.append(
+                f"{place}: found {known} twice; expected each column once, in whatever case"
+            )
         else:
-            found[known] = name
-    return found
+            own_names[known] = name
+    return own_names
 
 
-def _type_problems(made: TableMap, profile: Profile) -> Iterator[str]:
-    for table, entry in made.tables.items():
+def _type_problems(mapping: TableMap, profile: Profile) -> Iterator[str]:
+    for table, entry in mapping.tables.items():
         for column, kind in entry.types.items():
             if not _is_type(kind, profile):
-                yield f"tables.{table}.types.{column}: found {kind!r}; expected a type of {profile.name}"
+                yield (
+                    f"tables.{table}.types.{column}: found {kind!r}; expected a type of"
+                    f" {profile.name}"
+                )
 
 
 def _is_type(kind: str, profile: Profile) -> bool:
     """Whether a text is a type of the dialect, and nothing more."""
     try:
         tree = sqlglot.parse_one(f"CREATE TABLE t (c {kind})", read=profile.sqlglot)
-    except SqlglotError:
+    except errors.SqlglotError:
         return False
     if (
         not isinstance(tree, exp.Create)
@@ -329,29 +451,42 @@ def _is_type(kind: str, profile: Profile) -> bool:
     ):
         return False
     column = tree.this.expressions[0]
-    return isinstance(column, exp.ColumnDef) and isinstance(column.kind, exp.DataType) and not column.args.get("constraints")
+    return (
+        isinstance(column, exp.ColumnDef)
+        and isinstance(column.kind, exp.DataType)
+        and not column.args.get("constraints")
+    )
 
 
-def _name_problems(made: TableMap, tables: Sequence[Table], profile: Profile, options: RenderOptions) -> Iterator[str]:
+def _name_problems(
+    mapping: TableMap, tables: Sequence[Table], profile: Profile, options: RenderOptions
+) -> Iterator[str]:
     """What is wrong with the names and keys that come out."""
-    hidden = replace(options, exclude_columns=(*options.exclude_columns, *made.excluded()))
+    hidden = replace(options, exclude_columns=(*options.exclude_columns, *mapping.excluded()))
     try:
-        made_of = [(table, made.table(table, hidden)) for table in tables]
-        latest = {f"{table.schema}.{table.name}": made for table, made in made_of}
+        renamed = [(table, mapping.table(table, hidden)) for table in tables]
+        latest = {f"{table.schema}.{table.name}": target for table, target in renamed}
         check_collisions(list(latest.values()), profile, options.names)
     except SqlgenError as error:
         yield error.message
         return
     seen: dict[tuple[str, str], str] = {}
     for name, table in latest.items():
-        spelled = (table.schema.lower(), table.name.lower()) if options.names == "lower" else (table.schema, table.name)
+        spelled = (
+            (table.schema.lower(), table.name.lower())
+            if options.names == "lower"
+            else (table.schema, table.name)
+        )
         if (other := seen.setdefault(spelled, name)) != name:
             yield f"{other} and {name} both become {'.'.join(spelled)}"
-    told: set[str] = set()
-    for table, target in made_of:
+    collisions: set[str] = set()
+    for table, target in renamed:
         columns: dict[str, str] = {}
         for source, column in zip(shown_columns(table, hidden), target.columns, strict=True):
             spelled_column = target_name(column.name, profile, options.names)
             if (first := columns.setdefault(spelled_column, source.name)) != source.name:
-                told.add(f"{table.schema}.{table.name}: the columns {first} and {source.name} both become {spelled_column!r}")
-    yield from sorted(told)
+                collisions.add(
+                    f"{table.schema}.{table.name}: the columns {first} and {source.name} both"
+                    f" become {spelled_column!r}"
+                )
+    yield from sorted(collisions)

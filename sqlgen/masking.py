@@ -1,7 +1,9 @@
-"""Masking: values replaced so that nobody can read them back without the key, and so that rows that belong together still do.
+"""Masking: values replaced so that nobody can read them back without the key, and so that rows that
+belong together still do.
 
-The same value of the same kind becomes the same mask in every column: numbers of one type, text, bytes. Whole numbers are permuted within their
-type, so that different values stay different; text and bytes become a keyed digest of 80 bits. NULL stays NULL.
+The same value of the same kind becomes the same mask in every column: numbers of one type, text,
+bytes. Whole numbers are permuted within their type, so that different values stay different; text
+and bytes become a keyed digest of 80 bits. NULL stays NULL.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ _SHORTEST_SECRET = 16
 
 
 def mask_key(secret: bytes) -> bytes:
-    """The key that a secret makes. SqlgenError (LR1011) for one that is too short to be a secret."""
+    """The key that a secret makes. SqlgenError (LR1011) for one that is too short to be a
+    secret."""
     if len(secret.strip()) < _SHORTEST_SECRET:
         raise SqlgenError(
             "LR1011",
@@ -38,34 +41,52 @@ def mask_key(secret: bytes) -> bytes:
 def cannot_mask(column: Column) -> str:
     """Why a column cannot be masked; '' when it can."""
     if column.type in _TEXT:
-        return "" if column.length >= TEXT_LENGTH else f"a mask has {TEXT_LENGTH} characters, and the column holds {column.length}"
+        return (
+            ""
+            if column.length >= TEXT_LENGTH
+            else f"a mask has {TEXT_LENGTH} characters, and the column holds {column.length}"
+        )
     if column.type in _BYTES:
-        return "" if column.length >= BYTES_LENGTH else f"a mask has {BYTES_LENGTH} bytes, and the column holds {column.length}"
+        return (
+            ""
+            if column.length >= BYTES_LENGTH
+            else f"a mask has {BYTES_LENGTH} bytes, and the column holds {column.length}"
+        )
     if column.type in _BITS or column.type is SqlType.DECIMAL:
         return ""
     return f"there is no mask for {column.type.value}"
 
 
 def mask_kind(column: Column) -> str:
-    """What a mask depends on beside the value and the key: columns of one kind have the same masks."""
+    """What a mask depends on beside the value and the key: columns of one kind have the same
+    masks."""
     if column.type in _TEXT:
         return "text"
     if column.type in _BYTES:
         return "bytes"
-    return f"DECIMAL({column.length},{column.scale})" if column.type is SqlType.DECIMAL else column.type.value
+    return (
+        f"DECIMAL({column.length},{column.scale})"
+        if column.type is SqlType.DECIMAL
+        else column.type.value
+    )
 
 
 def masked(values: pa.Array, column: Column, key: bytes) -> pa.Array:
-    """The masks of a column's values (value contract: :mod:`sqlgen.schema`); each distinct value is computed once."""
+    """The masks of a column's values (value contract: :mod:`sqlgen.schema`); each distinct value is
+    computed once."""
     encoded = values.dictionary_encode()
     mask = _mask_of(column, key)
-    return pa.array([mask(value) for value in encoded.dictionary.to_pylist()], values.type).take(encoded.indices)
+    return pa.array([mask(value) for value in encoded.dictionary.to_pylist()], values.type).take(
+        encoded.indices
+    )
 
 
 def _mask_of(column: Column, key: bytes) -> Callable[..., str | bytes | int]:
     if column.type in _TEXT:
         # blanks at the end do not count where Db2 compares text
-        return lambda text: base64.b32encode(_digest(text.rstrip(" ").encode(), key, b"text")).decode().lower()
+        return lambda text: (
+            base64.b32encode(_digest(text.rstrip(" ").encode(), key, b"text")).decode().lower()
+        )
     if column.type in _BYTES:
         return lambda data: _digest(data, key, b"bytes")
     if column.type is SqlType.DECIMAL:
@@ -82,20 +103,30 @@ def _digest(data: bytes, key: bytes, person: bytes) -> bytes:
 def _decimal(digits: str, column: Column, key: bytes) -> str:
     most = 10**column.length - 1
     number = int(digits.replace(".", ""))
-    found = permuted(number + most, 2 * most + 1, key, f"{column.length},{column.scale}".encode()) - most
-    text = f"{abs(found):0{column.scale + 1}d}"
-    sign = "-" if found < 0 else ""
-    return f"{sign}{text[: len(text) - column.scale]}.{text[len(text) - column.scale :]}" if column.scale else sign + text
+    masked = (
+        permuted(number + most, 2 * most + 1, key, f"{column.length},{column.scale}".encode())
+        - most
+    )
+    text = f"{abs(masked):0{column.scale + 1}d}"
+    sign = "-" if masked < 0 else ""
+    return (
+        f"{sign}{text[: len(text) - column.scale]}.{text[len(text) - column.scale :]}"
+        if column.scale
+        else sign + text
+    )
 
 
 def permuted(number: int, size: int, key: bytes, person: bytes) -> int:
-    """A keyed permutation of the numbers below ``size``: a Feistel network over the next even number of bits, repeated until within."""
+    """A keyed permutation of the numbers below ``size``: a Feistel network over the next even
+    number of bits, repeated until within."""
     half = ((size - 1).bit_length() + 1) // 2
     low = (1 << half) - 1
     while True:
         left, right = number >> half, number & low
         for turn in range(_ROUNDS):
-            text = blake2b(b"%d:%d" % (turn, right), digest_size=16, key=key, person=person).hexdigest()
+            text = blake2b(
+                b"%d:%d" % (turn, right), digest_size=16, key=key, person=person
+            ).hexdigest()
             left, right = right, left ^ (int(text, 16) & low)
         number = left << half | right
         if number < size:

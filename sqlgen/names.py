@@ -6,34 +6,52 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
+from sqlgen.late import exp
 from sqlgen.schema import Table
 
 _PLAIN = {"lower": re.compile(r"[a-z_][a-z0-9_]*\Z"), "upper": re.compile(r"[A-Z][A-Z0-9_]*\Z")}
 
 
 def target_name(name: str, profile: Profile, names: str) -> str:
-    """The name in the target: folded as the dialect folds (``names="lower"``), or as it is (``"exact"``).
+    """The name in the target: folded as the dialect folds (``names="lower"``), or as it is
+    (``"exact"``).
 
     SqlgenError (LR3005) for an empty name, one with a control character, or one that is too long.
     """
-    spelled = name if names == "exact" else name.lower() if profile.fold == "lower" else name.upper()
+    spelled = (
+        name if names == "exact" else name.lower() if profile.fold == "lower" else name.upper()
+    )
     if not spelled or any(unicodedata.category(character) == "Cc" for character in spelled):
-        raise SqlgenError("LR3005", f"found the name {name!r}; expected at least one character and no control character")
-    size, unit = (len(spelled), "characters") if profile.name_characters else (len(spelled.encode()), "bytes")
+        raise SqlgenError(
+            "LR3005",
+            f"found the name {name!r}; expected at least one character and no control character",
+        )
+    size, unit = (
+        (len(spelled), "characters")
+        if profile.name_characters
+        else (len(spelled.encode()), "bytes")
+    )
     if size > profile.name_length:
         hint = "Leave the object out (--exclude-table, --exclude-columns)"
-        raise SqlgenError("LR3005", f"found the name {name!r} of {size} {unit}; {profile.name} takes {profile.name_length}", hint)
+        raise SqlgenError(
+            "LR3005",
+            f"found the name {name!r} of {size} {unit}; {profile.name} takes {profile.name_length}",
+            hint,
+        )
     return spelled
 
 
 def identifier(name: str, profile: Profile, names: str) -> exp.Identifier:
-    """The sqlglot identifier of a name, quoted always with ``names="exact"`` and else only where it must be."""
+    """The sqlglot identifier of a name, quoted always with ``names="exact"`` and else only where it
+    must be."""
     spelled = target_name(name, profile, names)
-    plain = names != "exact" and _PLAIN[profile.fold].match(spelled) is not None and spelled.lower() not in profile.reserved
+    plain = (
+        names != "exact"
+        and _PLAIN[profile.fold].match(spelled) is not None
+        and spelled.lower() not in profile.reserved
+    )
     return exp.Identifier(this=spelled, quoted=not plain)
 
 
@@ -44,17 +62,29 @@ def table_expression(table: Table, profile: Profile, names: str) -> exp.Table:
 
 
 def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> None:
-    """SqlgenError (LR3005) when two columns of a table, or two tables, become the same name in the target."""
+    """SqlgenError (LR3005) when two columns of a table, or two tables, become the same name in the
+    target."""
     seen: dict[tuple[str, str], tuple[str, str]] = {}
     for table in tables:
-        spelled = (target_name(table.schema, profile, names) if table.schema else "", target_name(table.name, profile, names))
+        spelled = (
+            target_name(table.schema, profile, names) if table.schema else "",
+            target_name(table.name, profile, names),
+        )
         source = (table.schema, table.name)
         if seen.setdefault(spelled, source) != source:
             both = f"{'.'.join(seen[spelled])} and {'.'.join(source)}"
-            raise SqlgenError("LR3005", f"found tables {both}, which both become {'.'.join(spelled)}", "Use --names exact")
+            raise SqlgenError(
+                "LR3005",
+                f"found tables {both}, which both become {'.'.join(spelled)}",
+                "Use --names exact",
+            )
         columns: dict[str, str] = {}
         for column in table.columns:
             name = target_name(column.name, profile, names)
             if columns.setdefault(name, column.name) != column.name:
                 both = f"{columns[name]!r} and {column.name!r} of {'.'.join(source)}"
-                raise SqlgenError("LR3005", f"found columns {both}, which both become {name!r}", "Use --names exact")
+                raise SqlgenError(
+                    "LR3005",
+                    f"found columns {both}, which both become {name!r}",
+                    "Use --names exact",
+                )

@@ -1,9 +1,11 @@
-"""``--where``: a predicate over the values of a change, checked before anything is read and handed on as DuckDB text.
+"""``--where``: a predicate over the values of a change, checked before anything is read and handed
+on as DuckDB text.
 
-``before.col`` and ``after.col`` name one image; a bare ``col`` is satisfied by either image, so a row that enters or leaves the set counts.
+``before.col`` and ``after.col`` name one image; a bare ``col`` is satisfied by either image, so a
+row that enters or leaves the set counts.
 
-Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole numbers divide to whole numbers. Timestamps are
-compared to the microsecond.
+Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole
+numbers divide to whole numbers. Timestamps are compared to the microsecond.
 """
 
 from __future__ import annotations
@@ -19,50 +21,93 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 
-#: What a predicate may be made of. Anything else (subqueries, other functions, statements) is rejected by name.
+#: What a predicate may be made of. Anything else (subqueries, other functions, statements) is
+#: rejected by name.
 _ALLOWED: tuple[type[exp.Expr], ...] = (
-    exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between,
-    exp.Like, exp.ILike, exp.Escape, exp.Is, exp.Null, exp.Boolean, exp.Literal, exp.HexString, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
-    exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce, exp.Upper, exp.Lower, exp.Abs, exp.Length,
+    exp.And, exp.Or, exp.Not, exp.Paren, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE,
+    exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between,
+    exp.Like, exp.ILike, exp.Escape, exp.Is, exp.Null, exp.Boolean, exp.Literal, exp.HexString,
+    exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
+    exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce,
+    exp.Upper, exp.Lower, exp.Abs, exp.Length,
     exp.Substring, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
 )  # fmt: skip
 
 #: Types a value may be cast to. DuckDB would fetch an extension from the network for some others.
 _CAST_TYPES = frozenset(
     {
-        exp.DType.BOOLEAN, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT, exp.DType.DECIMAL, exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.CHAR,
-        exp.DType.VARCHAR, exp.DType.TEXT, exp.DType.VARBINARY, exp.DType.DATE, exp.DType.TIME, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ,
+        exp.DType.BOOLEAN, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT, exp.DType.DECIMAL,
+        exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.CHAR,
+        exp.DType.VARCHAR, exp.DType.TEXT, exp.DType.VARBINARY, exp.DType.DATE, exp.DType.TIME,
+        exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ,
         exp.DType.INTERVAL,
     }
 )  # fmt: skip
-#: Digits of the widest decimal that DuckDB has; a value with more cannot be compared, which it says.
+#: Digits of the widest decimal that DuckDB has; a value with more cannot be compared, which it
+#: says.
 _MOST_DIGITS = 38
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between)
+_COMPARISONS = (
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.In,
+    exp.Between,
+)
 _WHOLE_TYPES = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _WHOLE_CASTS = frozenset({exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT})
-_WHOLE_IF_OPERANDS_ARE = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Abs)
+_WHOLE_IF_OPERANDS_ARE = (
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Mod,
+    exp.Div,
+    exp.IntDiv,
+    exp.Neg,
+    exp.Paren,
+    exp.Abs,
+)
 #: Whole strings, names and comments, or the opening of one that does not end.
-_OPENINGS = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|/\*.*?\*/|--[^\n]*|(?P<open>'|"|/\*)""", re.DOTALL)
-#: Deeper than any condition a person writes, and well within what the parser, the generator and DuckDB can stand.
+_OPENINGS = re.compile(
+    r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|/\*.*?\*/|--[^\n]*|(?P<open>'|"|/\*)""", re.DOTALL
+)
+#: Deeper than any condition a person writes, and well within what the parser, the generator and
+#: DuckDB can stand.
 _DEEPEST = 40
 
-_CASTS = {SqlType.DATE: "DATE", SqlType.TIME: "TIME", SqlType.TIMESTAMP: "TIMESTAMP", SqlType.TIMESTAMP_TZ: "TIMESTAMPTZ"}
-_HINT = "Write a condition on columns, for example: --where \"after.amount > 100 AND before.status = 'A'\""
+_CASTS = {
+    SqlType.DATE: "DATE",
+    SqlType.TIME: "TIME",
+    SqlType.TIMESTAMP: "TIMESTAMP",
+    SqlType.TIMESTAMP_TZ: "TIMESTAMPTZ",
+}
+_HINT = (
+    'Write a condition on columns, for example: --where "after.amount > 100 AND before.status ='
+    " 'A'\""
+)
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """A checked predicate. ``columns`` are the (image, upper-case name) pairs it reads; the image is before, after or '' for either."""
+    """A checked predicate. ``columns`` are the (image, upper-case name) pairs it reads; the image
+    is before, after or '' for either."""
 
     tree: exp.Expr
     columns: frozenset[tuple[str, str]]
 
     def applies_to(self, table: Table) -> bool:
         """Whether the table has every column the predicate names."""
-        return {name for _, name in self.columns} <= {column.name.upper() for column in table.columns}
+        return {name for _, name in self.columns} <= {
+            column.name.upper() for column in table.columns
+        }
 
     def duckdb_sql(self, table: Table, either: str) -> str:
-        """The predicate for DuckDB, with each column as ``"image.COLUMN"`` and bare ones taken from the image ``either``."""
+        """The predicate for DuckDB, with each column as ``"image.COLUMN"`` and bare ones taken from
+        the image ``either``."""
         types = {column.name.upper(): column for column in table.columns}
         tree = self.tree.copy()
         for division in [node for node in tree.find_all(exp.Div) if _is_whole(node, types)]:
@@ -73,7 +118,10 @@ class Predicate:
                 division.replace(whole)
         for comparison in tree.find_all(*_COMPARISONS):
             operands = list(_operands(comparison))
-            if any(isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.CHAR for node in operands):
+            if any(
+                isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.CHAR
+                for node in operands
+            ):
                 for node in operands:
                     if node.is_string:
                         node.set("this", node.name.rstrip(" "))
@@ -82,7 +130,9 @@ class Predicate:
             if not isinstance(node, exp.Column):
                 return node
             column = types[node.name.upper()]
-            named = exp.column(exp.to_identifier(f"{(node.table or either).lower()}.{column.name}", quoted=True))
+            named = exp.column(
+                exp.to_identifier(f"{(node.table or either).lower()}.{column.name}", quoted=True)
+            )
             return _typed(named, column)
 
         return tree.transform(place).sql(dialect="duckdb", comments=False)
@@ -91,7 +141,11 @@ class Predicate:
 def _operands(comparison: exp.Expr) -> Iterator[exp.Expr]:
     """What a comparison compares, out of its parentheses."""
     for node in comparison.iter_expressions():
-        yield from (part.unnest() for part in node.expressions) if isinstance(node, exp.Tuple) else [node.unnest()]
+        yield from (
+            (part.unnest() for part in node.expressions)
+            if isinstance(node, exp.Tuple)
+            else [node.unnest()]
+        )
 
 
 def _is_whole(node: exp.Expr, types: dict[str, Column]) -> bool:
@@ -109,7 +163,10 @@ def _is_whole(node: exp.Expr, types: dict[str, Column]) -> bool:
 
 def _typed(named: exp.Expr, column: Column) -> exp.Expr:
     if column.type is SqlType.DECIMAL:
-        return exp.cast(named, f"DECIMAL({min(max(column.length, column.scale, 1), _MOST_DIGITS)}, {column.scale})")
+        return exp.cast(
+            named,
+            f"DECIMAL({min(max(column.length, column.scale, 1), _MOST_DIGITS)}, {column.scale})",
+        )
     if column.type is SqlType.CHAR:
         return exp.Trim(this=named, expression=exp.Literal.string(" "), position="TRAILING")
     if column.type in _CASTS:
@@ -118,11 +175,13 @@ def _typed(named: exp.Expr, column: Column) -> exp.Expr:
 
 
 def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
-    """Parse and check a predicate. SqlgenError (LR1003) with line and column for what cannot be read or is not allowed, and when no table has its
-    columns."""
+    """Parse and check a predicate. SqlgenError (LR1003) with line and column for what cannot be
+    read or is not allowed, and when no table has its columns."""
     if not text:
         raise SqlgenError(
-            "LR1003", "--where cannot be read: an empty --where; expected a condition", "Is a variable of the shell not set? " + _HINT
+            "LR1003",
+            "--where cannot be read: an empty --where; expected a condition",
+            "Is a variable of the shell not set? " + _HINT,
         )
     tree = _parsed(text)
     _check_kinds(tree, text)
@@ -131,14 +190,27 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
     for node in tree.find_all(exp.Column):
         image = node.table.lower()
         if image not in ("", "before", "after") or node.args.get("db"):
-            raise SqlgenError("LR1003", f"--where names {_shown(node)}{_place(node, text)}; expected col, before.col or after.col", _HINT)
+            raise SqlgenError(
+                "LR1003",
+                f"--where names {_shown(node)}{_place(node, text)}; expected col, before.col or"
+                " after.col",
+                _HINT,
+            )
         if node.name.upper() not in known:
-            raise SqlgenError("LR1003", f"--where names column {node.name!r}{_place(node, text)}, which no table of the log has", _HINT)
+            raise SqlgenError(
+                "LR1003",
+                f"--where names column {node.name!r}{_place(node, text)}, which no table of the"
+                " log has",
+                _HINT,
+            )
         columns.add((image, node.name.upper()))
     predicate = Predicate(tree, frozenset(columns))
     if not columns or not any(predicate.applies_to(table) for table in tables):
         raise SqlgenError(
-            "LR1003", "--where names no column, or columns that no single table has together; expected columns of one table", _HINT
+            "LR1003",
+            "--where names no column, or columns that no single table has together; expected"
+            " columns of one table",
+            _HINT,
         )
     return predicate
 
@@ -150,17 +222,23 @@ def _parsed(text: str) -> exp.Expr:
         depth += 1 if bracket == "(" else -1
         deepest = max(deepest, depth)
     if deepest > _DEEPEST:
-        raise SqlgenError("LR1003", f"--where nests {deepest} deep; expected at most {_DEEPEST}", _HINT)
+        raise SqlgenError(
+            "LR1003", f"--where nests {deepest} deep; expected at most {_DEEPEST}", _HINT
+        )
     try:
         tree: exp.Expr = sqlglot.parse_one(text, into=exp.Condition, dialect="postgres")
         tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE)
         return tree
     except TokenError:
-        opened = next((found for found in _OPENINGS.finditer(text) if found["open"]), None)
-        where = f"{_at(text, opened.start())}: a {opened['open']} that is not closed" if opened else ""
+        opened = next((quote for quote in _OPENINGS.finditer(text) if quote["open"]), None)
+        where = (
+            f"{_at(text, opened.start())}: a {opened['open']} that is not closed" if opened else ""
+        )
         raise SqlgenError("LR1003", f"--where cannot be read{where}", _HINT) from None
     except ParseError as error:
-        raise SqlgenError("LR1003", f"--where cannot be read{_position(error)}: {_first_line(error)}", _HINT) from None
+        raise SqlgenError(
+            "LR1003", f"--where cannot be read{_position(error)}: {_first_line(error)}", _HINT
+        ) from None
     except RecursionError:
         raise SqlgenError("LR1003", "--where nests too deep to be read", _HINT) from None
 
@@ -170,10 +248,15 @@ def _check_kinds(tree: exp.Expr, text: str) -> None:
     for node in tree.walk():
         if not isinstance(node, _ALLOWED):
             found = f"--where uses {node.key.upper()} ({_shown(node)}){_place(node, text)}"
-            raise SqlgenError("LR1003", f"{found}, which is not allowed; expected conditions on columns", _HINT)
+            raise SqlgenError(
+                "LR1003", f"{found}, which is not allowed; expected conditions on columns", _HINT
+            )
         if isinstance(node, exp.DataType) and node.this not in _CAST_TYPES:
             raise SqlgenError(
-                "LR1003", f"--where casts to {_shown(node)}{_place(node.parent or node, text)}; expected a type of SQL", _HINT
+                "LR1003",
+                f"--where casts to {_shown(node)}{_place(node.parent or node, text)}; expected a"
+                " type of SQL",
+                _HINT,
             )
 
 
@@ -184,12 +267,19 @@ def _shown(node: exp.Expr) -> str:
 def _position(error: ParseError) -> str:
     for entry in error.errors:
         if entry.get("line"):
-            return f" at line {entry['line']}, column {max(1, entry['col'] - len(entry.get('highlight') or ' ') + 1)}"
+            return (
+                f" at line {entry['line']}, column"
+                f" {max(1, entry['col'] - len(entry.get('highlight') or ' ') + 1)}"
+            )
     return ""
 
 
 def _first_line(error: ParseError) -> str:
-    return str(error.errors[0]["description"]).split(" missing for ")[0] if error.errors else str(error).splitlines()[0]
+    return (
+        str(error.errors[0]["description"]).split(" missing for ")[0]
+        if error.errors
+        else str(error).splitlines()[0]
+    )
 
 
 def _at(text: str, offset: int) -> str:
@@ -198,7 +288,8 @@ def _at(text: str, offset: int) -> str:
 
 
 def _place(node: exp.Expr, text: str) -> str:
-    """`` at line L, column C`` of a node: the first of the token positions that sqlglot keeps below it."""
+    """`` at line L, column C`` of a node: the first of the token positions that sqlglot keeps below
+    it."""
     starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
     if starts:
         return _at(text, min(starts))

@@ -26,12 +26,15 @@ INVERSE = {Op.INSERT: Op.DELETE, Op.DELETE: Op.INSERT, Op.UPDATE: Op.UPDATE}
 class Rows:
     """``count`` changes of one ``table``, all of one ``op``.
 
-    ``before`` and ``after`` map a column name to an Arrow array of ``count`` values (value contract: :mod:`sqlgen.schema`). An insert
-    has only ``after``, a delete only ``before``. An update may carry fewer columns than the table has: a column that is *absent* was
-    not needed or not logged, which is not the same as NULL. ``changed`` (updates only) maps a column name to a boolean array: True where
-    before and after differ. Where it is False, the value of ``after`` (of ``before``, after :meth:`inverse`) in that row may be anything
-    unless the column is needed to find the row; a column missing from ``changed`` is unchanged in every row. ``whole`` (updates only) says of which
-    rows the image that a statement writes has every column's value; None: of none.
+    ``before`` and ``after`` map a column name to an Arrow array of ``count`` values (value
+    contract: :mod:`sqlgen.schema`). An insert has only ``after``, a delete only ``before``. An
+    update may carry fewer columns than the table has: a column that is *absent* was not needed or
+    not logged, which is not the same as NULL. ``changed`` (updates only) maps a column name to a
+    boolean array: True where before and after differ. Where it is False, the value of ``after`` (of
+    ``before``, after :meth:`inverse`) in that row may be anything unless the column is needed to
+    find the row; a column missing from ``changed`` is unchanged in every row. ``whole`` (updates
+    only) says of which rows the image that a statement writes has every column's value; None: of
+    none.
     """
 
     table: Table
@@ -43,5 +46,6 @@ class Rows:
     whole: pa.BooleanArray | None = None
 
     def inverse(self) -> Rows:
-        """The rows that take these back: insert and delete change places, an update's images do. ``inverse`` of ``inverse`` is the same."""
+        """The rows that take these back: insert and delete change places, an update's images do.
+        ``inverse`` of ``inverse`` is the same."""
         return replace(self, op=INVERSE[self.op], before=self.after, after=self.before)

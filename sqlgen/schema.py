@@ -1,16 +1,19 @@
-"""Tables and columns as the SQL side sees them, and the one table that says which Arrow type carries which SQL type.
+"""Tables and columns as the SQL side sees them, and the one table that says which Arrow type
+carries which SQL type.
 
 Value contract (every Arrow column that crosses from ``replay`` into ``sqlgen`` obeys it):
 
 * integers: ``int64``
-* decimals: ``string`` holding the canonical digits, ``-?d+(.d{scale})?`` with exactly ``scale`` digits after the point.
-  31 digits do not fit an ``int64``, Arrow prints small decimals as ``1.0E-7``, and a log's packed digits *are* text already.
+* decimals: ``string`` holding the canonical digits, ``-?d+(.d{scale})?`` with exactly ``scale``
+  digits after the point. 31 digits do not fit an ``int64``, Arrow prints small decimals as
+  ``1.0E-7``, and a log's packed digits *are* text already.
 * ``REAL``: ``float32``; ``DOUBLE``: ``float64``; ``BOOLEAN``: ``bool``
-* ``DECFLOAT``: ``string``, digits with an optional exponent, or ``NaN``, ``sNaN``, ``Infinity`` with an optional minus
+* ``DECFLOAT``: ``string``, digits with an optional exponent, or ``NaN``, ``sNaN``, ``Infinity``
+  with an optional minus
 * character types: ``string`` (UTF-8, never undecodable bytes); bit data: ``binary``
-* ``DATE`` ``YYYY-MM-DD``, ``TIME`` ``HH:MM:SS``, ``TIMESTAMP`` ``YYYY-MM-DD HH:MM:SS[.f{precision}]``,
-  ``TIMESTAMP_TZ`` the same with ``+HH:MM`` appended: all ``string``, because year 0001, 24:00:00 and 12 fraction digits do not
-  fit Arrow's or Python's date types.
+* ``DATE`` ``YYYY-MM-DD``, ``TIME`` ``HH:MM:SS``, ``TIMESTAMP`` ``YYYY-MM-DD
+  HH:MM:SS[.f{precision}]``, ``TIMESTAMP_TZ`` the same with ``+HH:MM`` appended: all ``string``,
+  because year 0001, 24:00:00 and 12 fraction digits do not fit Arrow's or Python's date types.
 """
 
 from __future__ import annotations
@@ -73,8 +76,9 @@ FLOATS = frozenset({SqlType.REAL, SqlType.DOUBLE})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. ``length`` is in the source's units (characters or bytes; fraction digits for timestamps), ``scale`` for DECIMAL. ``declared`` is
-    its type in the target's words, where a user says it."""
+    """One column. ``length`` is in the source's units (characters or bytes; fraction digits for
+    timestamps), ``scale`` for DECIMAL. ``declared`` is its type in the target's words, where a user
+    says it."""
 
     name: str
     type: SqlType
@@ -86,7 +90,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: names as the source spells them, columns in order, ``key`` the names of the identity columns (empty: no key)."""
+    """A table: names as the source spells them, columns in order, ``key`` the names of the identity
+    columns (empty: no key)."""
 
     schema: str
     name: str
@@ -94,7 +99,8 @@ class Table:
     key: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
-        """The column called ``name``; ``KeyError`` when there is none (callers pass names they took from this table)."""
+        """The column called ``name``; ``KeyError`` when there is none (callers pass names they took
+        from this table)."""
         for column in self.columns:
             if column.name == name:
                 return column

@@ -1,21 +1,20 @@
-"""The DDL script for the tables of a log: schemas, tables with their keys, further unique keys, foreign keys, and a note wherever the target's type
-is not the source's."""
+"""The DDL script for the tables of a log: schemas, tables with their keys, further unique keys,
+foreign keys, and a note wherever the target's type is not the source's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from sqlgen import ddl
 from sqlgen.constraints import Constraints, ForeignKey
-from sqlgen.ddl import Index, TypeNote
-from sqlgen.declared import Declared
-from sqlgen.declared import said as said_of
+from sqlgen.ddl import TableIndex, TypeNote
 from sqlgen.dialects import EXACT, Profile
+from sqlgen.late import exp
 from sqlgen.names import check_collisions, identifier, table_expression
 from sqlgen.schema import Table
+from sqlgen.schema_file import Declared, column_clauses
+from sqlgen.script import search_path
 
 #: Dialects that can add a foreign key to a table that is there.
 _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})
@@ -26,9 +25,12 @@ _NOTHING = Declared("")
 
 @dataclass(frozen=True)
 class SchemaScript:
-    """``tables``: lines that make schemas and tables with their keys; ``foreign_keys``: lines that add these, for when the rows are there; ``notes`` on
-    columns whose type is not exactly the source's; ``left_out``: what the dialect cannot say, in words; ``outside``: foreign keys of these tables to
-    others, in words; ``afterwards``: statements about identity columns for when the rows are there."""
+    """``tables``: lines that make schemas and tables with their keys; ``foreign_keys``: lines that
+    add these, for when the rows are there; ``notes`` on columns whose type is not exactly the
+    source's; ``left_out``: what the dialect cannot say, in words; ``outside``: foreign keys of
+    these tables to others, in words; ``afterwards``: statements about identity columns for when the
+    rows are there.
+    """
 
     tables: tuple[str, ...]
     foreign_keys: tuple[str, ...]
@@ -50,26 +52,36 @@ def schema_script(
     names: str = "lower",
     declared: Mapping[str, Declared] | None = None,
 ) -> SchemaScript:
-    """The script that makes ``tables``. Foreign keys come last, so that the order of the tables does not matter. ``declared``: what else is known of
-    tables, by OWNER.NAME in upper case.
+    """The script that makes ``tables``. Foreign keys come last, so that the order of the tables
+    does not matter. ``declared``: what else is known of tables, by OWNER.NAME in upper case.
 
-    SqlgenError (LR3003) for a column without a type in the target, LR3005 for names that collide there.
+    SqlgenError (LR3003) for a column without a type in the target, LR3005 for names that collide
+    there.
     """
     check_collisions(tables, profile, names)
-    lines = [f"-- logreplay ddl script for {profile.name}. Stop at the first error, for example: {profile.client}"]
+    lines = [
+        f"-- logreplay ddl script for {profile.name}. Stop at the first error, for example:"
+        f" {profile.client}"
+    ]
     lines += [f"-- {quirk}" for quirk in profile.quirks]
+    lines += search_path(profile)
     schemas = dict.fromkeys(table.schema for table in tables if table.schema)
-    lines += [statement for schema in schemas if (statement := ddl.create_schema(schema, profile, names))]
+    lines += [
+        statement for schema in schemas if (statement := ddl.create_schema(schema, profile, names))
+    ]
     notes: list[TypeNote] = []
     known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
     left_out: list[str] = []
     afterwards: list[str] = []
     for name, table in known.items():
-        more = said_of((declared or {}).get(name, _NOTHING), table, profile, names)
+        more = column_clauses((declared or {}).get(name, _NOTHING), table, profile, names)
         left_out += more.left_out
         afterwards += more.afterwards
         own = [note for note in ddl.type_notes(table, profile) if note.fidelity != EXACT]
-        lines += [f"-- {note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}" for note in own]
+        lines += [
+            f"-- {note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}"
+            for note in own
+        ]
         lines.append(ddl.create_table(table, profile, names, more.words, more.constraints))
         lines += _unique_keys(table, constraints.keys_of(name), profile, names)
         notes += own
@@ -86,39 +98,71 @@ def schema_script(
             left_out.append(said)
     further += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
     further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
-    return SchemaScript(tuple(lines), tuple(further), tuple(notes), tuple(left_out), tuple(outside), tuple(afterwards))
+    return SchemaScript(
+        tuple(lines),
+        tuple(further),
+        tuple(notes),
+        tuple(left_out),
+        tuple(outside),
+        tuple(afterwards),
+    )
 
 
 def count_check(table: Table, name: str, rows: int, profile: Profile, names: str) -> str:
-    """A query that gives one row, (name, found, expected), when the table does not have so many rows."""
+    """A query that gives one row, (name, found, expected), when the table does not have so many
+    rows."""
     count, wanted = exp.Count(this=exp.Star()), exp.Literal.number(rows)
-    shown = exp.alias_(exp.Literal.string(name), "name"), exp.alias_(count, "found"), exp.alias_(wanted, "expected")
-    query = exp.select(*shown).from_(table_expression(table, profile, names)).having(exp.NEQ(this=count.copy(), expression=wanted.copy()))
+    shown = (
+        exp.alias_(exp.Literal.string(name), "name"),
+        exp.alias_(count, "found"),
+        exp.alias_(wanted, "expected"),
+    )
+    query = (
+        exp.select(*shown)
+        .from_(table_expression(table, profile, names))
+        .having(exp.NEQ(this=count.copy(), expression=wanted.copy()))
+    )
     return query.sql(dialect=profile.sqlglot) + ";"
 
 
-def _unique_keys(table: Table, keys: Sequence[tuple[str, ...]], profile: Profile, names: str) -> Iterator[str]:
+def _unique_keys(
+    table: Table, keys: Sequence[tuple[str, ...]], profile: Profile, names: str
+) -> Iterator[str]:
     """Unique indexes for the keys that are not the table's own."""
     further = [key for key in keys if set(key) != set(table.key)]
     for number, key in enumerate(further, 1):
-        index = Index(f"{table.name}_U{number}", table, tuple((column, False) for column in key), unique=True)
+        index = TableIndex(
+            f"{table.name}_U{number}", table, tuple((column, False) for column in key), unique=True
+        )
         if statement := ddl.create_index(index, profile, names):
             yield statement
 
 
-def _foreign_key(foreign: ForeignKey, tables: dict[str, Table], profile: Profile, names: str) -> str:
+def _foreign_key(
+    foreign: ForeignKey, tables: dict[str, Table], profile: Profile, names: str
+) -> str:
     child, parent = tables[foreign.table], tables[foreign.parent]
 
     def identifiers(columns: Sequence[str]) -> list[exp.Identifier]:
         return [identifier(column, profile, names) for column in columns]
 
     options = (
-        [] if foreign.on_delete == "NO ACTION" or (profile.name == "tsql" and foreign.on_delete == "RESTRICT") else [foreign.on_delete]
+        []
+        if foreign.on_delete == "NO ACTION"
+        or (profile.name == "tsql" and foreign.on_delete == "RESTRICT")
+        else [foreign.on_delete]
     )
-    target = exp.Schema(this=table_expression(parent, profile, names), expressions=identifiers(foreign.parent_columns or parent.key))
+    target = exp.Schema(
+        this=table_expression(parent, profile, names),
+        expressions=identifiers(foreign.parent_columns or parent.key),
+    )
     reference = exp.Reference(this=target, options=[f"ON DELETE {option}" for option in options])
     key: exp.Expr = exp.ForeignKey(expressions=identifiers(foreign.columns), reference=reference)
     if foreign.name:
         key = exp.Constraint(this=identifier(foreign.name, profile, names), expressions=[key])
-    tree = exp.Alter(kind="TABLE", this=table_expression(child, profile, names), actions=[exp.AddConstraint(expressions=[key])])
+    tree = exp.Alter(
+        kind="TABLE",
+        this=table_expression(child, profile, names),
+        actions=[exp.AddConstraint(expressions=[key])],
+    )
     return tree.sql(dialect=profile.sqlglot) + ";"

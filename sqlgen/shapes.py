@@ -1,8 +1,10 @@
 """Rows -> calls of prepared statements, for a database that executes them by name.
 
-A statement is a row of elements: an assignment or a condition, each absent, with a value, or (a condition) with NULL. Rows whose elements are in
-the same states have one shape, which the database prepares once; a row then is ``EXECUTE shape(values)``. The values are the literals of
-:mod:`sqlgen.literals`, so what a value is does not depend on the way it travels. Names of shapes are digests of their text.
+A statement is a row of elements: an assignment or a condition, each absent, with a value, or (a
+condition) with NULL. Rows whose elements are in the same states have one shape, which the database
+prepares once; a row then is ``EXECUTE shape(values)``. The values are the literals of
+:mod:`sqlgen.literals`, so what a value is does not depend on the way it travels. Names of shapes
+are digests of their text.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
-from sqlgen.literals import Problem, literal_parts
+from sqlgen.literals import ValueProblem, literal_parts
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column
 from sqlgen.statements import (
@@ -41,17 +44,17 @@ from sqlgen.statements import (
 
 #: States of an element in a row.
 _ABSENT, _VALUE, _NULL = 0, 1, 2
-#: Rows of a batch that make a shape worth preparing, and shapes of a batch at most; other rows are statements in full.
+#: Rows of a batch that make a shape worth preparing, and shapes of a batch at most; other rows are
+#: statements in full.
 WORTH, _MOST = 8, 256
 _NAME = "lr_"
 _NAME_LENGTH = len(_NAME) + 16
 
-Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Shaped:
-    """As :class:`sqlgen.statements.Rendered`, and ``shapes``: name -> the statement to prepare under it, ``$1 …`` for values."""
+    """As :class:`sqlgen.statements.Rendered`, and ``shapes``: name -> the statement to prepare
+    under it, ``$1 …`` for values."""
 
     rendered: Rendered
     shapes: Mapping[str, str]
@@ -59,37 +62,46 @@ class Shaped:
 
 @dataclass
 class _Elements:
-    """The elements of some statements: texts by state (a slot for each value), states (None: a value in every row), and the values to hand over."""
+    """The elements of some statements: texts by state (a slot for each value), states (None: a
+    value in every row), and the values to hand over."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
-    states: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)
+    states: list[Codes | None] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ValueProblem] = field(default_factory=list)
 
     def fixed(self, text: str) -> None:
         """Text that stands in every statement."""
         self.texts.append((text, text))
         self.states.append(None)
 
-    def add(self, text: str, null: str, state: npt.NDArray[np.uint8] | None, literals: list[Any]) -> None:
-        """An element: ``literals`` (one array for each slot of ``text``) count where it has a value."""
+    def add(self, text: str, null: str, state: Codes | None, literals: list[Any]) -> None:
+        """An element: ``literals`` (one array for each slot of ``text``) count where it has a
+        value."""
         self.texts.append((text, null))
         self.states.append(state)
         for literal in literals:
             piece = pc.binary_join_element_wise(", ", literal, "")
-            self.values.append(piece if state is None else pc.if_else(pa.array(state == _VALUE), piece, ""))
+            self.values.append(
+                piece if state is None else pc.if_else(pa.array(state == _VALUE), piece, "")
+            )
 
 
-def render_shaped(rows: Rows, profile: Profile, options: RenderOptions, worth: int = WORTH) -> Shaped:
-    """The calls for ``rows``; what :func:`sqlgen.statements.render` would write is what they do. Shapes of fewer than ``worth`` rows of a larger
-    batch are not prepared; their rows are statements in full."""
+def render_shaped(
+    rows: Rows, profile: Profile, options: RenderOptions, worth: int = WORTH
+) -> Shaped:
+    """The calls for ``rows``; what :func:`sqlgen.statements.render` would write is what they do.
+    Shapes of fewer than ``worth`` rows of a larger batch are not prepared; their rows are
+    statements in full."""
     elements = _Elements()
     if rows.op is Op.INSERT:
         outcome = _insert(rows, elements, profile, options)
     else:
         outcome = _changed(rows, elements, profile, options)
     codes = _codes(elements.states, rows.count)
-    distinct, first, inverse, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    distinct, first, inverse, counts = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
     enough = counts >= min(worth, rows.count)
     if len(distinct) > _MOST:
         enough &= counts >= np.sort(counts)[-_MOST]
@@ -105,7 +117,9 @@ def render_shaped(rows: Rows, profile: Profile, options: RenderOptions, worth: i
     text = joined(["EXECUTE ", called, "(", *elements.values, ");"], rows.count)
     comma = len("EXECUTE (") + _NAME_LENGTH
     text = pc.binary_replace_slice(text, comma, comma + 2, "")
-    text = _in_full(rows, text, ~enough[inverse.reshape(-1)] & (outcome == EMITTED), profile, options)
+    text = _in_full(
+        rows, text, ~enough[inverse.reshape(-1)] & (outcome == EMITTED), profile, options
+    )
     if elements.problems:
         outcome[[problem.row for problem in elements.problems]] = PROBLEM
     if outcome.any():
@@ -113,7 +127,9 @@ def render_shaped(rows: Rows, profile: Profile, options: RenderOptions, worth: i
     return Shaped(Rendered(text, outcome, elements.problems), shapes)
 
 
-def _in_full(rows: Rows, text: pa.Array, rare: Mask, profile: Profile, options: RenderOptions) -> pa.Array:
+def _in_full(
+    rows: Rows, text: pa.Array, rare: RowMask, profile: Profile, options: RenderOptions
+) -> pa.Array:
     """Rows of rare shapes as statements in full."""
     if not rare.any():
         return text
@@ -122,12 +138,19 @@ def _in_full(rows: Rows, text: pa.Array, rare: Mask, profile: Profile, options: 
     def take(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
         return {name: values.take(chosen) for name, values in columns.items()}
 
-    few = replace(rows, count=len(chosen), before=take(rows.before), after=take(rows.after), changed=take(rows.changed))
+    few = replace(
+        rows,
+        count=len(chosen),
+        before=take(rows.before),
+        after=take(rows.after),
+        changed=take(rows.changed),
+    )
     return pc.replace_with_mask(text, pa.array(rare), render(few, profile, options).text)
 
 
-def _codes(states: list[npt.NDArray[np.uint8] | None], count: int) -> npt.NDArray[Any]:
-    """One value for each row that is the same where all states are: a number while two bits each fit one, else bytes."""
+def _codes(states: list[Codes | None], count: int) -> npt.NDArray[Any]:
+    """One value for each row that is the same where all states are: a number while two bits each
+    fit one, else bytes."""
     varying = [state for state in states if state is not None]
     if len(varying) > 32:
         return np.ascontiguousarray(np.stack(varying, axis=1)).view(f"V{len(varying)}").reshape(-1)
@@ -147,8 +170,10 @@ def _prepared(elements: _Elements, row: int) -> str:
     return first + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
 
 
-def _insert(rows: Rows, elements: _Elements, profile: Profile, options: RenderOptions) -> npt.NDArray[np.uint8]:
-    columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
+def _insert(rows: Rows, elements: _Elements, profile: Profile, options: RenderOptions) -> Codes:
+    columns = tuple(
+        column for column in shown_columns(rows.table, options) if column.name in rows.after
+    )
     pieces = insert_pieces(rows.table, columns, profile, options)
     elements.fixed(pieces[0])
     for column, piece in zip(columns, pieces[1:], strict=True):
@@ -159,7 +184,7 @@ def _insert(rows: Rows, elements: _Elements, profile: Profile, options: RenderOp
     return np.zeros(rows.count, np.uint8)
 
 
-def _changed(rows: Rows, elements: _Elements, profile: Profile, options: RenderOptions) -> npt.NDArray[np.uint8]:
+def _changed(rows: Rows, elements: _Elements, profile: Profile, options: RenderOptions) -> Codes:
     """The elements of updates and deletes; what becomes of each row."""
     found_by, shown = identity(rows.table, options), shown_columns(rows.table, options)
     head = heads(rows.table, rows.op, not rows.table.key, profile, options.names)
@@ -179,15 +204,28 @@ def _changed(rows: Rows, elements: _Elements, profile: Profile, options: RenderO
         for column in shown:
             mask = rows.changed.get(column.name)
             if mask is not None and column not in found_by:
-                _condition(rows, elements, column, " AND ", mask.to_numpy(zero_copy_only=False), profile, options)
+                _condition(
+                    rows,
+                    elements,
+                    column,
+                    " AND ",
+                    mask.to_numpy(zero_copy_only=False),
+                    profile,
+                    options,
+                )
     elements.fixed(head.end)
     return outcome
 
 
 def _assigned(
-    rows: Rows, elements: _Elements, shown: tuple[Column, ...], profile: Profile, options: RenderOptions
-) -> npt.NDArray[np.uint8]:
-    """``col = value`` of what changed. The comma before the first one in a row belongs to another text than that before the others."""
+    rows: Rows,
+    elements: _Elements,
+    shown: tuple[Column, ...],
+    profile: Profile,
+    options: RenderOptions,
+) -> Codes:
+    """``col = value`` of what changed. The comma before the first one in a row belongs to another
+    text than that before the others."""
     named = np.zeros(rows.count, bool)
     for column in shown:
         mask = rows.changed.get(column.name)
@@ -206,15 +244,24 @@ def _assigned(
 
 
 def _condition(
-    rows: Rows, elements: _Elements, column: Column, lead: str, mask: Mask | None, profile: Profile, options: RenderOptions
+    rows: Rows,
+    elements: _Elements,
+    column: Column,
+    lead: str,
+    mask: RowMask | None,
+    profile: Profile,
+    options: RenderOptions,
 ) -> None:
-    """``col = value``, ``col IS NULL``, or for a float outside a key ``col BETWEEN``, in the rows of ``mask``."""
+    """``col = value``, ``col IS NULL``, or for a float outside a key ``col BETWEEN``, in the rows
+    of ``mask``."""
     values = rows.before[column.name]
     in_key = column.name in rows.table.key
     exactly = not in_key and column.type in profile.exact
     equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
-    elements.problems += value.problems if mask is None else only_rows(value.problems, pa.array(mask))
+    elements.problems += (
+        value.problems if mask is None else only_rows(value.problems, pa.array(mask))
+    )
     state = None
     if mask is not None or value.body.null_count:
         nulls = value.body.is_null().to_numpy(zero_copy_only=False)
@@ -224,9 +271,17 @@ def _condition(
     if column.type in FLOATS and not in_key:
         text = f"{lead}{between}{SLOT}{conjunction}{SLOT}"
         bounds = float_bounds(values, column, profile)
-        literals = [pc.binary_join_element_wise(value.opening, bound, value.closing, "") for bound in bounds]
+        literals = [
+            pc.binary_join_element_wise(value.opening, bound, value.closing, "") for bound in bounds
+        ]
     else:
-        after = profile.exact[column.type][1] if exactly else profile.floats[column.type].typed if column.type in FLOATS else ""
+        after = (
+            profile.exact[column.type].literal
+            if exactly
+            else profile.floats[column.type].typed
+            if column.type in FLOATS
+            else ""
+        )
         text, literals = f"{lead}{equals}{SLOT}", [value.joined()]
         if after:
             literals = [pc.binary_join_element_wise(literals[0], after, "")]

@@ -1,8 +1,9 @@
 """Rows -> statements, one for each row and in their order.
 
-sqlglot writes the skeleton of each shape once, with a NUL in every slot; the text between the NULs is the template. A batch is rendered by
-joining template pieces and literal columns in Arrow; no tree and no Python string per row. UPDATE sets only what changed: each column is a
-piece that is empty where it did not change, so rows need not be grouped by what changed.
+sqlglot writes the skeleton of each shape once, with a NUL in every slot; the text between the NULs
+is the template. A batch is rendered by joining template pieces and literal columns in Arrow; no
+tree and no Python string per row. UPDATE sets only what changed: each column is a piece that is
+empty where it did not change, so rows need not be grouped by what changed.
 """
 
 from __future__ import annotations
@@ -14,21 +15,24 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import ErrorLevel, exp
 
+from sqlgen.arrays import Codes, RowMask
+from sqlgen.choices import Names, WhereColumns
 from sqlgen.dialects import Profile
-from sqlgen.errors import SqlgenError
-from sqlgen.literals import Parts, Policy, Problem, float_text, literal_parts
+from sqlgen.dialects.row_checks import LABEL, CheckKind
+from sqlgen.errors import SqlgenError, settle_choices
+from sqlgen.late import errors, exp
+from sqlgen.literals import LiteralParts, Policy, ValueProblem, float_text, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
 
 #: Outcomes of a row.
 EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
-#: How far apart two floats may be and still count as the same in a WHERE, in units in the last place.
+#: How far apart two floats may be and still count as the same in a WHERE, in units in the last
+#: place.
 FLOAT_ULPS = 4
 
 SLOT = "\0"
@@ -36,17 +40,28 @@ SLOT = "\0"
 
 @dataclass(frozen=True)
 class RenderOptions:
-    """``names``: lower or exact; ``where_columns``: key, guard (key and the changed columns' values) or all; ``columns`` and
-    ``exclude_columns``: globs on column names or OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold; ``keep_identity``: inserts give
-    the values of columns that the target would number itself; ``upsert``: rows are put in place by :mod:`sqlgen.upsert`."""
+    """``names``: lower or exact; ``where_columns``: key, guard (key and the changed columns'
+    values) or all; ``columns`` and ``exclude_columns``: globs on column names or
+    OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold; ``keep_identity``: inserts give
+    the values of columns that the target would number itself; ``upsert``: rows are put in place by
+    :mod:`sqlgen.upsert`; ``exact_keys``: whether keys are compared character by character as well
+    (:attr:`sqlgen.dialects.Profile.exact`), None: as the dialect needs it where nobody knows the
+    columns' collations; ``assert_rows``: a statement that does not touch exactly one row
+    stops the script.
+    """
 
-    names: str = "lower"
-    where_columns: str = "key"
+    names: Names = Names.LOWER
+    where_columns: WhereColumns = WhereColumns.KEY
     columns: tuple[str, ...] = ()
     exclude_columns: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
     keep_identity: bool = False
     upsert: bool = False
+    exact_keys: bool | None = None
+    assert_rows: bool = False
+
+    def __post_init__(self) -> None:
+        settle_choices(self, names=Names, where_columns=WhereColumns)
 
     def describe(self) -> dict[str, Any]:
         """The options as JSON-able data."""
@@ -58,16 +73,19 @@ class RenderOptions:
             "char_padding": self.policy.char_padding,
             "midnight": self.policy.midnight,
             "empty_text": self.policy.empty_text,
+            **({} if self.policy.reals == "single" else {"reals": self.policy.reals}),
+            **({"assert": "rows"} if self.assert_rows else {}),
         }
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """``text`` one statement a row ('' where there is none), ``outcome`` one code a row, ``problems`` the values that could not be said."""
+    """``text`` one statement a row ('' where there is none), ``outcome`` one code a row,
+    ``problems`` the values that could not be said."""
 
     text: pa.StringArray
-    outcome: npt.NDArray[np.uint8]
-    problems: list[Problem]
+    outcome: Codes
+    problems: list[ValueProblem]
 
 
 @lru_cache(maxsize=4096)
@@ -76,16 +94,23 @@ def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
 
     def matches(column: Column, globs: tuple[str, ...]) -> bool:
         full = f"{table.schema}.{table.name}.{column.name}".upper()
-        return any(fnmatchcase(column.name.upper(), glob.upper()) or fnmatchcase(full, glob.upper()) for glob in globs)
+        return any(
+            fnmatchcase(column.name.upper(), glob.upper()) or fnmatchcase(full, glob.upper())
+            for glob in globs
+        )
 
     return tuple(
-        c for c in table.columns if (not options.columns or matches(c, options.columns)) and not matches(c, options.exclude_columns)
+        c
+        for c in table.columns
+        if (not options.columns or matches(c, options.columns))
+        and not matches(c, options.exclude_columns)
     )
 
 
 @lru_cache(maxsize=4096)
 def identity(table: Table, options: RenderOptions) -> tuple[Column, ...]:
-    """The columns that find a row: the key, or all shown columns where there is no key or ``where_columns`` says all.
+    """The columns that find a row: the key, or all shown columns where there is no key or
+    ``where_columns`` says all.
 
     SqlgenError (LR3006) when a key column is excluded, or nothing is left to find a row by.
     """
@@ -93,7 +118,10 @@ def identity(table: Table, options: RenderOptions) -> tuple[Column, ...]:
     missing = [name for name in table.key if name not in {column.name for column in shown}]
     if missing or not shown:
         what = f"key column {missing[0]}" if missing else "every column"
-        message = f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to stay"
+        message = (
+            f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to"
+            " stay"
+        )
         raise SqlgenError("LR3006", message, "Change --columns or --exclude-columns")
     if not table.key or options.where_columns == "all":
         return shown
@@ -111,8 +139,17 @@ def columns_needed(table: Table, op: Op, options: RenderOptions) -> tuple[list[s
     return (shown if options.where_columns == "guard" else found_by), shown
 
 
+def checked_when_rendered(profile: Profile, options: RenderOptions) -> bool:
+    """Whether rendering writes the check of a statement too (else :mod:`sqlgen.row_checks` does,
+    when statements are in order)."""
+    check = profile.row_check
+    kinds = (CheckKind.BEFORE, CheckKind.AROUND)
+    return options.assert_rows and check is not None and check.kind in kinds
+
+
 def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
-    """The statements of ``rows``. WHERE is always made from ``rows.before``, SET and VALUES from ``rows.after``."""
+    """The statements of ``rows``. WHERE is always made from ``rows.before``, SET and VALUES from
+    ``rows.after``."""
     if rows.op is Op.INSERT:
         return _inserts(rows, profile, options)
     if rows.op is Op.DELETE:
@@ -122,28 +159,49 @@ def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 
 def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
     """For each row a query for what the table holds under the identity of ``rows.before``."""
-    query = exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
+    query = (
+        exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
+    )
+    begin, end = sql_of(query, profile).split(SLOT)
+    condition = _conditions(rows, identity(rows.table, options), profile, options, [])
+    return joined([begin, *condition, end], rows.count)
+
+
+def counting_queries(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
+    """For each row a query (without ``;``) for how many rows the table holds under the identity of
+    ``rows.before``."""
+    query = (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(table_expression(rows.table, profile, options.names))
+        .where(_slot())
+    )
     begin, end = sql_of(query, profile).split(SLOT)
     condition = _conditions(rows, identity(rows.table, options), profile, options, [])
     return joined([begin, *condition, end], rows.count)
 
 
 def truncate_statement(table: Table, profile: Profile, names: str) -> str:
-    """Empties a table at once; row by row where TRUNCATE could not be rolled back with its unit of recovery."""
+    """Empties a table at once; row by row where TRUNCATE could not be rolled back with its unit of
+    recovery."""
     if not profile.truncate:
         return delete_all_statement(table, profile, names)
-    return sql_of(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile) + ";"
+    return (
+        sql_of(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile)
+        + ";"
+    )
 
 
 def delete_all_statement(table: Table, profile: Profile, names: str) -> str:
     """Deletes every row of a table."""
     where = exp.Where(this=exp.Var(this=profile.delete_all)) if profile.delete_all else None
-    return sql_of(exp.Delete(this=table_expression(table, profile, names), where=where), profile) + ";"
+    return (
+        sql_of(exp.Delete(this=table_expression(table, profile, names), where=where), profile) + ";"
+    )
 
 
 def sql_of(tree: exp.Expression, profile: Profile) -> str:
     """The text of a tree; what the dialect cannot say is an error."""
-    return tree.sql(dialect=profile.sqlglot, unsupported_level=ErrorLevel.RAISE)
+    return tree.sql(dialect=profile.sqlglot, unsupported_level=errors.ErrorLevel.RAISE)
 
 
 def _slot() -> exp.Var:
@@ -151,11 +209,19 @@ def _slot() -> exp.Var:
 
 
 @lru_cache(maxsize=4096)
-def insert_pieces(table: Table, columns: tuple[Column, ...], profile: Profile, options: RenderOptions) -> tuple[str, ...]:
+def insert_pieces(
+    table: Table, columns: tuple[Column, ...], profile: Profile, options: RenderOptions
+) -> tuple[str, ...]:
     """The text of an INSERT before, between and after its values."""
     names = options.names
-    into = exp.Schema(this=table_expression(table, profile, names), expressions=[identifier(c.name, profile, names) for c in columns])
-    tree = exp.Insert(this=into, expression=exp.Values(expressions=[exp.Tuple(expressions=[_slot() for _ in columns])]))
+    into = exp.Schema(
+        this=table_expression(table, profile, names),
+        expressions=[identifier(c.name, profile, names) for c in columns],
+    )
+    tree = exp.Insert(
+        this=into,
+        expression=exp.Values(expressions=[exp.Tuple(expressions=[_slot() for _ in columns])]),
+    )
     first, *others = (sql_of(tree, profile) + ";").split(SLOT)
     if options.keep_identity:  # sqlglot has no node for it
         first = first.removesuffix("VALUES (") + "OVERRIDING SYSTEM VALUE VALUES ("
@@ -172,7 +238,8 @@ class Head:
 
 @lru_cache(maxsize=4096)
 def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> Head:
-    """``begin`` up to the SET list of an update (or the conditions of a delete) and ``end`` after the conditions.
+    """``begin`` up to the SET list of an update (or the conditions of a delete) and ``end`` after
+    the conditions.
 
     ``one_row``: the statement takes one row only, for tables whose rows may be there twice.
     """
@@ -180,17 +247,27 @@ def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> 
     condition: exp.Expr = _slot()
     first: dict[str, exp.Expr] = {}
     if one_row and profile.one_row.kind in ("locator", "function"):
-        columns: list[exp.Expr] = [exp.column(name) for name in (profile.one_row.part, profile.one_row.name) if name]
+        columns: list[exp.Expr] = [
+            exp.column(name) for name in (profile.one_row.part, profile.one_row.name) if name
+        ]
         chosen_from = target.copy()
         if profile.one_row.kind == "function":
             target = exp.alias_(target, "one", table=True)
             columns = [exp.Anonymous(this=profile.one_row.name, expressions=[exp.column("one")])]
             chosen_from = target.copy()
-        chosen = exp.select(*(column.copy() for column in columns)).from_(chosen_from).where(_slot()).limit(1)
+        chosen = (
+            exp.select(*(column.copy() for column in columns))
+            .from_(chosen_from)
+            .where(_slot())
+            .limit(1)
+        )
         locator = exp.Tuple(expressions=columns) if len(columns) > 1 else columns[0]
         condition = exp.EQ(this=locator, expression=exp.Subquery(this=chosen))
     elif one_row and profile.one_row.kind == "rownum":
-        condition = exp.And(this=condition, expression=exp.EQ(this=exp.Var(this="ROWNUM"), expression=exp.Literal.number(1)))
+        condition = exp.And(
+            this=condition,
+            expression=exp.EQ(this=exp.Var(this="ROWNUM"), expression=exp.Literal.number(1)),
+        )
     elif one_row and profile.one_row.kind == "limit":
         first["limit"] = exp.Limit(expression=exp.Literal.number(1))
     where = exp.Where(this=condition)
@@ -203,6 +280,36 @@ def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> 
     return Head(begin + SLOT + between, after + ";")
 
 
+def _head(rows: Rows, op: Op, profile: Profile, options: RenderOptions) -> Head:
+    """What goes around a statement, its check too where the dialect has that around it."""
+    head = heads(rows.table, op, not rows.table.key, profile, options.names)
+    check = profile.row_check
+    if not options.assert_rows or check is None or check.kind is not CheckKind.AROUND:
+        return head
+    begin = check.check.replace("{label}", LABEL) + head.begin
+    return Head(begin, head.end.removesuffix(";") + check.closing)
+
+
+def _counted(
+    text: pa.Array, condition: list[Any], rows: Rows, profile: Profile, options: RenderOptions
+) -> pa.Array:
+    """Statements, each after a query that stops the script where another number of rows than one
+    satisfies its conditions, where the dialect checks that way. (Of a table without a key a
+    statement takes one of the rows that do.)"""
+    check = profile.row_check
+    if not options.assert_rows or check is None or check.kind is not CheckKind.BEFORE:
+        return text
+    what = exp.Var(this=check.check.replace("{label}", LABEL))
+    query = exp.select(what).from_(table_expression(rows.table, profile, options.names))
+    query = query.where(_slot())
+    if check.locks:
+        found = query.select(exp.Literal.number(1), append=False).lock().subquery("found")
+        query = exp.select(what).from_(found)
+    begin, end = sql_of(query, profile).split(SLOT)
+    wrong = "<> 1" if rows.table.key else "< 1"
+    return joined([begin, *condition, f"{end} HAVING COUNT(*) {wrong};\n", text], rows.count)
+
+
 def _top(text: str, one_row: bool, profile: Profile) -> str:
     """``UPDATE TOP (1)``, which sqlglot has no tree for."""
     if not one_row or profile.one_row.kind != "top":
@@ -212,33 +319,45 @@ def _top(text: str, one_row: bool, profile: Profile) -> str:
 
 
 @lru_cache(maxsize=16384)
-def column_pieces(column: Column, profile: Profile, names: str, exactly: bool = False) -> tuple[str, str, str, str]:
-    """``col = ``, ``col IS NULL``, ``col BETWEEN ``, `` AND `` of a column. ``exactly``: what the dialect needs before ``=`` so that only the
-    very same text is equal."""
+def column_pieces(
+    column: Column, profile: Profile, names: str, exactly: bool = False
+) -> tuple[str, str, str, str]:
+    """``col = ``, ``col IS NULL``, ``col BETWEEN ``, `` AND `` of a column. ``exactly``: with what
+    the dialect needs around the column so that only the very same text is equal."""
     name = exp.Column(this=identifier(column.name, profile, names))
     equals = sql_of(exp.EQ(this=name, expression=_slot()), profile).split(SLOT)[0]
     if exactly:
-        spelled = sql_of(name, profile)
-        equals = spelled + profile.exact.get(column.type, ("", ""))[0] + equals.removeprefix(spelled)
+        spelled, around = sql_of(name, profile), profile.exact[column.type]
+        equals = around.before + spelled + around.after + equals.removeprefix(spelled)
     null = sql_of(exp.Is(this=name.copy(), expression=exp.Null()), profile)
     between = sql_of(exp.Between(this=name.copy(), low=_slot(), high=_slot()), profile).split(SLOT)
     return equals, null, between[0], between[1]
 
 
-def _no_single_row(rows: Rows, profile: Profile) -> list[Problem]:
-    """Every row of a table without key is a problem where the dialect cannot take one of several equal rows."""
+def exact_beside(column: Column, profile: Profile, options: RenderOptions) -> bool:
+    """Whether a column of the key is compared character by character beside its ``=``, which is
+    there for the index."""
+    asked = profile.exact_keys if options.exact_keys is None else options.exact_keys
+    return asked and column.type in profile.exact
+
+
+def _no_single_row(rows: Rows, profile: Profile) -> list[ValueProblem]:
+    """Every row of a table without key is a problem where the dialect cannot take one of several
+    equal rows."""
     if rows.table.key or profile.one_row.kind:
         return []
     found = f"a row of {rows.table.schema}.{rows.table.name}, which has no key"
     expected = f"a key: {profile.name} has no way to change one of several equal rows"
     hint = "Leave the table out (--exclude-table), or give it a unique index"
-    return [Problem(row, "", found, expected, hint, "LR3003") for row in range(rows.count)]
+    return [ValueProblem(row, "", found, expected, hint, "LR3003") for row in range(rows.count)]
 
 
 def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
-    columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
+    columns = tuple(
+        column for column in shown_columns(rows.table, options) if column.name in rows.after
+    )
     pieces = insert_pieces(rows.table, columns, profile, options)
-    problems: list[Problem] = []
+    problems: list[ValueProblem] = []
     parts: list[Any] = [pieces[0]]
     for column, piece in zip(columns, pieces[1:], strict=True):
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
@@ -249,19 +368,19 @@ def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 
 def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     found_by = identity(rows.table, options)
-    one_row = not rows.table.key
-    head = heads(rows.table, Op.DELETE, one_row, profile, options.names)
+    head = _head(rows, Op.DELETE, profile, options)
     if options.where_columns == "guard" and rows.table.key:
         found_by = shown_columns(rows.table, options)
     problems = _no_single_row(rows, profile)
-    condition = _conditions(rows, found_by, profile, options, problems)
-    return finish(joined([head.begin, *condition, head.end], rows.count), np.zeros(rows.count, np.uint8), problems)
+    condition = list(_conditions(rows, found_by, profile, options, problems))
+    text = joined([head.begin, *condition, head.end], rows.count)
+    text = _counted(text, condition, rows, profile, options)
+    return finish(text, np.zeros(rows.count, np.uint8), problems)
 
 
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     found_by = identity(rows.table, options)
-    one_row = not rows.table.key
-    head = heads(rows.table, Op.UPDATE, one_row, profile, options.names)
+    head = _head(rows, Op.UPDATE, profile, options)
     begin, between = head.begin.split(SLOT)
     problems = _no_single_row(rows, profile)
     sets, outcome = _assignments(rows, profile, options, problems)
@@ -270,12 +389,16 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
         condition += _guards(rows, found_by, profile, options, problems)
     text = joined([begin, *sets, between, *condition, head.end], rows.count)
     comma = len(begin.encode())
-    return finish(pc.binary_replace_slice(text, comma, comma + 2, ""), outcome, problems)
+    text = pc.binary_replace_slice(text, comma, comma + 2, "")
+    return finish(_counted(text, condition, rows, profile, options), outcome, problems)
 
 
-def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems: list[Problem]) -> tuple[list[Any], npt.NDArray[np.uint8]]:
-    """``, col = literal`` of each column where it changed, and what becomes of each row: nothing changed, only excluded columns did, or a
-    statement (which has a comma too many before its first column)."""
+def _assignments(
+    rows: Rows, profile: Profile, options: RenderOptions, problems: list[ValueProblem]
+) -> tuple[list[Any], Codes]:
+    """``, col = literal`` of each column where it changed, and what becomes of each row: nothing
+    changed, only excluded columns did, or a statement (which has a comma too many before its first
+    column)."""
     shown = shown_columns(rows.table, options)
     parts: list[Any] = []
     named = np.zeros(rows.count, bool)
@@ -286,12 +409,15 @@ def _assignments(rows: Rows, profile: Profile, options: RenderOptions, problems:
         named |= mask.to_numpy(zero_copy_only=False)
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         problems += only_rows(value.problems, mask)
-        parts.append(_assignment(", " + column_pieces(column, profile, options.names)[0], value, mask))
+        parts.append(
+            _assignment(", " + column_pieces(column, profile, options.names)[0], value, mask)
+        )
     return parts, outcome_of(rows, shown, named)
 
 
-def outcome_of(rows: Rows, shown: tuple[Column, ...], named: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    """What becomes of each update: a statement where columns are ``named``, else nothing changed, or only columns that are not ``shown`` did."""
+def outcome_of(rows: Rows, shown: tuple[Column, ...], named: RowMask) -> Codes:
+    """What becomes of each update: a statement where columns are ``named``, else nothing changed,
+    or only columns that are not ``shown`` did."""
     outcome = np.full(rows.count, EMITTED, np.uint8)
     if not named.all():
         excluded = np.zeros(rows.count, bool)
@@ -303,64 +429,105 @@ def outcome_of(rows: Rows, shown: tuple[Column, ...], named: npt.NDArray[np.bool
     return outcome
 
 
-def _assignment(equals: str, value: Parts, mask: pa.BooleanArray) -> pa.Array:
-    """``equals`` and the literal where ``mask`` is true, nothing elsewhere. A value may be null only because its row is not asked for."""
+def _assignment(equals: str, value: LiteralParts, mask: pa.BooleanArray) -> pa.Array:
+    """``equals`` and the literal where ``mask`` is true, nothing elsewhere. A value may be null
+    only because its row is not asked for."""
     piece = pc.binary_join_element_wise(equals + value.opening, value.body, value.closing, "")
     if piece.null_count and pc.any(pc.and_(mask, pc.is_null(piece))).as_py():
         piece = pc.fill_null(piece, equals + "NULL")
     return piece if pc.all(mask).as_py() else pc.if_else(mask, piece, "")
 
 
-def flat_pieces(value: Parts) -> list[Any]:
+def flat_pieces(value: LiteralParts) -> list[Any]:
     """A literal as pieces to join; nulls must be said before."""
     return [value.joined()] if value.body.null_count else [value.opening, value.body, value.closing]
 
 
-def only_rows(problems: list[Problem], mask: pa.Array) -> list[Problem]:
+def only_rows(problems: list[ValueProblem], mask: pa.Array) -> list[ValueProblem]:
     """The problems of the rows in ``mask``."""
     wanted = mask.to_numpy(zero_copy_only=False)
     return [problem for problem in problems if wanted[problem.row]]
 
 
 def _conditions(
-    rows: Rows, columns: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]
+    rows: Rows,
+    columns: tuple[Column, ...],
+    profile: Profile,
+    options: RenderOptions,
+    problems: list[ValueProblem],
 ) -> Iterator[Any]:
     keyed = bool(rows.table.key)
     for number, column in enumerate(columns):
         lead = " AND " if number else ""
-        yield from _condition(rows.before[column.name], column, lead, keyed and column.name in rows.table.key, profile, options, problems)
+        yield from _condition(
+            rows.before[column.name],
+            column,
+            lead,
+            keyed and column.name in rows.table.key,
+            profile,
+            options,
+            problems,
+        )
 
 
 def _condition(
-    values: pa.Array, column: Column, lead: str, in_key: bool, profile: Profile, options: RenderOptions, problems: list[Problem]
+    values: pa.Array,
+    column: Column,
+    lead: str,
+    in_key: bool,
+    profile: Profile,
+    options: RenderOptions,
+    problems: list[ValueProblem],
 ) -> list[Any]:
-    """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches within a few units in the last place, because
-    a value that came another way may differ in its last bit."""
+    """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches
+    within a few units in the last place, because a value that came another way may differ in its
+    last bit."""
     exactly = not in_key and column.type in profile.exact
     equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
     problems += value.problems
     if column.type in FLOATS and not in_key:
         low, high = float_bounds(values, column, profile)
-        pieces: list[Any] = [lead + between + value.opening, low, value.closing + conjunction + value.opening, high, value.closing]
+        pieces: list[Any] = [
+            lead + between + value.opening,
+            low,
+            value.closing + conjunction + value.opening,
+            high,
+            value.closing,
+        ]
     else:
         after = profile.floats[column.type].typed if column.type in FLOATS else ""
-        pieces = [lead + equals, value.opening, value.body, value.closing + (profile.exact[column.type][1] if exactly else after)]
+        pieces = [
+            lead + equals,
+            value.opening,
+            value.body,
+            value.closing + (profile.exact[column.type].literal if exactly else after),
+        ]
+        if in_key and exact_beside(column, profile, options):
+            same = column_pieces(column, profile, options.names, True)[0]
+            closing = value.closing + profile.exact[column.type].literal
+            pieces += [" AND " + same, value.opening, value.body, closing]
     if not value.body.null_count:
         return pieces
     return [pc.if_else(value.body.is_null(), lead + null, joined(pieces, len(values)))]
 
 
 def float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa.Array, pa.Array]:
-    """The least and the greatest number that count as the same as each value, as bodies of literals; of a null, any."""
+    """The least and the greatest number that count as the same as each value, as bodies of
+    literals; of a null, any. Zero is itself alone, and no other number's bounds reach it. A target
+    that misreads the last bit of their digits (SQLite) still finds the value between them."""
     numbers = np.array(pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
     low, high = numbers.copy(), numbers.copy()
-    with np.errstate(over="ignore"):  # beyond the largest value comes infinity, which is a bound like any other
+    with np.errstate(
+        over="ignore"
+    ):  # beyond the largest value comes infinity, which is a bound like any other
         for _ in range(FLOAT_ULPS):
             low = np.nextafter(low, np.array(-np.inf, numbers.dtype))
             high = np.nextafter(high, np.array(np.inf, numbers.dtype))
-    tiny = np.abs(numbers) < np.finfo(numbers.dtype).tiny
-    low[tiny], high[tiny] = -np.finfo(numbers.dtype).tiny, np.finfo(numbers.dtype).tiny
+    least = np.finfo(numbers.dtype).smallest_subnormal
+    low = np.where(numbers > 0, np.maximum(low, least), low)
+    high = np.where(numbers < 0, np.minimum(high, -least), high)
+    low[numbers == 0], high[numbers == 0] = 0, 0
     form = profile.floats[column.type]
     if not form.infinity:
         largest = np.finfo(numbers.dtype).max
@@ -368,22 +535,31 @@ def float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa
     return float_text(pa.array(low), form), float_text(pa.array(high), form)
 
 
-def _guards(rows: Rows, found_by: tuple[Column, ...], profile: Profile, options: RenderOptions, problems: list[Problem]) -> list[Any]:
+def _guards(
+    rows: Rows,
+    found_by: tuple[Column, ...],
+    profile: Profile,
+    options: RenderOptions,
+    problems: list[ValueProblem],
+) -> list[Any]:
     """`` AND col = old`` for the columns a row changes, beside its key."""
     parts: list[Any] = []
     for column in shown_columns(rows.table, options):
         mask = rows.changed.get(column.name)
         if mask is None or column in found_by:
             continue
-        found: list[Problem] = []
-        pieces = _condition(rows.before[column.name], column, " AND ", False, profile, options, found)
-        problems += only_rows(found, mask)
+        guard_problems: list[ValueProblem] = []
+        pieces = _condition(
+            rows.before[column.name], column, " AND ", False, profile, options, guard_problems
+        )
+        problems += only_rows(guard_problems, mask)
         parts.append(pc.if_else(mask, joined(pieces, rows.count), ""))
     return parts
 
 
 def joined(parts: Iterable[str | pa.Array], count: int) -> pa.Array:
-    """Pieces (texts and string arrays) one after the other; neighbouring texts are put together first."""
+    """Pieces (texts and string arrays) one after the other; neighbouring texts are put together
+    first."""
     merged: list[str | pa.Array] = []
     for part in parts:
         if isinstance(part, str) and merged and isinstance(merged[-1], str):
@@ -395,7 +571,7 @@ def joined(parts: Iterable[str | pa.Array], count: int) -> pa.Array:
     return pc.binary_join_element_wise(*merged, "")
 
 
-def finish(text: pa.Array, outcome: npt.NDArray[np.uint8], problems: list[Problem]) -> Rendered:
+def finish(text: pa.Array, outcome: Codes, problems: list[ValueProblem]) -> Rendered:
     """Statements without those of rows that have a problem, or another outcome."""
     if problems:
         outcome[[problem.row for problem in problems]] = PROBLEM

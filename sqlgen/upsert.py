@@ -1,9 +1,11 @@
-"""Rows -> statements that put them in place whether they are there or not, so that a script may be applied again, or over a part of itself.
+"""Rows -> statements that put them in place whether they are there or not, so that a script may be
+applied again, or over a part of itself.
 
-An insert puts the row in place, and so does an update, with the whole of its after image. Where the whole is not known (a large object's value,
-an excluded column) or holds what the target shall not (a change that was not selected), an update sets what changed. A row whose key changes is
-deleted under the old one and put in place under the new. Rows are found by their key alone: what a row holds while the script passes over it a
-second time is not what it held the first time.
+An insert puts the row in place, and so does an update, with the whole of its after image. Where the
+whole is not known (a large object's value, an excluded column) or holds what the target shall not
+(a change that was not selected), an update sets what changed. A row whose key changes is deleted
+under the old one and put in place under the new. Rows are found by their key alone: what a row
+holds while the script passes over it a second time is not what it held the first time.
 """
 
 from __future__ import annotations
@@ -14,21 +16,31 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
 
 from sqlgen import statements
+from sqlgen.arrays import RowMask
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.literals import Parts, Problem, literal_parts
+from sqlgen.late import exp
+from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
-from sqlgen.statements import EMITTED, Rendered, RenderOptions, finish, flat_pieces, joined, only_rows, outcome_of, shown_columns, sql_of
-
-Mask = npt.NDArray[np.bool_]
+from sqlgen.statements import (
+    EMITTED,
+    Rendered,
+    RenderOptions,
+    exact_beside,
+    finish,
+    flat_pieces,
+    joined,
+    only_rows,
+    outcome_of,
+    shown_columns,
+    sql_of,
+)
 
 _CODE = "LR3013"
 _MARK = "\0"
@@ -41,12 +53,21 @@ def check_keys(tables: Iterable[Table]) -> None:
     names = sorted({f"{table.schema}.{table.name}" for table in tables if not table.key})
     if names:
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-        hint = f"Leave such tables out ({' '.join(f'--exclude-table {name}' for name in names[:20])}), or write them without --upsert"
-        raise SqlgenError(_CODE, f"found {shown} without a key; expected a key in every table: it says which row to put in place", hint)
+        hint = (
+            f"Leave such tables out ({' '.join(f'--exclude-table {name}' for name in names[:20])}),"
+            " or write them without --upsert"
+        )
+        raise SqlgenError(
+            _CODE,
+            f"found {shown} without a key; expected a key in every table: it says which row to put"
+            " in place",
+            hint,
+        )
 
 
 def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
-    """The statements of ``rows``; of one whose key changed two, a line each. SqlgenError (LR3013) for a table without a key."""
+    """The statements of ``rows``; of one whose key changed two, a line each. SqlgenError (LR3013)
+    for a table without a key."""
     check_keys([rows.table])
     if rows.op is Op.DELETE:
         return statements.render(rows, profile, options)
@@ -61,57 +82,80 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     whole = _whole(rows, shown)
     if not whole.any():
         plain = statements.render(rows, profile, options)
-        return finish(plain.text, plain.outcome, plain.problems + _unmovable(rows, ~whole & (plain.outcome == EMITTED)))
+        return finish(
+            plain.text,
+            plain.outcome,
+            plain.problems + _unmovable(rows, ~whole & (plain.outcome == EMITTED)),
+        )
     outcome = outcome_of(rows, shown, _any_of(rows, (column.name for column in shown)))
     put = pa.array(whole & (outcome == EMITTED))
     text, problems = _put(rows, profile, options)
     problems = only_rows(problems, put)
     moved = _moved(rows)
     if moved.any():
-        deleted = statements.render(replace(rows, op=Op.DELETE, after={}, changed={}), profile, options)
+        deleted = statements.render(
+            replace(rows, op=Op.DELETE, after={}, changed={}), profile, options
+        )
         problems += only_rows(deleted.problems, pa.array(moved & whole))
-        text = pc.if_else(pa.array(moved), pc.binary_join_element_wise(deleted.text, text, "\n"), text)
+        text = pc.if_else(
+            pa.array(moved), pc.binary_join_element_wise(deleted.text, text, "\n"), text
+        )
     if not whole.all():
         plain = statements.render(rows, profile, options)
-        problems += only_rows(plain.problems, pa.array(~whole)) + _unmovable(rows, ~whole & (outcome == EMITTED))
+        problems += only_rows(plain.problems, pa.array(~whole)) + _unmovable(
+            rows, ~whole & (outcome == EMITTED)
+        )
         text = pc.if_else(put, text, plain.text)
     return finish(text, outcome, problems)
 
 
-def _whole(rows: Rows, shown: tuple[Column, ...]) -> Mask:
+def _whole(rows: Rows, shown: tuple[Column, ...]) -> RowMask:
     """The rows whose after image has every column of the table."""
     if rows.whole is None or len(shown) < len(rows.table.columns):
         return np.zeros(rows.count, bool)
     return np.asarray(rows.whole.to_numpy(zero_copy_only=False))
 
 
-def _moved(rows: Rows) -> Mask:
+def _moved(rows: Rows) -> RowMask:
     """The rows whose key changed."""
     return _any_of(rows, rows.table.key)
 
 
-def _any_of(rows: Rows, names: Iterable[str]) -> Mask:
-    found = np.zeros(rows.count, bool)
+def _any_of(rows: Rows, names: Iterable[str]) -> RowMask:
+    changed = np.zeros(rows.count, bool)
     for name in names:
         if name in rows.changed:
-            found |= rows.changed[name].to_numpy(zero_copy_only=False)
-    return found
+            changed |= rows.changed[name].to_numpy(zero_copy_only=False)
+    return changed
 
 
-def _unmovable(rows: Rows, partial: Mask) -> list[Problem]:
+def _unmovable(rows: Rows, partial: RowMask) -> list[ValueProblem]:
     """A problem for each row of which only a part is known, and whose key changed."""
     name = f"{rows.table.schema}.{rows.table.name}"
-    found = f"a change of the key of a row of {name} that cannot be written whole: values are not in the log, or columns or changes are left out"
+    found = (
+        f"a change of the key of a row of {name} that cannot be written whole: values are not in"
+        " the log, or columns or changes are left out"
+    )
     expected = "the whole row: --upsert puts it in place under its new key"
-    hint = "Leave --upsert away, or select all columns and changes of the table, or leave the table out (--exclude-table)"
-    return [Problem(int(row), "", found, expected, hint, _CODE) for row in np.flatnonzero(partial & _moved(rows))]
+    hint = (
+        "Leave --upsert away, or select all columns and changes of the table, or leave the table"
+        " out (--exclude-table)"
+    )
+    return [
+        ValueProblem(int(row), "", found, expected, hint, _CODE)
+        for row in np.flatnonzero(partial & _moved(rows))
+    ]
 
 
-def _put(rows: Rows, profile: Profile, options: RenderOptions) -> tuple[pa.Array, list[Problem]]:
+def _put(
+    rows: Rows, profile: Profile, options: RenderOptions
+) -> tuple[pa.Array, list[ValueProblem]]:
     """The statements that put ``rows.after`` in place, and the values that cannot be said."""
-    columns = tuple(column for column in shown_columns(rows.table, options) if column.name in rows.after)
-    values: list[Parts] = []
-    problems: list[Problem] = []
+    columns = tuple(
+        column for column in shown_columns(rows.table, options) if column.name in rows.after
+    )
+    values: list[LiteralParts] = []
+    problems: list[ValueProblem] = []
     for column in columns:
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         values.append(value)
@@ -119,27 +163,46 @@ def _put(rows: Rows, profile: Profile, options: RenderOptions) -> tuple[pa.Array
         if column.name in rows.table.key and value.body.null_count:
             problems += _nulls(value, column)
     parts: list[Any] = []
-    flat: Mapping[int, list[Any]] = {place: flat_pieces(value) for place, value in enumerate(values)}
+    flat: Mapping[int, list[Any]] = {
+        place: flat_pieces(value) for place, value in enumerate(values)
+    }
     for piece in _template(rows.table, columns, profile, options.names):
         parts += flat[piece] if isinstance(piece, int) else [piece]
     return joined(parts, rows.count), problems
 
 
-def _nulls(value: Parts, column: Column) -> list[Problem]:
+def _nulls(value: LiteralParts, column: Column) -> list[ValueProblem]:
     expected = "a value in every column of the key: NULL is equal to nothing"
     rows = np.flatnonzero(value.body.is_null().to_numpy(zero_copy_only=False))
     hint = "Leave --upsert away, or leave the table out (--exclude-table)"
-    return [Problem(int(row), column.name, "NULL in the key", expected, hint, _CODE) for row in rows]
+    return [
+        ValueProblem(int(row), column.name, "NULL in the key", expected, hint, _CODE)
+        for row in rows
+    ]
 
 
-# -- templates ------------------------------------------------------------------------------------------------------------------------------
+# -- templates
+# -------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def _template(table: Table, columns: tuple[Column, ...], profile: Profile, names: str) -> tuple[str | int, ...]:
-    """The text that puts a row in place: pieces of text, and where a literal stands the place of its column in ``columns``."""
+def _template(
+    table: Table, columns: tuple[Column, ...], profile: Profile, names: str
+) -> tuple[str | int, ...]:
+    """The text that puts a row in place: pieces of text, and where a literal stands the place of
+    its column in ``columns``."""
     make = _Maker(table, columns, profile, names)
-    trees = {"conflict": make.conflict, "duplicate": make.duplicate, "merge": make.merge, "replace": make.replace}[profile.upsert.kind]()
+    kind = profile.upsert.kind
+    if profile.upsert.folds and any(
+        exact_beside(column, profile, RenderOptions()) for _, column in make.key
+    ):
+        kind = "pair"
+    trees = {
+        "conflict": make.conflict,
+        "pair": make.pair,
+        "merge": make.merge,
+        "replace": make.replace,
+    }[kind]()
     pieces = "\n".join(sql_of(tree, profile) + ";" for tree in trees).split(_MARK)
     return tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
 
@@ -147,59 +210,125 @@ def _template(table: Table, columns: tuple[Column, ...], profile: Profile, names
 class _Maker:
     """The trees of a dialect's upsert, with marks where literals stand."""
 
-    def __init__(self, table: Table, columns: tuple[Column, ...], profile: Profile, names: str) -> None:
+    def __init__(
+        self, table: Table, columns: tuple[Column, ...], profile: Profile, names: str
+    ) -> None:
         self.table, self.columns, self.profile, self.names = table, columns, profile, names
-        self.key = [(place, column) for place, column in enumerate(columns) if column.name in table.key]
-        self.others = [(place, column) for place, column in enumerate(columns) if column.name not in table.key]
+        self.key = [
+            (place, column) for place, column in enumerate(columns) if column.name in table.key
+        ]
+        self.others = [
+            (place, column) for place, column in enumerate(columns) if column.name not in table.key
+        ]
 
     def conflict(self) -> list[exp.Expression]:
         """``INSERT … ON CONFLICT (key) DO UPDATE SET column = EXCLUDED.column``."""
-        sets = [exp.EQ(this=self._column(column), expression=self._column(column, "EXCLUDED")) for _, column in self.others]
+        sets = [
+            exp.EQ(this=self._column(column), expression=self._column(column, "EXCLUDED"))
+            for _, column in self.others
+        ]
         action = exp.Var(this="DO UPDATE" if sets else "DO NOTHING")
-        found = exp.OnConflict(conflict_keys=[self._name(column) for _, column in self.key], action=action, expressions=sets)
-        return [self._insert(conflict=found)]
+        on_conflict = exp.OnConflict(
+            conflict_keys=[self._name(column) for _, column in self.key],
+            action=action,
+            expressions=sets,
+        )
+        return [self._insert(conflict=on_conflict)]
 
-    def duplicate(self) -> list[exp.Expression]:
-        """``INSERT … ON DUPLICATE KEY UPDATE``; of a table that is all key, the key itself."""
-        row = self.profile.upsert.row
-        sets = []
-        for _, column in self.others or self.key:
-            new = self._column(column, row) if row else exp.Anonymous(this="VALUES", expressions=[self._name(column)])
-            sets.append(exp.EQ(this=self._column(column), expression=new))
-        found = exp.OnConflict(duplicate=True, expressions=sets, action=exp.Var(this="UPDATE"))
-        return [self._insert(exp.TableAlias(this=exp.Identifier(this=row)) if row else None, conflict=found)]
+    def pair(self) -> list[exp.Expression]:
+        """``UPDATE … WHERE key``, and ``INSERT … SELECT … WHERE NOT EXISTS`` a row with that key.
+        Another row that is in the way, by a unique value or by a key that differs in case, stops
+        the INSERT."""
+        table = table_expression(self.table, self.profile, self.names)
+        sets = [
+            exp.EQ(this=self._column(column), expression=self._literal(place))
+            for place, column in self.others
+        ]
+        put = exp.Update(this=table, expressions=sets, where=exp.Where(this=self._found()))
+        there = exp.Exists(
+            this=exp.select(exp.Literal.number(1)).from_(table.copy()).where(self._found())
+        )
+        into = exp.Schema(
+            this=table.copy(), expressions=[self._name(column) for column in self.columns]
+        )
+        row = exp.select(*self._literals()).where(exp.Not(this=there))
+        if self.profile.upsert.source:
+            row = row.from_(exp.Var(this=self.profile.upsert.source))
+        new = exp.Insert(this=into, expression=row)
+        return [put, new] if sets else [new]
 
     def merge(self) -> list[exp.Expression]:
-        """``MERGE INTO … USING one row ON key``. Values stand where they are assigned, so that each has the type of its column."""
+        """``MERGE INTO … USING one row ON key``. Values stand where they are assigned, so that each
+        has the type of its column."""
         upsert = self.profile.upsert
         source: exp.Expr = exp.Table(this=exp.Identifier(this=upsert.source))
         if not upsert.source:
-            joined = [exp.alias_(self._literal(place, column), self._name(column)) for place, column in self.key]
+            joined = [
+                exp.alias_(self._literal(place, column), self._name(column))
+                for place, column in self.key
+            ]
             one = joined if upsert.joined else [exp.alias_(exp.Literal.number(1), "one")]
-            source = exp.Subquery(this=exp.select(*one), alias=exp.TableAlias(this=exp.Identifier(this=_SOURCE)))
-        terms = []
+            source = exp.Subquery(
+                this=exp.select(*one), alias=exp.TableAlias(this=exp.Identifier(this=_SOURCE))
+            )
+        terms: list[exp.Expr] = []
         for place, column in self.key:
             value = self._column(column, _SOURCE) if upsert.joined else self._literal(place, column)
             terms.append(exp.EQ(this=self._column(column, _TARGET), expression=value))
-        sets = [exp.EQ(this=self._column(column), expression=self._literal(place)) for place, column in self.others]
-        whens = [exp.When(matched=True, source=False, then=exp.Update(expressions=sets))] if sets else []
+            terms += self._exactly(place, column, _TARGET)
+        sets = [
+            exp.EQ(this=self._column(column), expression=self._literal(place))
+            for place, column in self.others
+        ]
+        whens = (
+            [exp.When(matched=True, source=False, then=exp.Update(expressions=sets))]
+            if sets
+            else []
+        )
         named = exp.Tuple(expressions=[self._name(column) for column in self.columns])
         new = exp.Insert(this=named, expression=exp.Tuple(expressions=self._literals()))
         whens.append(exp.When(matched=False, source=False, then=new))
         target = table_expression(self.table, self.profile, self.names)
         target.set("alias", exp.TableAlias(this=exp.Identifier(this=_TARGET)))
-        return [exp.Merge(this=target, using=source, on=exp.Paren(this=exp.and_(*terms, copy=False)), whens=exp.Whens(expressions=whens))]
+        return [
+            exp.Merge(
+                this=target,
+                using=source,
+                on=exp.Paren(this=exp.and_(*terms, copy=False)),
+                whens=exp.Whens(expressions=whens),
+            )
+        ]
 
     def replace(self) -> list[exp.Expression]:
         """DELETE, then INSERT."""
-        terms = [exp.EQ(this=self._column(column), expression=self._literal(place, column)) for place, column in self.key]
-        where = exp.Where(this=exp.and_(*terms, copy=False))
-        return [exp.Delete(this=table_expression(self.table, self.profile, self.names), where=where), self._insert()]
+        where = exp.Where(this=self._found())
+        return [
+            exp.Delete(this=table_expression(self.table, self.profile, self.names), where=where),
+            self._insert(),
+        ]
 
-    def _insert(self, alias: exp.TableAlias | None = None, **more: exp.Expr) -> exp.Insert:
+    def _found(self) -> exp.Expr:
+        """The condition that finds the row by its key."""
+        terms: list[exp.Expr] = []
+        for place, column in self.key:
+            value = self._literal(place, column)
+            terms.append(exp.EQ(this=self._column(column), expression=value))
+            terms += self._exactly(place, column)
+        return exp.and_(*terms, copy=False)
+
+    def _exactly(self, place: int, column: Column, table: str = "") -> list[exp.Expr]:
+        """The condition that compares every character of a key's column, where one is needed."""
+        if not exact_beside(column, self.profile, RenderOptions()):
+            return []
+        around = self.profile.exact[column.type]
+        spelled = sql_of(self._column(column, table), self.profile)
+        literal = f"{_MARK}{place}{_MARK}{around.literal}"
+        return [exp.Var(this=f"{around.before}{spelled}{around.after} = {literal}")]
+
+    def _insert(self, **more: exp.Expr) -> exp.Insert:
         table = table_expression(self.table, self.profile, self.names)
         into = exp.Schema(this=table, expressions=[self._name(column) for column in self.columns])
-        values = exp.Values(expressions=[exp.Tuple(expressions=self._literals())], alias=alias)
+        values = exp.Values(expressions=[exp.Tuple(expressions=self._literals())])
         return exp.Insert(this=into, expression=values, **more)
 
     def _literals(self) -> list[exp.Expr]:
@@ -207,11 +336,17 @@ class _Maker:
 
     def _literal(self, place: int, compared: Column | None = None) -> exp.Var:
         """The mark of a column's literal; ``compared``: with that column, for equality."""
-        typed = self.profile.floats[compared.type].typed if compared is not None and compared.type in FLOATS else ""
+        typed = (
+            self.profile.floats[compared.type].typed
+            if compared is not None and compared.type in FLOATS
+            else ""
+        )
         return exp.Var(this=f"{_MARK}{place}{_MARK}{typed}")
 
     def _name(self, column: Column) -> exp.Identifier:
         return identifier(column.name, self.profile, self.names)
 
     def _column(self, column: Column, table: str = "") -> exp.Column:
-        return exp.Column(this=self._name(column), table=exp.Identifier(this=table) if table else None)
+        return exp.Column(
+            this=self._name(column), table=exp.Identifier(this=table) if table else None
+        )

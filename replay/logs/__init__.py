@@ -1,7 +1,8 @@
-"""Log families. A family is a folder of layout tables plus a reader that implements :class:`LogFile`; it is found by name, and says as data what
-its logs can tell.
+"""Log families. A family is a folder of layout tables plus a reader that implements
+:class:`LogFile`; it is found by name, and says as data what its logs can tell.
 
-A reader reports what stands in the log. It does not filter, sort, pair, guess a table or render a value; others decide.
+A reader reports what stands in the log. It does not filter, sort, pair, guess a table or render a
+value; others decide.
 """
 
 from __future__ import annotations
@@ -9,27 +10,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from replay.catalog import Catalog, TableVersion
-from replay.changes import Change, Envelope, unit_text
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
+from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.choices import SOURCES, Gaps
+from replay.changes.envelope import ENVELOPE, Change, Envelope
+from replay.changes.position import Position, unit_of
+from replay.decoding import codecs
 from replay.errors import Finding, UsageError, Where
+from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
-
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A byte range ``start:stop`` of a data file at whose start a record begins: the ``first_record``-th (from 1) of the file."""
+    """A byte range ``start:stop`` of a data file at whose start a record begins: the
+    ``first_record``-th (from 1) of the file."""
 
     file: int
     start: int
@@ -39,8 +41,9 @@ class Split:
 
 @dataclass(frozen=True)
 class Images:
-    """Row images of ``n`` changes of one table: ``buffer`` with (start, end) of the before and after images, None where the change has none.
-    ``bad`` rows have no usable bounds; ``reason(row)`` gives (found, expected, hint)."""
+    """Row images of ``n`` changes of one table: ``buffer`` with (start, end), ``int64[n]`` each, of
+    the before and after images, None where the kind of change has none. ``bad`` (``bool[n]``) rows
+    have no usable bounds; ``reason(row)`` gives (found, expected, hint) of one of them."""
 
     buffer: Bytes
     before: tuple[Index, Index] | None
@@ -50,29 +53,52 @@ class Images:
 
     def take(self, rows: Index) -> Images:
         """The images of some of the changes."""
-        before, after = (None if side is None else (side[0][rows], side[1][rows]) for side in (self.before, self.after))
-        return Images(self.buffer, before, after, self.bad[rows], lambda row: self.reason(int(rows[row])))
+        before, after = (
+            None if side is None else (side[0][rows], side[1][rows])
+            for side in (self.before, self.after)
+        )
+        return Images(
+            self.buffer, before, after, self.bad[rows], lambda row: self.reason(int(rows[row]))
+        )
 
 
 class Walk(Protocol):
-    """Where the columns of ``n`` row images of one table version lie. ``bad`` images do not fit the table; nothing said of their columns counts."""
+    """Where the columns of ``n`` row images of one table version lie. ``index`` is a column's place
+    in the table version's format (:attr:`replay.changes.catalog.RowFormat.columns`); nothing said
+    of the columns of a bad image counts. No method fails on damaged images: what is wrong with them
+    is data."""
 
     @property
-    def bad(self) -> Mask: ...
+    def bad(self) -> Mask:
+        """``bool[n]``: images that do not fit the table."""
+        ...
+
     def reason(self, row: int) -> tuple[str, str, str]:
-        """Of a bad image: (field, found, expected)."""
+        """Of the bad image ``row`` (0 to ``n - 1``): (field, found, expected), for messages."""
         ...
 
     def equal(self, other: Any, index: int) -> Mask:
-        """Where column ``index`` (its place in the table version's format) is the same in two images."""
+        """``bool[n]``: where a column holds the same in the image of this walk and in that of
+        ``other``, a walk of the same family, table version and ``n``. Null equals null only."""
         ...
 
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
-        """Values of a column in ``rows`` (all when None) by the contract of :mod:`sqlgen.schema`, and which cannot be decoded (None: all can)."""
+        """Values of a column in ``rows`` (``int64[m]``; all ``n`` when None) as an Arrow array of
+        ``m`` values by the contract of :mod:`sqlgen.schema`, and ``bool[m]``: which of them cannot
+        be decoded (None: all can). What cannot be decoded is any value of the right type."""
         ...
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
-        """Of a value that cannot be decoded: (found, expected)."""
+        """Of a value of image ``row`` that :meth:`decode` cannot decode: (found, expected)."""
+        ...
+
+
+@runtime_checkable
+class NullTelling(Protocol):
+    """A walk that tells nulls without decoding. Those that do not are asked for the values."""
+
+    def nulls(self, index: int) -> Mask | None:
+        """``bool[n]``: where a column is null (None: nowhere)."""
         ...
 
 
@@ -80,80 +106,264 @@ class DataFile(Protocol):
     """One data file of a log."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The path as the user gave it, for messages."""
+        ...
 
 
-class LogFile(Protocol):
-    """An open log: cheap to pickle, because workers open the files themselves. A family gets back the envelopes it made (``Any``). ``source`` names
-    the database that wrote it, the same for all its logs."""
+class RecordSource(Protocol):
+    """The records of a log, and what is known of them without a look at row images.
 
-    catalog: Catalog
+    ``file`` is a place in :attr:`files`. ``offsets`` (``int64[n]``) and ``lengths`` (``int32[n]``,
+    bytes) say where records are, without framing; the ``number`` of a record counts from 1 in its
+    file. ``envelope`` is one that this log made, of ``n`` records.
+    """
 
     @property
-    def source(self) -> str: ...
-    @property
-    def files(self) -> Sequence[DataFile]: ...
+    def files(self) -> Sequence[DataFile]:
+        """The data files, in the order of the log."""
+        ...
+
     @property
     def has_offsets(self) -> bool:
-        """Whether records are found by byte offset; else they are rows, and their number says where they are."""
+        """Whether ``offset`` is a place in a file of bytes, which messages name; else it is the
+        number of a row, from 0."""
+        ...
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        """The whole log, in order, in ranges of about ``split_bytes`` bytes that begin and end at
+        records: (split, offsets, lengths) with at least one record each. InputError where a file's
+        framing is damaged."""
+        ...
+
+    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
+        """The records of a split, at most ``batch`` at a time: (number of the first one, offsets,
+        lengths). InputError as :meth:`splits`."""
+        ...
+
+    def envelope(
+        self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]
+    ) -> Envelope:
+        """The envelope of ``n`` records, in the order given. ``files``: the file of all of them, or
+        ``[n]``, the file of each. Headers that are cut off are as if zeros followed."""
+        ...
+
+    def classify(self, envelope: Any) -> tuple[Bytes, Versions]:
+        """(``uint8[n]``, ``int32[n]``): the :class:`replay.changes.envelope.Change` of each record
+        (0: none that is known) and the index of its table version in :attr:`LogFacts.catalog` (-1:
+        none)."""
+        ...
+
+    def check(
+        self, envelope: Any, lengths: npt.NDArray[Any], change: Bytes, version: Versions
+    ) -> Mask:
+        """``bool[n]``: records with a header that cannot be right, which damages their unit of
+        recovery. ``change`` and ``version`` are what :meth:`classify` said."""
+        ...
+
+    def names_its_unit(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask:
+        """``bool[n]``, asked of records that :meth:`check` marks: whether commit position and unit
+        of recovery can be believed all the same. Where they cannot, the run ends."""
+        ...
+
+    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
+        """What is wrong with one record that :meth:`check` marks."""
+        ...
+
+    def commit_keys(self, envelope: Any) -> Records:
+        """``V22[n]``: what only records of one unit of recovery share, to tell units apart that
+        have the same id and commit position."""
+        ...
+
+    def same_change(self, one: Any, other: Any) -> Mask:
+        """``bool[n]``: whether records of two envelopes with the same unit, position and segment
+        are of one change that is in the log twice."""
+        ...
+
+    def row_ids(self, envelope: Any) -> Hashes:
+        """Where the row of each change lies in its database (RID), ``uint64[n]``; 0 where the log
+        does not tell. Equal ids of changes of one table are evidence for one row; different ones
+        are none against it, because a row may move."""
+        ...
+
+    def whole_table(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask:
+        """``bool[n]``, asked of mass deletes and truncates: whether all rows of the table go, not
+        those of a part of it."""
+        ...
+
+
+class ImageSource(Protocol):
+    """The row images of a log's changes, and what its records say of table structure. ``records``
+    have dtype :data:`replay.changes.envelope.RECORD`."""
+
+    def images(
+        self, records: Records, heads: Index, weights: Index, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        """Row images of the ``m`` changes of one ``kind`` (insert, update or delete) whose first
+        records are ``records[heads]``; the records of a change are the next ``weights`` ones (both
+        ``int64[m]``). Yields (places among the changes, their images) so that each change comes
+        once. Bad images are data; OSError where a file is gone."""
+        ...
+
+    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk:
+        """Where the columns of the images ``buffer[start:end]`` (offsets ``int64[n]``) of a table
+        version (its index in the catalog) lie. Images that do not fit are bad."""
+        ...
+
+    def image_reading(self, version: int) -> int | None:
+        """The reading under which :func:`replay.decoding.images.walk` reads the images of a table
+        version, so that compiled code may do so; None where :meth:`walk` reads another layout."""
+        ...
+
+    def structure(self, records: Records) -> Sequence[StructureChange]:
+        """What each of the records of :attr:`replay.changes.envelope.Change.STRUCTURE` says.
+        Families that have none are never asked."""
+        ...
+
+
+class LogFacts(Protocol):
+    """What is known of a log beside its records."""
+
+    @property
+    def source(self) -> str:
+        """The name of the database that wrote the log, the same for all its logs: positions of one
+        source are comparable."""
+        ...
+
+    @property
+    def catalog(self) -> Catalog:
+        """The versions of the tables that the log changes."""
+        ...
+
+    @property
+    def constraints(self) -> Constraints:
+        """The unique keys and foreign keys that came with the log, for where nobody names others;
+        empty where none did."""
         ...
 
     @property
     def has_structure(self) -> bool:
-        """Whether the log changes the structure of tables, so that statements may speak of what is not there before."""
+        """Whether the log changes the structure of tables, so that statements may speak of what is
+        not there before."""
         ...
 
     @property
-    def dependent_position(self) -> bytes | None: ...
-    @property
-    def constraints(self) -> Constraints:
-        """The unique keys and foreign keys that came with the log, for where nobody names others."""
+    def dependent_position(self) -> Position | None:
+        """Where units that begin there or later may depend on units that the log lacks a part of;
+        None: no unit is incomplete."""
         ...
 
-    def inputs(self) -> list[str]: ...
+    def inputs(self) -> list[str]:
+        """Every file that was read, as the user named it, for the manifest's digests."""
+        ...
+
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
-        """What a user should know before trusting scripts for these table versions."""
+        """What a user should know before trusting scripts for these table versions, a sentence
+        each."""
         ...
 
-    def placed(self, position: bytes, last: bool) -> bytes:
-        """A commit position as the user gave it (6, 8 or 10 bytes), as the 10 bytes of this log's envelopes; of several that it may mean, the
-        ``last`` or the first one."""
+    def in_words(self, reason: str) -> str:
+        """A reason of the balance sheet or of a unit that is set aside in words that users of such
+        logs know; they are given in those of Log Master."""
+        ...
+
+    def placed(self, position: bytes, last: bool) -> Position:
+        """A commit position as the user gave it (6, 8 or 10 octets, or as many as an address of the
+        log has) in the form of this log's envelopes; of several that it may mean, the ``last`` or
+        the first one. UsageError for a form that the log does not have."""
         ...
 
     def placed_unit(self, unit: bytes) -> bytes:
-        """The same for the id of a unit of recovery."""
+        """The id of a unit of recovery as the user gave it (6, 8 or 10 octets) as the 10 octets of
+        :attr:`replay.changes.position.UnitId.urid`."""
         ...
 
-    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, npt.NDArray[np.int32]]]: ...
-    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, npt.NDArray[np.int32]]]: ...
-    def envelope(self, file: int, offsets: Index, lengths: npt.NDArray[np.int32]) -> Envelope: ...
-    def envelope_of(self, files: npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Envelope: ...
-    def envelope_batch(self, file: int, first_record: int, offsets: Index, lengths: npt.NDArray[np.int32]) -> pa.RecordBatch: ...
-    def classify(self, envelope: Any) -> tuple[Bytes, npt.NDArray[np.int32]]: ...
-    def check(self, envelope: Any, lengths: npt.NDArray[Any], change: Bytes, version: npt.NDArray[np.int32]) -> Mask: ...
-    def names_its_unit(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask: ...
-    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding: ...
-    def commit_keys(self, envelope: Any) -> npt.NDArray[np.void]: ...
-    def same_change(self, one: Any, other: Any) -> Mask: ...
-    def whole_table(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask: ...
-    def images(self, records: npt.NDArray[np.void], heads: Index, weights: Index, kind: Change) -> Iterator[tuple[Index, Images]]: ...
-    def structure(self, records: npt.NDArray[np.void]) -> Sequence[StructureChange]:
-        """What records of :attr:`replay.changes.Change.STRUCTURE` say. Families that have none are never asked."""
+    def unit_fields(self, envelope: Any) -> Mapping[str, pa.Array]:
+        """What the comment before a unit says: name -> string array of ``n``, from the first record
+        of each of ``n`` units."""
         ...
 
-    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk: ...
-    def image_reading(self, version: int) -> int | None:
-        """The reading under which :func:`replay.images.walk` reads the images of a table version; None where :meth:`walk` is something else."""
+    def record_fields(self, envelope: Any) -> Mapping[str, pa.Array]:
+        """Columns of :data:`replay.changes.envelope.ENVELOPE` in the log's own words, by name,
+        arrays of ``n``: change_type, sqltype, logrecdisp, uordisp, sqlsrctype, authid, plan,
+        correlationid, connectid (strings) and logrba, loglrsn (binary)."""
         ...
 
-    def unit_fields(self, envelope: Any) -> Mapping[str, pa.Array]: ...
-    def trace(self, envelope: Any) -> pa.Array: ...
+    def trace(self, envelope: Any) -> pa.Array:
+        """Where each record is in the words of its database (``lrsn=… rba=…``), a string array of
+        ``n``, for ``--trace``."""
+        ...
 
 
-def where_of(log: LogFile, record: np.void, field: str | None = None, table: str | None = None) -> Where:
-    """The place of a sort record (dtype :data:`replay.changes.RECORD`), for messages."""
+class LogFile(RecordSource, ImageSource, LogFacts, Protocol):
+    """An open log: its records, its row images, and what is known beside them. Cheap to pickle,
+    because workers open the files themselves. It is read by several processes at once, and never
+    changes."""
+
+
+def envelope_batch(
+    log: LogFile, file: int, first_record: int, offsets: Index, lengths: Lengths
+) -> pa.RecordBatch:
+    """Records of one file as :data:`replay.changes.envelope.ENVELOPE`; ``first_record`` is the
+    number of the first one."""
+    envelope = log.envelope(file, offsets, lengths)
+    count = len(envelope)
+    table = pa.array(log.classify(envelope)[1].astype(np.int64) + 1)
+    versions = log.catalog.versions
+    time, _ = codecs.decode_log_timestamp(envelope.commit_time())
+    columns = {
+        **log.record_fields(envelope),
+        "file": pa.array(np.full(count, file, np.int32)),
+        "record": pa.array(np.arange(first_record, first_record + count, dtype=np.int64)),
+        "offset": pa.array(offsets),
+        "length": pa.array(lengths),
+        "table_owner": pa.array([None, *(v.table.schema for v in versions)], pa.string()).take(
+            table
+        ),
+        "table_name": pa.array([None, *(v.table.name for v in versions)], pa.string()).take(table),
+        "uorcommitlrsn": codecs.binary_rows(envelope.commit()),
+        "uorid": codecs.binary_rows(urids(envelope)),
+        "memberid": pa.array(envelope.member().astype(np.int32)),
+        "uoridlrsn": codecs.binary_rows(envelope.unit_position()),
+        "segnum": pa.array(envelope.segment().astype(np.int32)),
+        "totalsegs": pa.array(envelope.segments().astype(np.int32)),
+        "uorcommittimestamp": time,
+        "incompletetrans": pa.array(envelope.incomplete_unit()),
+        "incompletedep": pa.array(envelope.incomplete_dependency()),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in ENVELOPE.names], schema=ENVELOPE)
+
+
+def urids(envelope: Envelope) -> Bytes:
+    """:attr:`replay.changes.position.UnitId.urid` of each record's unit, ``uint8[n, 10]``."""
+    return np.ascontiguousarray(envelope.unit()[:, : Position.SIZE])
+
+
+def placed_position(octets: bytes, given: bytes) -> Position:
+    """``octets``, which a log made of the position that a user gave, as one. UsageError where they
+    are not as many as a position has."""
+    if len(octets) != Position.SIZE:
+        raise UsageError(
+            "LR1001",
+            f"found a position of {2 * len(given)} digits; expected 20 (or 12, or 16) with"
+            " this log",
+        )
+    return Position(octets)
+
+
+def where_of(
+    log: LogFile, record: np.void, field: str | None = None, table: str | None = None
+) -> Where:
+    """The place of a sort record (dtype :data:`replay.changes.envelope.RECORD`), for messages."""
     offset = int(record["offset"]) if log.has_offsets else None
-    return Where(log.files[int(record["file"])].name, int(record["number"]), offset, field, table, unit_text(record["unit"].tobytes()))
+    return Where(
+        log.files[int(record["file"])].name,
+        int(record["number"]),
+        offset,
+        field,
+        table,
+        str(unit_of(record)),
+    )
 
 
 #: What commands may need to know of a change or a log, and the options that need it.
@@ -175,7 +385,8 @@ FACTS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Which of :data:`FACTS` the logs of a family hold, and for each other one why it cannot be known. Checked when made."""
+    """Which of :data:`FACTS` the logs of a family hold, and for each other one why it cannot be
+    known. Checked when made."""
 
     known: frozenset[str]
     unknown: Mapping[str, str]
@@ -186,74 +397,172 @@ class Capabilities:
 
 
 @dataclass(frozen=True)
+class LogPair:
+    """A control file with its data files. ``begin`` and ``end``: what the log covers, where a list
+    of logs says it."""
+
+    control: str
+    data: tuple[str, ...] = ()
+    begin: Position | None = None
+    end: Position | None = None
+
+
+@dataclass(frozen=True)
 class Inputs:
-    """The files and settings a user named. ``options`` are ``--log-option`` NAME=VALUE pairs; ``scratch`` is a folder for temporary files."""
+    """The files and settings a user named. ``pairs`` are several logs that are read as one, in
+    place of ``control`` and ``data``; ``continues``: a run goes on from another one, so that
+    units may end in a log to come; ``gaps``: what becomes of holes between logs, where the user
+    said it. ``options`` are ``--log-option`` NAME=VALUE pairs; ``scratch`` is a folder for
+    temporary files, ``shared`` the URL of one in a store, for what all machines must find."""
 
     control: str | None = None
     data: tuple[str, ...] = ()
+    pairs: tuple[LogPair, ...] = ()
+    gaps: Gaps | None = None
+    continues: bool = False
     log: tuple[str, ...] = ()
     catalog: str | None = None
     framing: str | None = None
     ccsids: Mapping[str, int] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     scratch: str | None = None
+    shared: str | None = None
+
+
+@runtime_checkable
+class MakesFiles(Protocol):
+    """A log whose opening made files that tasks need."""
+
+    def made_files(self) -> list[str]:
+        """Their paths, on the machine where it was opened."""
+        ...
+
+
+def _no_faults(log: Any, envelope: Any) -> Sequence[tuple[str, str, str, Mask]]:
+    return ()
+
+
+def _never(log: Any) -> bool:
+    return False
+
+
+def _admitted(log: Any) -> None:
+    return None
+
+
+def positions_rise(log: Any) -> bool:
+    """:attr:`OrderRules.rising` of logs whose records are placed where they were written."""
+    return True
+
+
+@dataclass(frozen=True)
+class OrderRules:
+    """What positions of a family's logs must obey, for ``logreplay check``. Functions of a module,
+    so that rules can be pickled."""
+
+    #: ``(log, envelope)`` of committed changes -> (field, found, expected, ``bool[n]`` records).
+    faults: Callable[[Any, Any], Sequence[tuple[str, str, str, Mask]]] = _no_faults
+    #: ``(log)``: whether the positions of one member rise along the versions of a row.
+    rising: Callable[[Any], bool] = _never
+
+
+#: Fields of :class:`Inputs` that pairs of files take the place of.
+_PAIRED = ("control", "data")
 
 
 @dataclass(frozen=True)
 class Family:
-    """A log family: what its logs can tell and what it does with them. ``needs`` and ``takes`` are fields of :class:`Inputs`, ``framings``
-    and ``options`` (name -> meaning) what ``--framing`` and ``--log-option`` accept. ``describe`` gives JSON-able data with an ``exit_code``,
-    ``text`` shows it, ``dump_record(log, number, file, with_hex)`` shows one record."""
+    """A log family: what its logs can tell and what it does with them. Callables get the logs that
+    ``open`` made."""
 
+    #: What ``--source`` calls it, and what messages call its logs.
     name: str
     title: str
+    #: What its logs can tell, and what not and why.
     capabilities: Capabilities
+    #: Fields of :class:`Inputs` that must be there, and those that may be.
     needs: tuple[str, ...]
     takes: tuple[str, ...]
+    #: What ``--framing`` accepts.
     framings: tuple[str, ...]
+    #: What ``--log-option`` accepts: name -> meaning, for people.
     options: Mapping[str, str]
+    #: Opens a log. UsageError for settings, InputError for files that cannot be used, Refusal where
+    #: a log cannot be trusted.
     open: Callable[[Inputs], LogFile]
+    #: What is in a log, as JSON-able data with an ``exit_code``: 0, 4 with warnings, 8 with damaged
+    #: records, 12 where a file cannot be read on.
     describe: Callable[[Any], dict[str, Any]]
+    #: What ``describe`` gave, with ``cannot_be_known``, as text for a terminal.
     text: Callable[[Mapping[str, Any]], str]
+    #: ``(log, number, file, with_hex)``: one record in lines, ``number`` and ``file`` from 1.
+    #: UsageError LR1004 where there is no such file or record.
     dump_record: Callable[[Any, int, int, bool], list[str]]
+    #: What positions must obey.
+    order: OrderRules = OrderRules()
+    #: A log with its REAL columns as DOUBLE, where they hold more than an IEEE single does.
+    with_wide_reals: Callable[[Any], LogFile] | None = None
+    #: What its published layouts leave open, and what a log says of it, for ``logreplay doctor``.
+    unconfirmed: Sequence[UnconfirmedReading] = ()
+    checkup: Callable[[Any], Checkup] = nothing_open
+    #: ``(log)``: InputError where a log may be looked at and must not be used for more.
+    admit: Callable[[Any], None] = _admitted
 
     def open_log(self, inputs: Inputs) -> LogFile:
-        """Open a log. UsageError when the files or settings are not those of this family, else as ``open``."""
+        """Open a log. UsageError when the files or settings are not those of this family, else as
+        ``open``."""
         for name in ("control", "data", "log", "catalog"):
-            if getattr(inputs, name) and name not in self.takes:
+            given = getattr(inputs, name) or (inputs.pairs if name in _PAIRED else None)
+            if given and name not in self.takes:
                 expected = " and ".join(f"--{needed}" for needed in self.takes)
-                raise UsageError("LR1001", f"found --{name} with --source {self.name}; expected {expected}")
-            if name in self.needs and not getattr(inputs, name):
-                raise UsageError("LR1001", f"found no --{name}; expected one with --source {self.name} ({self.title})")
+                raise UsageError(
+                    "LR1001", f"found --{name} with --source {self.name}; expected {expected}"
+                )
+            if name in self.needs and not given:
+                raise UsageError(
+                    "LR1001",
+                    f"found no --{name}; expected one with --source {self.name} ({self.title})",
+                )
         if inputs.framing is not None and inputs.framing not in self.framings:
-            raise UsageError("LR1001", f"found --framing {inputs.framing}; expected one of: {', '.join(self.framings)}")
+            raise UsageError(
+                "LR1001",
+                f"found --framing {inputs.framing}; expected one of: {', '.join(self.framings)}",
+            )
         if inputs.ccsids and "ccsids" not in self.takes:
             raise UsageError(
-                "LR1001", f"found --ccsid with --source {self.name}; expected it with logs that name character sets by CCSID only"
+                "LR1001",
+                f"found --ccsid with --source {self.name}; expected it with logs that name"
+                " character sets by CCSID only",
             )
         for name in inputs.options:
             if name not in self.options:
-                known = ", ".join(self.options) or f"none ({self.name} has no such options)"
-                raise UsageError("LR1001", f"found --log-option {name}; expected one of: {known}")
+                accepted = ", ".join(self.options) or f"none ({self.name} has no such options)"
+                raise UsageError(
+                    "LR1001", f"found --log-option {name}; expected one of: {accepted}"
+                )
         return self.open(inputs)
 
 
-#: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose entries name a :class:`Family`.
-FAMILIES: dict[str, str] = {
-    "logmaster": "replay.logs.logmaster.family:FAMILY",
-    "db2luw": "replay.logs.db2luw.family:FAMILY",
-    "soliddb": "replay.logs.soliddb.family:FAMILY",
-}
+#: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose
+#: entries name a :class:`Family`.
+FAMILIES: dict[str, str] = {name: f"replay.logs.{name}.family:FAMILY" for name in SOURCES}
 
 
 def source_named(name: str) -> Family:
-    """The log family called ``name``. UsageError when neither this package nor an installed one has it."""
+    """The log family called ``name``. UsageError when neither this package nor an installed one has
+    it."""
     if name in FAMILIES:
         module, _, attribute = FAMILIES[name].partition(":")
         built_in: Family = getattr(import_module(module), attribute)
         return built_in
+    from importlib.metadata import entry_points
+
     points = {point.name: point for point in entry_points(group="logreplay.logs")}
     if name not in points:
-        raise UsageError("LR1001", f"found log family {name!r}; expected one of: {', '.join(sorted({*FAMILIES, *points}))}")
+        raise UsageError(
+            "LR1001",
+            f"found log family {name!r}; expected one of:"
+            f" {', '.join(sorted({*FAMILIES, *points}))}",
+        )
     family: Family = points[name].load()
     return family

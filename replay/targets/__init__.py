@@ -1,39 +1,57 @@
-"""Targets: databases that scripts are run on, changes are replayed into, and whose states are compared. One module each, found by name.
+"""Targets: databases that scripts are run on, changes are replayed into, and whose states are
+compared. One module each, found by name.
 
-A target is a module or an object (of this package, or in the entry-point group ``logreplay.targets``) with the functions of :class:`Target`. Drivers
-are imported inside functions, so that writing scripts needs none of them. What its ``connect`` gives is a :class:`Session`, which can be replayed into:
-it runs text and counts rows, and knows nothing of logs, positions or what to do about a problem.
+A target is a module or an object (of this package, or in the entry-point group
+``logreplay.targets``) with the functions of :class:`Target`. Drivers are imported inside functions,
+so that writing scripts needs none of them. What its ``connect`` gives is a :class:`Session`, which
+can be replayed into: it runs text and counts rows, and knows nothing of logs, positions or what to
+do about a problem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from replay.errors import TargetError, UsageError
+from replay.targets.hazards import Hazard
+from replay.targets.urls import check_url
 
-#: Conditions that a statement can end in; ``--on`` names them.
-NO_ROW, SEVERAL_ROWS, DUPLICATE_KEY, FOREIGN_KEY, OTHER = "no-row", "several-rows", "duplicate-key", "foreign-key", "other"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlgen.holding import Holding
+
+
+class Condition(StrEnum):
+    """What a statement can end in other than in one row; ``--on`` names them."""
+
+    NO_ROW = "no-row"
+    SEVERAL_ROWS = "several-rows"
+    DUPLICATE_KEY = "duplicate-key"
+    FOREIGN_KEY = "foreign-key"
+    OTHER = "other"
 
 
 class ConnectionLost(TargetError):
-    """The connection broke, and whether what was under way was committed is not known; or it cannot be made."""
+    """The connection broke, and whether what was under way was committed is not known; or it cannot
+    be made."""
 
 
 class Transient(TargetError):
-    """The database undid a transaction for reasons that pass: a deadlock, a serialization failure."""
+    """The database undid a transaction for reasons that pass: a deadlock, a serialization
+    failure."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a statement failed: one of the conditions above, with the database's code and words."""
+class StatementFailure:
+    """Why a statement failed: the condition, with the database's code and words."""
 
-    condition: str
+    condition: Condition
     sqlstate: str
     message: str
 
@@ -43,33 +61,45 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a text of statements: rows touched by each one in turn (-1 where the database does not say), up to the first that failed."""
+class StatementCounts:
+    """What became of a text of statements: rows touched by each one in turn (-1 where the database
+    does not say), up to the first that failed."""
 
     counts: list[int]
-    failure: Failure | None = None
+    failure: StatementFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """What a replay must know about a table of the target: its columns in order, those the database computes (``generated``) or insists on
-    numbering (``identity``), unique keys, triggers that would fire, foreign keys whose action would change further rows (``cascades``),
-    privileges that are missing, the columns' types without length and precision, and why the table as it is cannot be replayed into (``unfit``)."""
+    """What a replay must know about a table of the target: its columns in order, those the database
+    computes (``generated``) or insists on numbering (``identity``), unique keys, privileges that
+    are missing, the columns' types without length and precision, what each column holds
+    (``holdings``), and what the table does by itself or cannot do.
+    """
 
     columns: tuple[str, ...]
     generated: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
-    triggers: tuple[str, ...] = ()
-    cascades: tuple[str, ...] = ()
     missing_privileges: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
-    unfit: tuple[str, ...] = ()
+    holdings: tuple[Holding, ...] = ()
+    hazards: tuple[Hazard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTable:
+    """A table of ours: columns as (name, type in the words of the standard, whether it is NOT
+    NULL), and the primary key."""
+
+    columns: tuple[tuple[str, str, bool], ...]
+    key: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A table whose rows are not the expected ones: how many rows are there too many and too few, with an example of each."""
+    """A table whose rows are not the expected ones: how many rows are there too many and too few,
+    with an example of each."""
 
     table: str
     unexpected: int
@@ -78,7 +108,10 @@ class Difference:
     missing_example: str | None = None
 
     def __str__(self) -> str:
-        parts = [f"{self.table}: {self.unexpected:,} rows not expected, {self.missing:,} expected rows missing"]
+        parts = [
+            f"{self.table}: {self.unexpected:,} rows not expected, {self.missing:,} expected rows"
+            " missing"
+        ]
         if self.unexpected_example is not None:
             parts.append(f"  found    {self.unexpected_example}")
         if self.missing_example is not None:
@@ -87,51 +120,93 @@ class Difference:
 
 
 class Session(Protocol):
-    """One connection to a target. Every method raises :class:`ConnectionLost` when it breaks, :class:`Transient` for a deadlock or serialization
-    failure, and TargetError (LR4001) for anything else the database refuses; only :meth:`run` reports instead of raising."""
+    """One connection to a target, used by one thread at a time.
 
+    Every method raises :class:`ConnectionLost` (LR4003) when the connection breaks,
+    :class:`Transient` (LR4001) for a deadlock or serialization failure, and TargetError (LR4001)
+    for anything else that the database refuses; only :meth:`settle`, :meth:`run` and :meth:`copy`
+    report a refusal instead of raising it. Names of schemas, tables and columns are those of the
+    target's catalog, unquoted.
+    """
+
+    #: The SQL that it understands, a profile of :mod:`sqlgen.dialects`.
     dialect: str
-    #: The statement that drops our tables.
+    #: The statement that drops our tables, for a hint.
     forget: str
+    #: The statement that makes the place for our tables (a schema); empty where they need none.
+    home: str
     #: What our tables' types ``text`` (of any length) and ``timestamp`` are called, where not so.
     types: Mapping[str, str]
     #: Whether :meth:`savepoint` works; else it is never called.
     savepoints: bool
     #: Whether :meth:`prepare` works; else it is never called.
     prepares: bool
-    #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.merging`; else it is never called.
+    #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.staged_merge`; else it is
+    #: never called.
     merges: bool
     #: Whether several sessions can write at once.
     parallel: bool
-    #: Whether statements that change tables' structure are part of a transaction, and are undone with it.
+    #: Whether tables are seen by users without rights on them.
+    shows_all: bool
+    #: Whether statements that change tables' structure are part of a transaction, and are undone
+    #: with it.
     alters: bool
 
     def own(self, table: str) -> str:
-        """How a table of ours is spelled (in a schema, or with a prefix)."""
+        """How our table of this name is spelled in a statement, quoted where need be: in a schema
+        ``logreplay``, or with that prefix. Asks the database nothing."""
 
-    def make_home(self) -> None:
-        """Make the place for our tables, if it is not there."""
+    def has_place(self) -> bool:
+        """Whether the place for our tables is there."""
 
-    def has_home(self) -> bool:
-        """Whether our tables are there."""
+    def own_tables(self) -> frozenset[str]:
+        """The names under which we keep tables that are taken, by whatever."""
+
+    def strange_tables(self, tables: Mapping[str, OwnTable], writes: bool) -> list[str]:
+        """Why what stands under our names is not what we make of ``tables``: other columns, views,
+        triggers, rules, defaults, indexes that compute; with ``writes``, also an owner who could
+        have them act."""
+
+    def read_only(self) -> str:
+        """Why nothing can be written here; empty where something can."""
+
+    def missing_rights(self, schema: str, table: str, empties: bool) -> list[str]:
+        """Rights that changes of a table need and this user lacks, beside those of its facts;
+        ``empties``: it will also be emptied as a whole. None where there is no such table."""
+
+    def missing_for_own(self, tables: Mapping[str, OwnTable]) -> list[str]:
+        """Rights that our tables need and this user lacks: to make those that are not there, and to
+        change all."""
+
+    def grants(self, role: str, tables: Iterable[str]) -> list[str]:
+        """Statements (without ``;``) that give ``role`` the rights on our tables that a replay
+        needs. UsageError (LR1001) where the target has no roles."""
+
+    def alike(self, table: str) -> list[tuple[str, str]]:
+        """(schema, name) of what has this name in any schema and case."""
 
     def lock(self) -> bool:
-        """Take the one lock of all replays into this database, until the connection ends; whether that worked."""
+        """Take the one lock of all replays into this database, without waiting and until the
+        connection ends; whether that worked."""
 
     def enforce(self, on: bool) -> None:
-        """Whether triggers and foreign keys act on what this session does (they do unless told)."""
+        """Set whether triggers and foreign keys act on what this session does (they do unless
+        set), outside a transaction. TargetError (LR4001) where the database or the user's rights do
+        not allow it."""
 
     def begin(self) -> None:
         """Begin a transaction; constraints that can wait are checked by :meth:`settle`."""
 
     def durable(self) -> None:
-        """Have this transaction's commit survive a crash of the server even where the server is set not to wait for its disk."""
+        """Have this transaction's commit survive a crash of the server even where the server is set
+        not to wait for its disk."""
 
-    def settle(self) -> Failure | None:
-        """Check what was left waiting."""
+    def settle(self) -> StatementFailure | None:
+        """Check the constraints that were left waiting; the first that does not hold."""
 
     def commit(self) -> None:
-        """Commit. After ConnectionLost nobody knows whether that happened; the position row does."""
+        """Commit. After ConnectionLost nobody knows whether that happened; the position row
+        does."""
 
     def rollback(self) -> None:
         """Undo the transaction; nothing happens where there is none."""
@@ -143,84 +218,106 @@ class Session(Protocol):
         """Undo what came after :meth:`savepoint`."""
 
     def prepare(self, shapes: Mapping[str, str]) -> None:
-        """Make statements (by name, ``$1 …`` for values) known that texts then ``EXECUTE``, outside a transaction; those known stay known."""
+        """Prepare statements (name -> text with ``$1 …`` for values) that texts then ``EXECUTE``,
+        outside a transaction; those of earlier calls may be forgotten."""
 
-    def run(self, text: bytes) -> Outcome:
-        """Run statements, each ending in ``;``, inside the transaction, stopping at the first that fails."""
+    def run(self, text: bytes) -> StatementCounts:
+        """Run statements (UTF-8, each on a line of its own, ending in ``;``; comment lines begin
+        with ``--``) inside the transaction, stopping at the first that fails; as many counts as
+        statements that did not. After a failure the transaction, or the part since
+        :meth:`savepoint`, can only be undone."""
 
-    def copy(self, statement: str, text: bytes) -> Outcome:
-        """Run a statement that reads rows from the client, inside the transaction; the rows it read."""
+    def copy(self, statement: str, text: bytes) -> StatementCounts:
+        """Run a statement that reads rows from the client inside the transaction, and send it
+        ``text`` (:attr:`sqlgen.staged_merge.Load.text`); one count, the rows it read."""
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Run one statement with ``%s`` for values; the rows it touched."""
+        """Run one statement with ``%s`` for values and ``%%`` for a percent sign; the rows it
+        touched."""
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of one query with ``%s`` for values."""
+        """The rows of one query with ``%s`` for values, as the driver has their types."""
 
     def facts(self, schema: str, table: str) -> TableFacts | None:
         """What :class:`TableFacts` says, None when there is no such table."""
 
     def move_sequences(self, schema: str, table: str) -> list[str]:
-        """Move the sequences behind a table's columns to beyond their highest value, never back; what was moved."""
+        """Move the sequences behind a table's columns to their highest value, never back; what was
+        moved, as ``NAME to VALUE``."""
 
     def version(self) -> str:
         """The database's name and version."""
 
     def snapshot(self) -> None:
-        """Begin a transaction that only reads, and sees all tables at one moment; :meth:`rollback` ends it."""
+        """Begin a transaction that only reads, and sees all tables at one moment; :meth:`rollback`
+        ends it."""
 
     def make_schema(self, schema: str) -> None:
         """Make a schema where it is not there."""
 
     def definition(self, schema: str, table: str) -> list[str]:
-        """Statements that make a table like this one, with its keys and without triggers, foreign keys and computed columns' rules."""
+        """Statements (without ``;``) that make a table like this one, with its keys and without
+        triggers, foreign keys and computed columns' rules."""
 
     def count(self, schema: str, table: str) -> int:
         """Number of rows."""
 
-    def hashes(self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], buckets: int) -> dict[int, tuple[int, str]]:
-        """Rows and their hash, whatever their order, of each of the buckets that ``key`` divides the rows into."""
+    def tables_of(self, schema: str) -> list[str]:
+        """The names of a schema's tables, without ours; none where there is no such schema."""
 
-    def bucket(
-        self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], bucket: int, buckets: int
-    ) -> list[tuple[Any, ...]]:
-        """The rows of one bucket, values as text as they are hashed."""
+    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows in batches, in no order: values as text with all their digits, as the database
+        holds them (blanks at the end too), bytes as ``\\x`` and hexadecimal digits, null for
+        NULL. Nothing else may be asked of the session until all are read."""
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection, and with it a transaction and the lock; may be called again."""
 
 
 class Target(Protocol):
-    """What a target module offers. ``url`` names one database; a state is a folder of ``<table>.csv`` or ``<table>.csv.gz``. ``dialect`` is the SQL
-    that it understands."""
+    """What a target module offers.
 
+    ``url`` names one database. A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``: a
+    header with column names, rows in CSV form, ``\\N`` for NULL. Every function that connects
+    raises TargetError: LR4003 when the database cannot be reached (ConnectionLost where that may
+    pass), LR4001 when it refuses a statement. No message holds a password.
+    """
+
+    #: The SQL that it understands, a profile of :mod:`sqlgen.dialects`.
     dialect: str
 
     def connect(self, url: str) -> Session:
-        """Open a session; TargetError (LR4003) when the database cannot be reached, ConnectionLost where that may pass. No message shows a password."""
+        """Open a session, with the settings that scripts set."""
 
-    def shown(self, url: str) -> str:
-        """The URL without what must not be shown."""
+    def public_url(self, url: str) -> str:
+        """The URL without passwords, for messages."""
 
     def scratch(self, url: str | None) -> AbstractContextManager[str]:
-        """The URL of an empty database of the same kind, gone afterwards; ``url`` is a server to make it on. Raises UsageError (LR1001) where one is
-        needed and not given, or the other way round."""
+        """The URL of an empty database of the same kind, gone afterwards; ``url`` is a server to
+        make it on. Raises UsageError (LR1001) where one is needed and not given, or the other way
+        round."""
 
     def state_tables(self, folder: Path) -> dict[str, Path]:
-        """The files of a state by table; InputError (LR2001) when there are none."""
+        """Table name -> file of a state; InputError (LR2001) when there are none."""
 
     def keys(self, url: str, tables: Sequence[str]) -> str:
-        """DDL (ALTER TABLE ... ADD CONSTRAINT as PostgreSQL writes it) of the unique and foreign keys of tables with these names, in any schema and
-        case. TargetError (LR4003) when the server cannot be reached."""
+        """DDL (ALTER TABLE ... ADD CONSTRAINT as PostgreSQL writes it, one a line) of the unique
+        and foreign keys of tables with these names, in any schema and case."""
 
     def run_scripts(self, url: str, scripts: Iterable[Path]) -> None:
-        """Run scripts in the given order with the database's own client; stop at the first error (TargetError)."""
+        """Run scripts in the given order with the database's own client; TargetError (LR4001) with
+        the script's name at the first error."""
 
     def load_state(self, url: str, schema: str, folder: Path) -> int:
-        """Put the rows of a state into existing tables; the number of rows."""
+        """Put the rows of a state into existing, empty tables of ``schema``, foreign keys
+        unchecked; the number of rows."""
 
-    def compare_states(self, url: str, schema: str, folder: Path, overlay: Path | None = None) -> list[Difference]:
-        """Compare tables with a state, by type and counting duplicates. Tables of ``overlay`` replace those of ``folder``."""
+    def compare_states(
+        self, url: str, schema: str, folder: Path, overlay: Path | None = None
+    ) -> list[Difference]:
+        """The tables of ``schema`` whose rows are not those of the state, compared by the columns'
+        types and counting duplicates; none when all are equal. Tables of ``overlay`` replace those
+        of ``folder``. TargetError (LR4002) when a table or column of the state does not exist."""
 
 
 #: Targets of this package, by name; others are entry points of this group.
@@ -238,16 +335,28 @@ _SCHEMES = {"postgresql": "postgres"}
 
 def target_named(name: str) -> Target:
     """The target of this name; UsageError (LR1001) when there is none."""
-    found = {point.name: point for point in entry_points(group=_GROUP)}
-    found |= {built_in: EntryPoint(built_in, place, _GROUP) for built_in, place in BUILT_IN.items()}
-    if name in found:
-        return cast(Target, found[name].load())
-    raise UsageError("LR1001", f"found target {name!r}; expected one of: {', '.join(sorted(found))}")
+    from importlib.metadata import EntryPoint, entry_points
+
+    points = {point.name: point for point in entry_points(group=_GROUP)}
+    points |= {
+        built_in: EntryPoint(built_in, place, _GROUP) for built_in, place in BUILT_IN.items()
+    }
+    if name in points:
+        return cast(Target, points[name].load())
+    raise UsageError(
+        "LR1001", f"found target {name!r}; expected one of: {', '.join(sorted(points))}"
+    )
 
 
 def target_of(url: str) -> Target:
-    """The target for a URL, by its scheme; UsageError (LR1001) for one that no installed target knows."""
-    scheme = urlsplit(url).scheme
+    """The target for a URL, by its scheme; UsageError (LR1001) for one that no installed target
+    knows."""
+    scheme = url.partition(":")[0] if ":" in url.partition("/")[0] else ""
     if not scheme:
-        raise UsageError("LR1001", "found a target without a scheme; expected a URL such as postgresql://user@host/database")
+        raise UsageError(
+            "LR1001",
+            "found a target without a scheme; expected a URL such as"
+            " postgresql://user@host/database",
+        )
+    check_url(url)
     return target_named(_SCHEMES.get(scheme, scheme))

@@ -1,52 +1,80 @@
-"""DuckDB as a target, in this process: ``duckdb:////data/shop.duckdb``. DuckDB itself lets one process at a time open a file for writing."""
+"""DuckDB as a target, in this process: ``duckdb:////data/shop.duckdb``. DuckDB itself lets one
+process at a time open a file for writing."""
 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from replay.errors import TargetError, Where
-from replay.targets import DUPLICATE_KEY, FOREIGN_KEY, OTHER, Difference, Failure, Outcome, Session, TableFacts, Transient
-from replay.targets.states import file_of, no_server, state_tables, statements_of
+import pyarrow as pa
+
+from replay.errors import TargetError, Where, optional_library
+from replay.leftovers import WorkFolder
+from replay.targets import (
+    Condition,
+    Difference,
+    OwnTable,
+    Session,
+    StatementCounts,
+    StatementFailure,
+    TableFacts,
+    Transient,
+)
+from replay.targets.duckdb_facts import columns_of, table_facts
+from replay.targets.states import file_of, no_roles, no_server, state_tables, statements_of
+from replay.targets.urls import public_url
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["compare_states", "connect", "dialect", "keys", "load_state", "run_scripts", "scratch", "shown", "state_tables"]
+__all__ = [
+    "compare_states",
+    "connect",
+    "dialect",
+    "keys",
+    "load_state",
+    "public_url",
+    "run_scripts",
+    "scratch",
+    "state_tables",
+]
 
 dialect = "duckdb"
+
+#: Rows that are read at once.
+_BATCH_ROWS = 65_536
+#: A single alone is shown with digits that a double of the same look may have.
+_WIDER = {"FLOAT": "::DOUBLE"}
+_DRIVER = ("duckdb", "duckdb", "a DuckDB database")
 
 T = TypeVar("T")
 
 
 def connect(url: str) -> Session:
-    """A session; TargetError (LR4003) when there is no such file, or another process has it open."""
+    """A session; TargetError (LR4003) when there is no such file, or another process has it
+    open."""
     return DuckdbSession(url)
-
-
-def shown(url: str) -> str:
-    """The URL: it holds no secret."""
-    return url
 
 
 @contextmanager
 def scratch(url: str | None = None) -> Iterator[str]:
     """The URL of an empty database in a temporary folder."""
+    no_server(url)
+    optional_library(*_DRIVER)
     import duckdb
 
-    no_server(url)
-    with tempfile.TemporaryDirectory(prefix="logreplay-duckdb-") as folder:
+    with WorkFolder() as folder:
         path = Path(folder) / "scratch.duckdb"
         duckdb.connect(str(path)).close()
         yield f"duckdb:///{path}"
 
 
 def run_scripts(url: str, scripts: Iterable[Path]) -> None:
-    """Run scripts in the given order; TargetError (LR4001) with the script's name when a statement fails."""
+    """Run scripts in the given order; TargetError (LR4001) with the script's name when a statement
+    fails."""
     session = DuckdbSession(url)
     try:
         for script in scripts:
@@ -62,27 +90,37 @@ def load_state(url: str, schema: str, folder: Path) -> int:
     """Put the rows of a state into existing tables of ``schema``; the number of rows."""
     session = DuckdbSession(url)
     try:
-        return sum(session.load(_name(schema, table), schema, table, path) for table, path in state_tables(folder).items())
+        return sum(
+            session.load(_name(schema, table), schema, table, path)
+            for table, path in state_tables(folder).items()
+        )
     finally:
         session.close()
 
 
-def compare_states(url: str, schema: str, folder: Path, overlay: Path | None = None) -> list[Difference]:
-    """The tables of ``schema`` whose rows are not those of the state ``folder`` (duplicates count); an empty list when all are equal.
+def compare_states(
+    url: str, schema: str, folder: Path, overlay: Path | None = None
+) -> list[Difference]:
+    """The tables of ``schema`` whose rows are not those of the state ``folder`` (duplicates count);
+    an empty list when all are equal.
 
-    Tables of ``overlay`` replace those of ``folder``. Raises TargetError (LR4002) when an expected table or column does not exist.
+    Tables of ``overlay`` replace those of ``folder``. Raises TargetError (LR4002) when an expected
+    table or column does not exist.
     """
     session = DuckdbSession(url)
     try:
         expected = state_tables(folder) | (state_tables(overlay) if overlay is not None else {})
-        found = [session.difference(schema, table, path) for table, path in sorted(expected.items())]
+        differences = [
+            session.difference(schema, table, path) for table, path in sorted(expected.items())
+        ]
     finally:
         session.close()
-    return [difference for difference in found if difference is not None]
+    return [difference for difference in differences if difference is not None]
 
 
 def keys(url: str, tables: Sequence[str]) -> str:
-    """DDL of the unique keys and foreign keys of tables with these names, in any schema and case."""
+    """DDL of the unique keys and foreign keys of tables with these names, in any schema and
+    case."""
     session = DuckdbSession(url)
     try:
         rows = session.query(_ALL_KEYS, ([table.lower() for table in tables],))
@@ -92,8 +130,12 @@ def keys(url: str, tables: Sequence[str]) -> str:
     for number, (schema, table, kind, columns, parent, parent_columns) in enumerate(rows):
         text = f"ALTER TABLE {_name(schema, table)} ADD CONSTRAINT k{number} "
         if kind == "FOREIGN KEY":
-            # a reference names its table without the schema; DuckDB has foreign keys within one schema only
-            text += f"FOREIGN KEY ({_list(columns)}) REFERENCES {_name(schema, parent)} ({_list(parent_columns)});"
+            # a reference names its table without the schema; DuckDB has foreign keys within one
+            # schema only
+            text += (
+                f"FOREIGN KEY ({_list(columns)}) REFERENCES {_name(schema, parent)}"
+                f" ({_list(parent_columns)});"
+            )
         else:
             text += f"UNIQUE ({_list(columns)});"
         lines.append(text)
@@ -101,25 +143,29 @@ def keys(url: str, tables: Sequence[str]) -> str:
 
 
 class DuckdbSession:
-    """Implements :class:`replay.targets.Session`. A statement that fails ends DuckDB's transaction, and there are no savepoints."""
+    """Implements :class:`replay.targets.Session`. A statement that fails ends DuckDB's transaction,
+    and there are no savepoints."""
 
     dialect = dialect
     forget = "DROP SCHEMA logreplay CASCADE"
+    home = "CREATE SCHEMA logreplay"
     prepares = False
     merges = False
     parallel = False
+    shows_all = True
     alters = True
     types: Mapping[str, str] = {}
     savepoints = False
 
     def __init__(self, url: str) -> None:
+        optional_library(*_DRIVER)
         import duckdb
 
         path = file_of(url)
         try:
             self.connection: duckdb.DuckDBPyConnection = duckdb.connect(str(path))
         except duckdb.Error as error:
-            raise TargetError("LR4003", f"cannot connect to {url}: {error}") from error
+            raise TargetError("LR4003", f"cannot connect to {public_url(url)}: {error}") from error
         self.do("SET TimeZone = 'UTC'")
 
     def do(self, statement: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
@@ -127,34 +173,80 @@ class DuckdbSession:
         import duckdb
 
         try:
-            return self.connection.execute(statement, list(values)) if values else self.connection.execute(statement)
+            return (
+                self.connection.execute(statement, list(values))
+                if values
+                else self.connection.execute(statement)
+            )
         except duckdb.Error as error:
             raise TargetError("LR4001", str(error).strip()) from error
 
     def own(self, table: str) -> str:
         return f"logreplay.{table}"
 
-    def make_home(self) -> None:
-        self.do("CREATE SCHEMA IF NOT EXISTS logreplay")
+    def has_place(self) -> bool:
+        return bool(self.query("SELECT 1 FROM duckdb_schemas() WHERE schema_name = 'logreplay'"))
 
-    def has_home(self) -> bool:
-        return bool(self.query("SELECT 1 FROM duckdb_tables() WHERE schema_name = 'logreplay' AND table_name = 'position'"))
+    def own_tables(self) -> frozenset[str]:
+        rows = self.query(
+            "SELECT table_name FROM information_schema.tables WHERE table_catalog ="
+            " current_database() AND table_schema = 'logreplay'"
+        )
+        return frozenset(str(name) for (name,) in rows)
+
+    def strange_tables(self, tables: Mapping[str, OwnTable], writes: bool) -> list[str]:
+        strange = []
+        kinds = dict(self.query(_OWN_KINDS))
+        columns: dict[str, list[str]] = {}
+        computing = {name for (name,) in self.query(_OWN_RULES)}
+        for name, column, made in self.query(_OWN_COLUMNS):
+            columns.setdefault(name, []).append(column)
+            if made:
+                computing.add(name)
+        for name in sorted(tables.keys() & kinds.keys()):
+            if kinds[name] != "BASE TABLE":
+                strange.append(f"logreplay.{name} is not a table")
+            elif columns[name] != [column for column, *_ in tables[name].columns]:
+                strange.append(f"logreplay.{name} has other columns")
+            elif name in computing:
+                strange.append(f"logreplay.{name} has constraints or columns that compute")
+        return strange
+
+    def read_only(self) -> str:
+        return ""  # who cannot write the file cannot open it
+
+    def missing_rights(self, schema: str, table: str, empties: bool) -> list[str]:
+        return []
+
+    def missing_for_own(self, tables: Mapping[str, OwnTable]) -> list[str]:
+        return []
+
+    def grants(self, role: str, tables: Iterable[str]) -> list[str]:
+        return no_roles(role)
+
+    def alike(self, table: str) -> list[tuple[str, str]]:
+        return [(str(schema), str(name)) for schema, name in self.query(_ALIKE, (table,))]
 
     def lock(self) -> bool:
         return True  # nobody else can have the file open for writing
 
     def enforce(self, on: bool) -> None:
-        if not on and self.query("SELECT 1 FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"):
-            raise TargetError("LR4001", "DuckDB cannot keep foreign keys from acting, and this database has some")
+        if not on and self.query(
+            "SELECT 1 FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
+        ):
+            raise TargetError(
+                "LR4001", "DuckDB cannot keep foreign keys from acting, and this database has some"
+            )
 
     def begin(self) -> None:
-        self.do("SET threads = 1")  # statements of single rows take a third less time where no task is handed to other threads
+        # Statements of single rows take a third less time where no other thread gets a task.
+        self.do("SET threads = 1")
         self.do("BEGIN")
 
     def durable(self) -> None:
         """Every commit is."""
 
-    def settle(self) -> Failure | None:
+    def settle(self) -> StatementFailure | None:
         return None  # DuckDB has no constraints that wait
 
     def commit(self) -> None:
@@ -176,48 +268,44 @@ class DuckdbSession:
     def prepare(self, shapes: Mapping[str, str]) -> None:
         """Texts are statements in full."""
 
-    def run(self, text: bytes) -> Outcome:
+    def run(self, text: bytes) -> StatementCounts:
         import duckdb
 
         counts: list[int] = []
         for statement in statements_of(text):
             try:
-                found = self.connection.execute(statement).fetchone()
+                row = self.connection.execute(statement).fetchone()
             except duckdb.Error as error:
-                if isinstance(error, duckdb.TransactionException) and "conflict" in str(error).lower():
+                if (
+                    isinstance(error, duckdb.TransactionException)
+                    and "conflict" in str(error).lower()
+                ):
                     raise Transient("LR4001", str(error)) from error
-                return Outcome(counts, Failure(_condition(error), type(error).__name__, str(error).strip()))
-            counts.append(int(found[0]) if found else -1)
-        return Outcome(counts)
+                return StatementCounts(
+                    counts,
+                    StatementFailure(_condition(error), type(error).__name__, str(error).strip()),
+                )
+            counts.append(int(row[0]) if row else -1)
+        return StatementCounts(counts)
 
-    def copy(self, statement: str, text: bytes) -> Outcome:
+    def copy(self, statement: str, text: bytes) -> StatementCounts:
         raise TargetError("LR4001", "DuckDB reads no rows from a client's stream")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        found = self.do(_marked(statement), values).fetchone()
-        return int(found[0]) if found and isinstance(found[0], int) else 0
+        row = self.do(_marked(statement), values).fetchone()
+        return int(row[0]) if row and isinstance(row[0], int) else 0
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self.do(_marked(statement), values).fetchall()
 
     def facts(self, schema: str, table: str) -> TableFacts | None:
-        columns = self._columns(schema, table)
-        if not columns:
-            return None
-        found = self.query(_KEYS, (schema, table))
-        found += [(names,) for (text,) in self.query(_INDEXES, (schema, table)) if (names := _index_columns(text, columns))]
-        return TableFacts(
-            tuple(name for name, _, _, _ in columns),
-            tuple(name for name, _, _, generated in columns if generated),
-            (),
-            tuple(tuple(names) for (names,) in found),
-            types=tuple(kind for _, kind, _, _ in columns),
-        )
+        return table_facts(self.query, schema, table)
 
     def move_sequences(self, schema: str, table: str) -> list[str]:
         return []  # a column's default may name a sequence, but DuckDB cannot set one forward
 
-    # -- comparing ----------------------------------------------------------------------------------------------------------------------
+    # -- comparing
+    # ---------------------------------------------------------------------------------------------
 
     def version(self) -> str:
         return f"DuckDB {self.query('SELECT version()')[0][0]}"
@@ -229,37 +317,68 @@ class DuckdbSession:
         self.do(f"CREATE SCHEMA IF NOT EXISTS {_name(schema)}")
 
     def definition(self, schema: str, table: str) -> list[str]:
-        columns = [f"{_name(name)} {kind}{'' if null else ' NOT NULL'}" for name, kind, null, _ in self._columns(schema, table)]
+        columns = [
+            f"{_name(name)} {kind}{'' if null else ' NOT NULL'}"
+            for name, kind, null, _ in self._columns(schema, table)
+        ]
         facts = self.facts(schema, table)
         keys = () if facts is None else facts.unique_keys
-        made = [f"CREATE TABLE {_name(schema, table)} ({', '.join(columns)})"]
-        return made + [
-            f"CREATE UNIQUE INDEX {_name(f'{table}_{n}')} ON {_name(schema, table)} ({_list(key)})" for n, key in enumerate(keys)
+        statements = [f"CREATE TABLE {_name(schema, table)} ({', '.join(columns)})"]
+        return statements + [
+            f"CREATE UNIQUE INDEX {_name(f'{table}_{n}')} ON {_name(schema, table)} ({_list(key)})"
+            for n, key in enumerate(keys)
         ]
 
     def count(self, schema: str, table: str) -> int:
         return int(self.query(f"SELECT count(*) FROM {_name(schema, table)}")[0][0])
 
-    def hashes(self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], buckets: int) -> dict[int, tuple[int, str]]:
-        query = f"SELECT {_bucket(key, buckets)}, count(*), sum(hash({_list(columns)})) FROM {_name(schema, table)} GROUP BY 1"
-        return {bucket: (count, str(total)) for bucket, count, total in self.query(query)}
+    def tables_of(self, schema: str) -> list[str]:
+        return [name for (name,) in self.query(_TABLES, (schema,))]
 
-    def bucket(
-        self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], bucket: int, buckets: int
-    ) -> list[tuple[Any, ...]]:
-        texts = ", ".join(f"{_name(name)}::VARCHAR" for name in columns)
-        return self.query(f"SELECT {texts} FROM {_name(schema, table)} WHERE {_bucket(key, buckets)} = {bucket}")
+    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        kinds = {name: kind for name, kind, _, _ in self._columns(schema, table)}
+        texts = ", ".join(
+            f"'\\x' || lower(hex({_name(name)})) AS {_name(name)}"
+            if kinds[name] == "BLOB"
+            else f"{_name(name)}{_WIDER.get(kinds[name], '')}::VARCHAR AS {_name(name)}"
+            for name in columns
+        )
+        import duckdb
+
+        try:  # a relation streams, where the result of execute() is copied first
+            rows = self.connection.sql(f"SELECT {texts} FROM {_name(schema, table)}")
+            read = getattr(rows, "to_arrow_reader", None)  # of DuckDB 2
+            yield from (read or getattr(rows, "fetch_record_batch"))(_BATCH_ROWS)  # noqa: B009
+        except duckdb.Error as error:
+            raise TargetError("LR4001", str(error).strip()) from error
 
     def load(self, into: str, schema: str, table: str, path: Path) -> int:
-        """Insert the rows of a state's file; the number of rows. TargetError (LR4002) when the table or a column does not exist."""
+        """Insert the rows of a state's file; the number of rows. TargetError (LR4002) when the
+        table or a column does not exist."""
         kinds = {name: kind for name, kind, _, _ in self._columns(schema, table)}
-        source = "read_csv(%s, header = true, all_varchar = true, nullstr = '\\N', quote = '\"', escape = '\"', allow_quoted_nulls = false)"
+        source = (
+            "read_csv(%s, header = true, all_varchar = true, nullstr = '\\N', quote = '\"', escape"
+            " = '\"', allow_quoted_nulls = false)"
+        )
         header = [row[0] for row in self.query(f"DESCRIBE SELECT * FROM {source}", (str(path),))]
         if missing := [name for name in header if name not in kinds]:
             what = f"column {missing[0]}" if kinds else "the table"
-            raise TargetError("LR4002", f"the database lacks what the state has: {what}", Where(table=f"{schema}.{table}"))
-        values = ", ".join(f"unhex({_name(name)}[3:])" if kinds[name] == "BLOB" else f"{_name(name)}::{kinds[name]}" for name in header)
-        return self.execute(f"INSERT INTO {into} ({_list(header)}) SELECT {values} FROM {source}", (str(path),))
+            raise TargetError(
+                "LR4002",
+                f"the database lacks what the state has: {what}",
+                Where(table=f"{schema}.{table}"),
+            )
+        values = ", ".join(
+            (
+                f"unhex({_name(name)}[3:])"
+                if kinds[name] == "BLOB"
+                else f"{_name(name)}::{kinds[name]}"
+            )
+            for name in header
+        )
+        return self.execute(
+            f"INSERT INTO {into} ({_list(header)}) SELECT {values} FROM {source}", (str(path),)
+        )
 
     def difference(self, schema: str, table: str, path: Path) -> Difference | None:
         """How a table differs from a state's file; None when it does not."""
@@ -271,36 +390,43 @@ class DuckdbSession:
         self.load("temp.expected", schema, table, path)
 
         def only_in(one: str, other: str) -> tuple[int, str | None]:
-            found = self.query(f"SELECT count(*), min(r::VARCHAR) FROM (SELECT * FROM {one} EXCEPT ALL SELECT * FROM {other}) r")[0]
-            return int(found[0]), found[1]
+            counts = self.query(
+                f"SELECT count(*), min(r::VARCHAR) FROM (SELECT * FROM {one} EXCEPT ALL SELECT *"
+                f" FROM {other}) r"
+            )[0]
+            return int(counts[0]), counts[1]
 
         (unexpected, extra), (missing, lost) = (
-            only_in(*pair) for pair in ((_name(schema, table), "temp.expected"), ("temp.expected", _name(schema, table)))
+            only_in(*pair)
+            for pair in (
+                (_name(schema, table), "temp.expected"),
+                ("temp.expected", _name(schema, table)),
+            )
         )
-        return Difference(f"{schema}.{table}", unexpected, missing, extra, lost) if unexpected or missing else None
+        return (
+            Difference(f"{schema}.{table}", unexpected, missing, extra, lost)
+            if unexpected or missing
+            else None
+        )
 
     def _columns(self, schema: str, table: str) -> list[tuple[str, str, bool, bool]]:
         """(name, type, whether it may be null, whether it is computed) in order."""
-        return [(name, kind, null == "YES", made == "ALWAYS") for name, kind, null, made in self.query(_COLUMNS, (schema, table))]
+        return columns_of(self.query, schema, table)
 
     def close(self) -> None:
         self.connection.close()
 
 
-def _condition(error: duckdb.Error) -> str:
+def _condition(error: duckdb.Error) -> Condition:
     text = str(error)
     if "foreign key" in text.lower():
-        return FOREIGN_KEY
-    return DUPLICATE_KEY if "Duplicate key" in text else OTHER
+        return Condition.FOREIGN_KEY
+    return Condition.DUPLICATE_KEY if "Duplicate key" in text else Condition.OTHER
 
 
 def _marked(statement: str) -> str:
     """``%s`` as DuckDB marks values."""
-    return statement.replace("%s", "?").replace("%%", "%")
-
-
-def _bucket(key: Sequence[str], buckets: int) -> str:
-    return f"(hash({_list(key)}) % {buckets})::INTEGER"
+    return re.sub("%[s%]", lambda mark: "?" if mark[0] == "%s" else "%", statement)
 
 
 def _list(names: Sequence[str]) -> str:
@@ -311,18 +437,22 @@ def _name(*names: str) -> str:
     return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
-def _index_columns(text: str, columns: Sequence[tuple[Any, ...]]) -> list[str]:
-    """The columns of an index's expressions ``[a, "B"]``; none when one is not a column."""
-    known = {name for name, _, _, _ in columns}
-    names = [part.strip().strip("'").strip('"') for part in re.sub(r"^\[|\]$", "", text).split(",")]
-    return names if set(names) <= known else []
-
-
-_COLUMNS = """SELECT column_name, data_type, is_nullable, is_generated FROM information_schema.columns
-WHERE table_catalog = current_database() AND table_schema = %s AND table_name = %s ORDER BY ordinal_position"""
-_KEYS = """SELECT constraint_column_names FROM duckdb_constraints()
-WHERE schema_name = %s AND table_name = %s AND constraint_type IN ('PRIMARY KEY', 'UNIQUE') ORDER BY constraint_index"""
-_INDEXES = "SELECT expressions FROM duckdb_indexes() WHERE is_unique AND schema_name = %s AND table_name = %s ORDER BY index_name"
-_ALL_KEYS = """SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
-FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') AND list_contains(%s, lower(table_name))
+_TABLES = """SELECT table_name FROM information_schema.tables
+WHERE table_catalog = current_database() AND table_schema = %s AND table_type = 'BASE TABLE'
+ORDER BY 1"""
+_OWN_KINDS = """SELECT table_name, table_type FROM information_schema.tables
+WHERE table_catalog = current_database() AND table_schema = 'logreplay'"""
+_OWN_COLUMNS = """SELECT table_name, column_name, column_default IS NOT NULL
+FROM information_schema.columns
+WHERE table_catalog = current_database() AND table_schema = 'logreplay'
+ORDER BY table_name, ordinal_position"""
+_OWN_RULES = """SELECT DISTINCT table_name FROM duckdb_constraints()
+WHERE database_name = current_database() AND schema_name = 'logreplay'
+AND constraint_type NOT IN ('PRIMARY KEY', 'NOT NULL')"""
+_ALIKE = """SELECT table_schema, table_name FROM information_schema.tables
+WHERE table_catalog = current_database() AND lower(table_name) = lower(%s) ORDER BY 1, 2"""
+_ALL_KEYS = """SELECT schema_name, table_name, constraint_type, constraint_column_names,
+referenced_table, referenced_column_names
+FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+AND list_contains(%s, lower(table_name))
 ORDER BY ALL"""

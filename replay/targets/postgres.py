@@ -1,7 +1,9 @@
-"""PostgreSQL as a target: run scripts with ``psql``, replay changes, load a state, compare with a state.
+"""PostgreSQL as a target: run scripts with ``psql``, replay changes, load a state, compare with a
+state.
 
-A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``: a header with column names, rows in CSV form, ``\\N`` for NULL. Nothing here
-writes to a database except what the caller asks for by name; comparing works in a transaction that is rolled back.
+A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``: a header with column names, rows in
+CSV form, ``\\N`` for NULL. Nothing here writes to a database except what the caller asks for by
+name; comparing works in a transaction that is rolled back.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from replay.errors import TargetError, Where
+from replay.errors import TargetError, Where, optional_library
 from replay.targets import Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 from replay.targets.states import state_tables
+from replay.targets.urls import public_url, redacted, secrets_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -30,17 +33,23 @@ dialect = "postgres"
 
 _COPY_BYTES = 1 << 20
 #: Partitions are left out; a unique index over part of a table or over an expression is no key.
-_KEYS = """WITH t AS (SELECT c.oid, format('%%I.%%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+_KEYS = """WITH t AS (SELECT c.oid, format('%%I.%%I', n.nspname, c.relname) AS name
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+    AND n.nspname NOT IN ('pg_catalog', 'information_schema')
     AND lower(c.relname) = ANY(%(names)s)),
-k AS (SELECT i.indexrelid, i.indrelid, string_agg(quote_ident(a.attname), ', ' ORDER BY u.place) AS columns FROM pg_index i
+k AS (SELECT i.indexrelid, i.indrelid,
+    string_agg(quote_ident(a.attname), ', ' ORDER BY u.place) AS columns
+    FROM pg_index i
     CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, place)
     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
-    WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND u.place <= i.indnkeyatts GROUP BY i.indexrelid, i.indrelid)
+    WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND u.place <= i.indnkeyatts
+    GROUP BY i.indexrelid, i.indrelid)
 SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I UNIQUE (%%s);', t.name, x.relname, k.columns)
 FROM t JOIN k ON k.indrelid = t.oid JOIN pg_class x ON x.oid = k.indexrelid
 UNION ALL
-SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s;', t.name, f.conname, replace(pg_get_constraintdef(f.oid), ' NOT VALID', ''))
+SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s;', t.name, f.conname,
+    replace(pg_get_constraintdef(f.oid), ' NOT VALID', ''))
 FROM t JOIN pg_constraint f ON f.conrelid = t.oid JOIN t AS p ON p.oid = f.confrelid
 WHERE f.contype = 'f' AND f.conparentid = 0 ORDER BY 1"""
 #: psql's exit code when the connection failed or was lost.
@@ -50,52 +59,72 @@ _NO_CONNECTION = 2
 def run_scripts(url: str, scripts: Iterable[Path]) -> None:
     """Run scripts in the given order with ``psql -X -v ON_ERROR_STOP=1 -f``, as a user would.
 
-    Raises TargetError with what psql said: LR4001 when a statement fails, LR4003 when the server cannot be reached.
+    Raises TargetError with what psql said: LR4001 when a statement fails, LR4003 when the server
+    cannot be reached.
     """
     psql = psql_path()
     address, password = _without_password(url)
     environment = client_environment()
     if password is not None:
-        environment["PGPASSWORD"] = password  # not on the command line, which every user of the machine can read
+        environment["PGPASSWORD"] = (
+            password  # not on the command line, which every user of the machine can read
+        )
     for script in scripts:
         command = [str(psql), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-f", str(script)]
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            check=False,
         )
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip()[:2000]
             code = "LR4003" if done.returncode == _NO_CONNECTION else "LR4001"
-            raise TargetError(code, f"psql stopped with exit code {done.returncode}: {said}", Where(file=script.name))
+            raise TargetError(
+                code,
+                f"psql stopped with exit code {done.returncode}: {said}",
+                Where(file=script.name),
+            )
 
 
 def keys(url: str, tables: Sequence[str]) -> str:
-    """DDL of the unique keys and foreign keys of tables with these names, in any schema and case. Raises TargetError (LR4001, LR4003)."""
+    """DDL of the unique keys and foreign keys of tables with these names, in any schema and case.
+    Raises TargetError (LR4001, LR4003)."""
     with _connection(url) as connection:
-        connection.execute("SET LOCAL search_path = ''")
-        rows = connection.execute(_KEYS, {"names": sorted({table.lower() for table in tables})}).fetchall()
+        rows = connection.execute(
+            _KEYS, {"names": sorted({table.lower() for table in tables})}
+        ).fetchall()
     return "\n".join(statement for (statement,) in rows)
 
 
 def load_state(url: str, schema: str, folder: Path) -> int:
-    """Copy every table of a state into the existing, empty tables of ``schema``, foreign keys unchecked; the number of rows.
+    """Copy every table of a state into the existing, empty tables of ``schema``, foreign keys
+    unchecked; the number of rows.
 
-    Needs a superuser: the database is a scratch one. Raises InputError (LR2001) for an unusable folder, TargetError for the database.
+    Needs a superuser: the database is a scratch one. Raises InputError (LR2001) for an unusable
+    folder, TargetError for the database.
     """
-    from psycopg import sql
-
     rows = 0
     with _connection(url) as connection:
-        connection.execute("SET session_replication_role = replica")
+        from psycopg import sql
+
+        connection.execute("SET LOCAL session_replication_role = replica")
         for table, path in state_tables(folder).items():
             rows += _copy(connection, sql.Identifier(schema, table), path)
     return rows
 
 
-def compare_states(url: str, schema: str, folder: Path, overlay: Path | None = None) -> list[Difference]:
-    """The tables of ``schema`` whose rows are not those of the state ``folder``; an empty list when all are equal.
+def compare_states(
+    url: str, schema: str, folder: Path, overlay: Path | None = None
+) -> list[Difference]:
+    """The tables of ``schema`` whose rows are not those of the state ``folder``; an empty list when
+    all are equal.
 
-    Values are compared by the column's type (1.0 = 1.00, blanks at the end of CHAR do not count); duplicate rows count. Tables of
-    ``overlay`` replace those of ``folder``. Raises TargetError (LR4002) when an expected table or column does not exist.
+    Values are compared by the column's type (1.0 = 1.00, blanks at the end of CHAR do not count);
+    duplicate rows count. Tables of ``overlay`` replace those of ``folder``. Raises TargetError
+    (LR4002) when an expected table or column does not exist.
     """
     expected = state_tables(folder) | (state_tables(overlay) if overlay is not None else {})
     differences = []
@@ -108,7 +137,9 @@ def compare_states(url: str, schema: str, folder: Path, overlay: Path | None = N
     return differences
 
 
-def _compare_table(connection: psycopg.Connection[Any], schema: str, table: str, path: Path) -> Difference | None:
+def _compare_table(
+    connection: psycopg.Connection[Any], schema: str, table: str, path: Path
+) -> Difference | None:
     import psycopg
     from psycopg import sql
 
@@ -118,13 +149,25 @@ def _compare_table(connection: psycopg.Connection[Any], schema: str, table: str,
     try:
         connection.execute(sql.SQL("CREATE TEMP TABLE expected (LIKE {})").format(actual))
         _copy(connection, expected, path)
-    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.InvalidSchemaName) as error:
-        raise TargetError("LR4002", f"the database lacks what the state has: {error}", Where(table=f"{schema}.{table}")) from error
+    except (
+        psycopg.errors.UndefinedTable,
+        psycopg.errors.UndefinedColumn,
+        psycopg.errors.InvalidSchemaName,
+    ) as error:
+        raise TargetError(
+            "LR4002",
+            f"the database lacks what the state has: {error}",
+            Where(table=f"{schema}.{table}"),
+        ) from error
 
     def only_in(one: sql.Composable, other: sql.Composable) -> tuple[int, str | None]:
-        rows = sql.SQL("SELECT {c} FROM {one} EXCEPT ALL SELECT {c} FROM {other}").format(c=columns, one=one, other=other)
-        found = connection.execute(sql.SQL('SELECT count(*), min(r::text COLLATE "C") FROM ({}) r').format(rows)).fetchone()
-        return (found[0], found[1]) if found is not None else (0, None)
+        rows = sql.SQL("SELECT {c} FROM {one} EXCEPT ALL SELECT {c} FROM {other}").format(
+            c=columns, one=one, other=other
+        )
+        row = connection.execute(
+            sql.SQL('SELECT count(*), min(r::text COLLATE "C") FROM ({}) r').format(rows)
+        ).fetchone()
+        return (row[0], row[1]) if row is not None else (0, None)
 
     unexpected, unexpected_example = only_in(actual, expected)
     missing, missing_example = only_in(expected, actual)
@@ -138,7 +181,9 @@ def _copy(connection: psycopg.Connection[Any], table: sql.Identifier, path: Path
     from psycopg import sql
 
     columns = sql.SQL(", ").join(map(sql.Identifier, _header(path)))
-    statement = sql.SQL("COPY {} ({}) FROM STDIN WITH (FORMAT csv, HEADER, NULL '\\N')").format(table, columns)
+    statement = sql.SQL("COPY {} ({}) FROM STDIN WITH (FORMAT csv, HEADER, NULL '\\N')").format(
+        table, columns
+    )
     with connection.cursor() as cursor, _open(path) as file:
         with cursor.copy(statement) as copy:
             while block := file.read(_COPY_BYTES):
@@ -157,13 +202,19 @@ def _open(path: Path) -> BinaryIO:
 
 @contextmanager
 def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection whose work is committed at the end; driver errors become TargetError."""
+    """A connection whose work is one transaction, committed at the end; what is set ends with it.
+    Driver errors become TargetError."""
+    optional_library("psycopg", "postgres", "a PostgreSQL database")
     import psycopg
 
     try:
         connection = psycopg.connect(url, connect_timeout=30)
-    except psycopg.OperationalError as error:
-        raise TargetError("LR4003", f"cannot connect to {shown(url)}: {error}") from error
+        connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+    except psycopg.Error as error:
+        raise TargetError(
+            "LR4003",
+            f"cannot connect to {public_url(url)}: {redacted(str(error), secrets_of(url))}",
+        ) from error
     try:
         with connection:
             yield connection
@@ -171,18 +222,25 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
         raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
 
 
-def shown(url: str) -> str:
-    """The URL without passwords."""
-    return _without_password(url)[0]
-
-
 def _without_password(url: str) -> tuple[str, str | None]:
-    """(URL without the password, the password), whether it stands before the host or among the parameters."""
+    """(URL without the password, the password), whether it stands before the host or among the
+    parameters."""
     parts = urlsplit(url)
     pairs = [pair for pair in parts.query.split("&") if pair]
-    secret = [pair for pair in pairs if pair.partition("=")[0].lower() in ("password", "sslpassword", "passfile")]
+    secret = [
+        pair
+        for pair in pairs
+        if unquote(pair.partition("=")[0]).lower() in ("password", "sslpassword", "passfile")
+    ]
     parts = parts._replace(query="&".join(pair for pair in pairs if pair not in secret))
-    password = next((unquote(pair.partition("=")[2]) for pair in secret if pair.lower().startswith("password=")), None)
+    password = next(
+        (
+            unquote(pair.partition("=")[2])
+            for pair in secret
+            if unquote(pair.partition("=")[0]).lower() == "password"
+        ),
+        None,
+    )
     if parts.password is not None:
         user, _, host = parts.netloc.rpartition("@")
         password = unquote(parts.password)
@@ -210,7 +268,8 @@ def scratch(url: str | None = None) -> Iterator[str]:
 
 
 def connect(url: str) -> Session:
-    """A session for replaying into the database, its settings as scripts set them. Raises ConnectionLost (LR4003)."""
+    """A session for replaying into the database, its settings as scripts set them. Raises
+    ConnectionLost (LR4003)."""
     from replay.targets.postgres_session import PostgresSession
 
-    return PostgresSession(url, shown(url))
+    return PostgresSession(url, public_url(url))

@@ -1,16 +1,17 @@
-"""SQLite as a target, in this process. ``sqlite:////data/sakila.db`` is the schema ``sakila`` (the file's name; ``?schema=NAME`` says otherwise);
-``sqlite:////data/folder/`` is the one ``.db`` file in that folder.
+"""SQLite as a target, in this process. ``sqlite:////data/sakila.db`` is the schema ``sakila`` (the
+file's name; ``?schema=NAME`` says otherwise); ``sqlite:////data/folder/`` is the one ``.db`` file
+in that folder.
 
-The file is attached to an empty connection, under its schema's name, which is what scripts expect (``sakila.film``). All of a transaction is in
-this one file, so that its journal makes the data and the position one.
+The file is attached to an empty connection, under its schema's name, which is what scripts expect
+(``sakila.film``). All of a transaction is in this one file, so that its journal makes the data and
+the position one.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
-import tempfile
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -18,24 +19,57 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+import pyarrow as pa
+
 from replay.errors import TargetError, Where
-from replay.targets import DUPLICATE_KEY, FOREIGN_KEY, OTHER, Difference, Failure, Outcome, Session, TableFacts, Transient
-from replay.targets.states import file_of, no_server, path_of, state_rows, state_tables, statements_of
+from replay.leftovers import WorkFolder
+from replay.targets import (
+    Condition,
+    Difference,
+    OwnTable,
+    Session,
+    StatementCounts,
+    StatementFailure,
+    TableFacts,
+    Transient,
+)
+from replay.targets.sqlite_facts import columns_of, foreign_keys, table_facts
+from replay.targets.states import (
+    file_of,
+    no_roles,
+    no_server,
+    path_of,
+    state_rows,
+    state_tables,
+    statements_of,
+)
+from replay.targets.urls import public_url
 
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["compare_states", "connect", "dialect", "keys", "load_state", "run_scripts", "scratch", "shown", "state_tables"]
+__all__ = [
+    "compare_states",
+    "connect",
+    "dialect",
+    "keys",
+    "load_state",
+    "public_url",
+    "run_scripts",
+    "scratch",
+    "state_tables",
+]
 
 dialect = "sqlite"
 
 _WAIT_SECONDS = 10
-_ACTIONS = ("CASCADE", "SET NULL", "SET DEFAULT")
+#: Rows that are read at once.
+_BATCH_ROWS = 20_000
 _CONDITIONS = {
-    "SQLITE_CONSTRAINT_UNIQUE": DUPLICATE_KEY,
-    "SQLITE_CONSTRAINT_PRIMARYKEY": DUPLICATE_KEY,
-    "SQLITE_CONSTRAINT_ROWID": DUPLICATE_KEY,
-    "SQLITE_CONSTRAINT_FOREIGNKEY": FOREIGN_KEY,
+    "SQLITE_CONSTRAINT_UNIQUE": Condition.DUPLICATE_KEY,
+    "SQLITE_CONSTRAINT_PRIMARYKEY": Condition.DUPLICATE_KEY,
+    "SQLITE_CONSTRAINT_ROWID": Condition.DUPLICATE_KEY,
+    "SQLITE_CONSTRAINT_FOREIGNKEY": Condition.FOREIGN_KEY,
 }
 
 
@@ -44,21 +78,17 @@ def connect(url: str) -> Session:
     return SqliteSession(url)
 
 
-def shown(url: str) -> str:
-    """The URL: it holds no secret."""
-    return url
-
-
 @contextmanager
 def scratch(url: str | None = None) -> Iterator[str]:
     """The URL of a temporary folder, where the first schema that is made becomes a file."""
     no_server(url)
-    with tempfile.TemporaryDirectory(prefix="logreplay-sqlite-") as folder:
+    with WorkFolder() as folder:
         yield f"sqlite:///{folder}/"
 
 
 def run_scripts(url: str, scripts: Iterable[Path]) -> None:
-    """Run scripts in the given order; TargetError (LR4001) with the script's name when a statement fails."""
+    """Run scripts in the given order; TargetError (LR4001) with the script's name when a statement
+    fails."""
     with closing(SqliteSession(url)) as session:
         for script in scripts:
             try:
@@ -68,28 +98,39 @@ def run_scripts(url: str, scripts: Iterable[Path]) -> None:
 
 
 def load_state(url: str, schema: str, folder: Path) -> int:
-    """Put the rows of a state into existing tables of ``schema``, foreign keys unchecked; the number of rows."""
+    """Put the rows of a state into existing tables of ``schema``, foreign keys unchecked; the
+    number of rows."""
     with closing(SqliteSession(url)) as session:
         session.begin()
-        count = sum(session.load(_name(schema, table), schema, table, path) for table, path in state_tables(folder).items())
+        count = sum(
+            session.load(_name(schema, table), schema, table, path)
+            for table, path in state_tables(folder).items()
+        )
         session.commit()
     return count
 
 
-def compare_states(url: str, schema: str, folder: Path, overlay: Path | None = None) -> list[Difference]:
-    """The tables of ``schema`` whose rows are not those of the state ``folder`` (duplicates count); an empty list when all are equal.
+def compare_states(
+    url: str, schema: str, folder: Path, overlay: Path | None = None
+) -> list[Difference]:
+    """The tables of ``schema`` whose rows are not those of the state ``folder`` (duplicates count);
+    an empty list when all are equal.
 
-    Values are the same when SQLite would store them alike: a date's text must be written as the table has it. Tables of ``overlay`` replace those of
-    ``folder``. Raises TargetError (LR4002) when an expected table or column does not exist.
+    Values are the same when SQLite would store them alike: a date's text must be written as the
+    table has it. Tables of ``overlay`` replace those of ``folder``. Raises TargetError (LR4002)
+    when an expected table or column does not exist.
     """
     with closing(SqliteSession(url)) as session:
         expected = state_tables(folder) | (state_tables(overlay) if overlay is not None else {})
-        found = [session.difference(schema, table, path) for table, path in sorted(expected.items())]
-    return [difference for difference in found if difference is not None]
+        differences = [
+            session.difference(schema, table, path) for table, path in sorted(expected.items())
+        ]
+    return [difference for difference in differences if difference is not None]
 
 
 def keys(url: str, tables: Sequence[str]) -> str:
-    """DDL of the unique keys and foreign keys of tables with these names. SQLite does not tell which foreign keys can wait: none is said to."""
+    """DDL of the unique keys and foreign keys of tables with these names. SQLite does not tell
+    which foreign keys can wait: none is said to."""
     known = {table.lower() for table in tables}
     with closing(SqliteSession(url)) as session:
         lines = []
@@ -98,10 +139,19 @@ def keys(url: str, tables: Sequence[str]) -> str:
             if table.lower() not in known or facts is None:
                 continue
             texts = [f"UNIQUE ({_list(key)})" for key in facts.unique_keys]
-            for parent, columns, parent_columns, on_delete, _ in session.foreign_keys(table):
-                target = f"{_name(session.schema, parent)}" + (f" ({_list(parent_columns)})" if all(parent_columns) else "")
-                texts.append(f"FOREIGN KEY ({_list(columns)}) REFERENCES {target} ON DELETE {on_delete}")
-            lines += [f"ALTER TABLE {_name(session.schema, table)} ADD CONSTRAINT k{n} {text};" for n, text in enumerate(texts)]
+            for parent, columns, parent_columns, on_delete, _ in foreign_keys(
+                session.query, session.schema, table
+            ):
+                target = f"{_name(session.schema, parent)}" + (
+                    f" ({_list(parent_columns)})" if all(parent_columns) else ""
+                )
+                texts.append(
+                    f"FOREIGN KEY ({_list(columns)}) REFERENCES {target} ON DELETE {on_delete}"
+                )
+            lines += [
+                f"ALTER TABLE {_name(session.schema, table)} ADD CONSTRAINT k{n} {text};"
+                for n, text in enumerate(texts)
+            ]
     return "\n".join(lines)
 
 
@@ -111,22 +161,32 @@ def _database(url: str) -> tuple[Path | None, str]:
     if path.is_dir():
         files = sorted(path.glob("*.db"))
         if len(files) > 1:
-            found = f"cannot connect to {url}: found {len(files)} databases in the folder; expected one"
-            raise TargetError("LR4003", found, hint="Name the file: a transaction over several would not be one after a crash")
+            found = f"found {len(files)} databases in the folder; expected one"
+            message = f"cannot connect to {public_url(url)}: {found}"
+            raise TargetError(
+                "LR4003",
+                message,
+                hint="Name the file: a transaction over several would not be one after a crash",
+            )
         return (files[0], files[0].stem) if files else (None, "")
     named = parse_qs(urlsplit(url).query).get("schema", [])
     return file_of(url), named[0] if named else path.stem
 
 
 class SqliteSession:
-    """Implements :class:`replay.targets.Session`. Constraints are checked by each statement; none waits."""
+    """Implements :class:`replay.targets.Session`. Constraints are checked by each statement; none
+    waits."""
 
     dialect = dialect
-    forget = "DROP TABLE logreplay_position (and the other tables whose names begin with logreplay_)"
+    forget = (
+        "DROP TABLE logreplay_position (and the other tables whose names begin with logreplay_)"
+    )
+    home = ""
     savepoints = True
     prepares = False
     merges = False
     parallel = False
+    shows_all = True
     alters = True
     types: Mapping[str, str] = {}
 
@@ -136,7 +196,9 @@ class SqliteSession:
         self.url = url
         self.path, self.schema = _database(url)
         self._lock: int | None = None
-        self.connection: sqlite3.Connection = sqlite3.connect(":memory:", isolation_level=None, timeout=_WAIT_SECONDS)
+        self.connection: sqlite3.Connection = sqlite3.connect(
+            ":memory:", isolation_level=None, timeout=_WAIT_SECONDS
+        )
         if self.path is not None:
             self._attach(self.path)
 
@@ -145,9 +207,16 @@ class SqliteSession:
 
         try:
             self.connection.execute(f"ATTACH ? AS {_name(self.schema)}", (str(path),))
-            self.connection.execute(f"SELECT count(*) FROM {_name(self.schema)}.sqlite_master").fetchone()
+            # a commit is on the disk, and nothing in the file is called that could do harm
+            self.connection.execute(f"PRAGMA {_name(self.schema)}.synchronous = FULL")
+            self.connection.execute("PRAGMA trusted_schema = OFF")
+            self.connection.execute(
+                f"SELECT count(*) FROM {_name(self.schema)}.sqlite_master"
+            ).fetchone()
         except sqlite3.Error as error:
-            raise TargetError("LR4003", f"cannot connect to {self.url}: {error}") from error
+            raise TargetError(
+                "LR4003", f"cannot connect to {public_url(self.url)}: {error}"
+            ) from error
 
     def _do(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         import sqlite3
@@ -170,17 +239,75 @@ class SqliteSession:
     def own(self, table: str) -> str:
         return f"{_name(self.schema)}.logreplay_{table}"
 
-    def make_home(self) -> None:
-        """Nothing to make: our tables stand beside the others."""
+    def has_place(self) -> bool:
+        return self.path is not None
 
-    def has_home(self) -> bool:
-        return self.path is not None and "logreplay_position" in self.tables()
+    def own_tables(self) -> frozenset[str]:
+        if self.path is None:
+            return frozenset()
+        rows = self.query(
+            f"SELECT substr(name, 11) FROM {_name(self.schema)}.sqlite_master WHERE type IN"
+            " ('table', 'view') AND substr(name, 1, 10) = 'logreplay_'"
+        )
+        return frozenset(str(name) for (name,) in rows)
+
+    def strange_tables(self, tables: Mapping[str, OwnTable], writes: bool) -> list[str]:
+        if self.path is None:
+            return []
+        rows = self.query(
+            f"SELECT type, name, tbl_name FROM {_name(self.schema)}.sqlite_master WHERE type <>"
+            " 'table' AND substr(lower(tbl_name), 1, 10) = 'logreplay_' AND name NOT LIKE"
+            " 'sqlite_autoindex%%' ORDER BY type, name"
+        )
+        strange = [
+            f"{name} is a view" if kind == "view" else f"{table} has the {kind} {name}"
+            for kind, name, table in rows
+        ]
+        for name in sorted(tables.keys() & self.own_tables()):
+            columns = self._columns(self.schema, f"logreplay_{name}")
+            if [(column, hidden) for column, _, _, _, hidden in columns] != [
+                (column, False) for column, *_ in tables[name].columns
+            ]:
+                strange.append(f"logreplay_{name} has other columns")
+        return strange
+
+    def read_only(self) -> str:
+        if self.path is None:
+            return ""
+        for place, what in (
+            (self.path, "the file"),
+            (self.path.parent, "the folder of its journal"),
+        ):
+            if not os.access(place, os.W_OK, effective_ids=True):
+                return f"{what} {place} cannot be written by this user"
+        return ""
+
+    def missing_rights(self, schema: str, table: str, empties: bool) -> list[str]:
+        return []
+
+    def missing_for_own(self, tables: Mapping[str, OwnTable]) -> list[str]:
+        return []
+
+    def grants(self, role: str, tables: Iterable[str]) -> list[str]:
+        return no_roles(role)
+
+    def alike(self, table: str) -> list[tuple[str, str]]:
+        if self.path is None:
+            return []
+        rows = self.query(
+            f"SELECT name FROM {_name(self.schema)}.sqlite_master WHERE type IN ('table', 'view')"
+            " AND lower(name) = lower(%s)",
+            (table,),
+        )
+        return [(self.schema, str(name)) for (name,) in rows]
 
     def lock(self) -> bool:
         if self.path is None:
             return True
         if self._lock is None:
-            self._lock = os.open(self.path, os.O_RDONLY)  # SQLite's own locks are of another kind and do not meet this one
+            self._lock = os.open(
+                self.path, os.O_RDONLY
+            )  # SQLite's own locks are of another kind and do not meet this one
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -188,11 +315,6 @@ class SqliteSession:
         return True
 
     def enforce(self, on: bool) -> None:
-        if not on and self.path is not None:
-            found = self.query(f"SELECT name FROM {_name(self.schema)}.sqlite_master WHERE type = 'trigger' ORDER BY name")
-            if found:
-                names = ", ".join(str(name) for (name,) in found)
-                raise TargetError("LR4001", f"SQLite cannot keep triggers from firing, and this database has some: {names}")
         self._do(f"PRAGMA foreign_keys = {'ON' if on else 'OFF'}")
 
     def begin(self) -> None:
@@ -201,7 +323,7 @@ class SqliteSession:
     def durable(self) -> None:
         """Every commit is."""
 
-    def settle(self) -> Failure | None:
+    def settle(self) -> StatementFailure | None:
         return None
 
     def commit(self) -> None:
@@ -220,7 +342,7 @@ class SqliteSession:
     def prepare(self, shapes: Mapping[str, str]) -> None:
         """Texts are statements in full."""
 
-    def run(self, text: bytes) -> Outcome:
+    def run(self, text: bytes) -> StatementCounts:
         import sqlite3
 
         counts: list[int] = []
@@ -230,10 +352,13 @@ class SqliteSession:
             except sqlite3.Error as error:
                 _raise_if_transient(error)
                 code = _code(error)
-                return Outcome(counts, Failure(_CONDITIONS.get(code, OTHER), code, str(error)))
-        return Outcome(counts)
+                return StatementCounts(
+                    counts,
+                    StatementFailure(_CONDITIONS.get(code, Condition.OTHER), code, str(error)),
+                )
+        return StatementCounts(counts)
 
-    def copy(self, statement: str, text: bytes) -> Outcome:
+    def copy(self, statement: str, text: bytes) -> StatementCounts:
         raise TargetError("LR4001", "SQLite reads no rows from a client's stream")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
@@ -244,55 +369,21 @@ class SqliteSession:
 
     def tables(self) -> list[str]:
         """The tables of the schema."""
-        rows = self.query(f"SELECT name FROM {_name(self.schema)}.sqlite_master WHERE type = 'table' ORDER BY name")
+        rows = self.query(
+            f"SELECT name FROM {_name(self.schema)}.sqlite_master WHERE type = 'table' ORDER BY"
+            " name"
+        )
         return [str(name) for (name,) in rows]
 
-    def foreign_keys(self, table: str) -> list[tuple[str, list[str], list[str], str, str]]:
-        """(parent, columns, the parent's columns, ON DELETE, ON UPDATE) of the foreign keys of a table."""
-        found: dict[int, tuple[str, list[str], list[str], str, str]] = {}
-        for number, _, parent, column, other, on_update, on_delete, _ in self._pragma("foreign_key_list", table):
-            entry = found.setdefault(number, (parent, [], [], on_delete, on_update))
-            entry[1].append(column)
-            entry[2].append(other)
-        return list(found.values())
-
-    def _pragma(self, name: str, argument: str) -> list[tuple[Any, ...]]:
-        return self.query(f"PRAGMA {_name(self.schema)}.{name}({_name(argument)})")
-
     def facts(self, schema: str, table: str) -> TableFacts | None:
-        columns = self._columns(schema, table)
-        if not columns:
-            return None
-        primary = [name for _, name in sorted((place, name) for name, _, _, place, _ in columns if place)]
-        unique = [tuple(primary)] if primary else []
-        for _, name, is_unique, _, partial in self._pragma("index_list", table):
-            names = [column for _, _, column in self._pragma("index_info", name)]
-            if is_unique and not partial and None not in names and set(names) != set(primary):
-                unique.append(tuple(names))
-        fired = self.query(
-            f"SELECT name FROM {_name(schema)}.sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(%s) ORDER BY name", (table,)
-        )
-        return TableFacts(
-            tuple(name for name, _, _, _, _ in columns),
-            tuple(name for name, _, _, _, hidden in columns if hidden),
-            (),
-            tuple(unique),
-            tuple(str(name) for (name,) in fired),
-            tuple(self._cascades(table)),
-            types=tuple(kind for _, kind, _, _, _ in columns),
-        )
-
-    def _cascades(self, table: str) -> Iterator[str]:
-        for child in self.tables():
-            for parent, columns, _, on_delete, on_update in self.foreign_keys(child):
-                acts = [f"ON DELETE {on_delete}"] * (on_delete in _ACTIONS) + [f"ON UPDATE {on_update}"] * (on_update in _ACTIONS)
-                if acts and table.lower() in (child.lower(), parent.lower()):
-                    yield f"{child} ({', '.join(columns)}) to {parent} ({', '.join(acts)})"
+        here = self.path is not None and schema == self.schema
+        return table_facts(self.query, schema, table) if here else None
 
     def move_sequences(self, schema: str, table: str) -> list[str]:
         return []  # SQLite moves its own with every row
 
-    # -- comparing ----------------------------------------------------------------------------------------------------------------------
+    # -- comparing
+    # ---------------------------------------------------------------------------------------------
 
     def version(self) -> str:
         return f"SQLite {self.query('SELECT sqlite_version()')[0][0]}"
@@ -309,56 +400,75 @@ class SqliteSession:
             self._do(f"PRAGMA {_name(schema)}.user_version = 0")  # makes the file
         if schema != self.schema:
             raise TargetError(
-                "LR4002", f"found the schema {self.schema} in {self.url}; expected {schema}", hint=f"Say so: ?schema={schema}"
+                "LR4002",
+                f"found the schema {self.schema} in {public_url(self.url)}; expected {schema}",
+                hint=f"Say so: ?schema={schema}",
             )
 
     def definition(self, schema: str, table: str) -> list[str]:
-        columns = [f"{_name(name)} {kind}{' NOT NULL' if strict else ''}" for name, kind, strict, _, _ in self._columns(schema, table)]
+        columns = [
+            f"{_name(name)} {kind}{' NOT NULL' if strict else ''}"
+            for name, kind, strict, _, _ in self._columns(schema, table)
+        ]
         facts = self.facts(schema, table)
-        made = [f"CREATE TABLE {_name(schema, table)} ({', '.join(columns)})"]
+        statements = [f"CREATE TABLE {_name(schema, table)} ({', '.join(columns)})"]
         for number, key in enumerate(() if facts is None else facts.unique_keys):
-            made.append(f"CREATE UNIQUE INDEX {_name(schema, f'{table}_{number}')} ON {_name(table)} ({_list(key)})")
-        return made
+            statements.append(
+                f"CREATE UNIQUE INDEX {_name(schema, f'{table}_{number}')} ON {_name(table)}"
+                f" ({_list(key)})"
+            )
+        return statements
 
     def count(self, schema: str, table: str) -> int:
         return int(self.query(f"SELECT count(*) FROM {_name(schema, table)}")[0][0])
 
-    def hashes(self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], buckets: int) -> dict[int, tuple[int, str]]:
-        counts: Counter[int] = Counter()
-        sums: Counter[int] = Counter()
-        for at, row in self._rows(schema, table, columns, key):
-            bucket = _hash(at) % buckets
-            counts[bucket] += 1
-            sums[bucket] += _hash(row)
-        return {bucket: (counts[bucket], str(sums[bucket])) for bucket in counts}
+    def tables_of(self, schema: str) -> list[str]:
+        if self.path is None or schema != self.schema:
+            return []
+        ours = ("logreplay_", "sqlite_")
+        return [name for name in self.tables() if not name.startswith(ours)]
 
-    def bucket(
-        self, schema: str, table: str, columns: Sequence[str], key: Sequence[str], bucket: int, buckets: int
-    ) -> list[tuple[Any, ...]]:
-        return [row for at, row in self._rows(schema, table, columns, key) if _hash(at) % buckets == bucket]
-
-    def _rows(
-        self, schema: str, table: str, columns: Sequence[str], key: Sequence[str]
-    ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """(key, row) of all rows, values as SQL literals."""
-        for row in self._do(f"SELECT {_quoted([*key, *columns])} FROM {_name(schema, table)}"):
-            yield row[: len(key)], row[len(key) :]
+    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        self.connection.text_factory = _text
+        try:
+            rows = self._do(f"SELECT {_list(columns)} FROM {_name(schema, table)}")
+            while held := rows.fetchmany(_BATCH_ROWS):
+                arrays = [
+                    pa.array([_shown(value) for value in values], pa.string())
+                    for values in zip(*held, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, list(columns))
+        finally:
+            self.connection.text_factory = str
 
     def load(self, into: str, schema: str, table: str, path: Path) -> int:
-        """Insert the rows of a state's file; the number of rows. TargetError (LR4002) when the table or a column does not exist."""
+        """Insert the rows of a state's file; the number of rows. TargetError (LR4002) when the
+        table or a column does not exist."""
         kinds = {name: kind.upper() for name, kind, _, _, _ in self._columns(schema, table)}
         rows = state_rows(path)
         if missing := [name for name in rows.column_names if name not in kinds]:
             what = f"column {missing[0]}" if kinds else "the table"
-            raise TargetError("LR4002", f"the database lacks what the state has: {what}", Where(table=f"{schema}.{table}"))
+            raise TargetError(
+                "LR4002",
+                f"the database lacks what the state has: {what}",
+                Where(table=f"{schema}.{table}"),
+            )
         values = [
-            [None if text is None else bytes.fromhex(text.removeprefix("\\x")) for text in column.to_pylist()]
-            if "BLOB" in kinds[name]
-            else column.to_pylist()
+            (
+                [
+                    None if text is None else bytes.fromhex(text.removeprefix("\\x"))
+                    for text in column.to_pylist()
+                ]
+                if "BLOB" in kinds[name]
+                else column.to_pylist()
+            )
             for name, column in zip(rows.column_names, rows.columns, strict=True)
         ]
         marks = ", ".join("?" * rows.num_columns)
-        self.connection.executemany(f"INSERT INTO {into} ({_list(rows.column_names)}) VALUES ({marks})", zip(*values, strict=True))
+        self.connection.executemany(
+            f"INSERT INTO {into} ({_list(rows.column_names)}) VALUES ({marks})",
+            zip(*values, strict=True),
+        )
         return int(rows.num_rows)
 
     def difference(self, schema: str, table: str, path: Path) -> Difference | None:
@@ -368,18 +478,22 @@ class SqliteSession:
             self._do("DROP TABLE IF EXISTS temp.expected")
             self._do(f"CREATE TEMP TABLE expected AS SELECT * FROM {_name(schema, table)} LIMIT 0")
         self.load("temp.expected", schema, table, path)
-        found, wanted = (Counter(self._do(f"SELECT {_quoted(columns)} FROM {name}")) for name in (_name(schema, table), "temp.expected"))
-        extra, lost = found - wanted, wanted - found
+        actual, wanted = (
+            Counter(self._do(f"SELECT {_quoted(columns)} FROM {name}"))
+            for name in (_name(schema, table), "temp.expected")
+        )
+        extra, lost = actual - wanted, wanted - actual
         if not extra and not lost:
             return None
         examples = (f"({', '.join(min(rows))})" if rows else None for rows in (extra, lost))
         return Difference(f"{schema}.{table}", extra.total(), lost.total(), *examples)
 
     def _columns(self, schema: str, table: str) -> list[tuple[str, str, bool, int, bool]]:
-        """(name, declared type, NOT NULL, place in the primary key or 0, computed) in order; none for a schema that is not here."""
+        """(name, declared type, NOT NULL, place in the primary key or 0, computed) in order; none
+        for a schema that is not here."""
         if self.path is None or schema != self.schema:
             return []
-        return [(name, kind, bool(strict), key, hidden > 1) for _, name, kind, strict, _, key, hidden in self._pragma("table_xinfo", table)]
+        return columns_of(self.query, schema, table)
 
     def close(self) -> None:
         self.connection.close()
@@ -400,11 +514,19 @@ def _raise_if_transient(error: sqlite3.Error) -> None:
 
 def _marked(statement: str) -> str:
     """``%s`` as SQLite marks values."""
-    return statement.replace("%s", "?").replace("%%", "%")
+    return re.sub("%[s%]", lambda mark: "?" if mark[0] == "%s" else "%", statement)
 
 
-def _hash(values: Sequence[str]) -> int:
-    return int(hashlib.blake2b("\x1f".join(values).encode(), digest_size=8).hexdigest(), 16)
+def _text(octets: bytes) -> str:
+    """Text; octets that are no UTF-8 are shown as escapes."""
+    return octets.decode("utf-8", "backslashreplace")
+
+
+def _shown(value: Any) -> str | None:
+    """A value as text, whatever its storage class."""
+    if value is None or isinstance(value, str):
+        return value
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else repr(value)
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +12,10 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, TargetError, UsageError, Where
+from replay.targets.urls import public_url
+
+#: Text of a script that is sent at once, up to the end of a statement.
+_SCRIPT_BYTES = 1 << 20
 
 
 def state_tables(folder: Path) -> dict[str, Path]:
@@ -18,28 +23,101 @@ def state_tables(folder: Path) -> dict[str, Path]:
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError("LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))) from error
-    tables = {path.name.split(".csv")[0]: path for path in paths if path.name.endswith((".csv", ".csv.gz"))}
+        raise InputError(
+            "LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))
+        ) from error
+    tables = {
+        path.name.split(".csv")[0]: path
+        for path in paths
+        if path.name.endswith((".csv", ".csv.gz"))
+    }
     if not tables:
-        raise InputError("LR2001", "found no .csv or .csv.gz file in the state folder", Where(file=str(folder)))
+        raise InputError(
+            "LR2001", "found no .csv or .csv.gz file in the state folder", Where(file=str(folder))
+        )
     return tables
 
 
 def statements_of(text: bytes) -> list[str]:
-    """The statements of a text of ours, where each stands on a line of its own (control characters in values are written as functions), between
-    comments."""
+    """The statements of a text of ours, where each stands on a line of its own (control characters
+    in values are written as functions), between comments."""
     return [line for line in text.decode().split("\n") if line and not line.startswith("--")]
 
 
-def state_rows(path: Path) -> pa.Table:
-    """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL, an empty line the empty text of a table's one column."""
+def script_parts(script: Path) -> Iterator[bytes]:
+    """The text of a script, in pieces that end with a statement."""
+    held: list[bytes] = []
+    size = 0
+    with script.open("rb") as lines:
+        for line in lines:
+            held.append(line)
+            size += len(line)
+            if size >= _SCRIPT_BYTES and line.endswith(b";\n"):
+                yield b"".join(held)
+                held, size = [], 0
+    if any(line.strip() and not line.startswith(b"--") for line in held):
+        yield b"".join(held)
+
+
+#: Bytes of a state's file that are read at once.
+_BLOCK = 16 << 20
+
+
+def state_header(path: Path) -> list[str]:
+    """The columns of a state's file. InputError (LR2001) where it cannot be read."""
     opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as file:
-        names = next(csv.reader(file), [])
-    return pa_csv.read_csv(
-        path,
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
-        convert_options=pa_csv.ConvertOptions(
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from error
+
+
+def state_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """As :func:`state_rows`, in batches. InputError (LR2035) for a file that is not CSV."""
+    names = state_header(path)
+    reading = pa_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows=1)
+    parsing, converting = _forms(names)
+    try:
+        with pa_csv.open_csv(path, reading, parsing, converting) as reader:
+            yield from reader
+    except pa.ArrowInvalid as error:
+        if "Empty CSV file" not in str(error) and "Could not skip initial" not in str(error):
+            raise InputError(
+                "LR2035",
+                f"the file is not CSV with the columns of its first line: {error}",
+                Where(str(path)),
+            ) from error
+
+
+def text_batches(blocks: Iterable[bytes | bytearray | memoryview], names: Sequence[str]) -> (
+    Iterator[pa.RecordBatch]
+):  # fmt: skip
+    """As :func:`state_batches`, of rows in that form without a first line, one in each block."""
+    held: list[bytes | bytearray | memoryview] = []
+    size = 0
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if size > _BLOCK:
+            yield from _parsed(b"".join(held), names)
+            held, size = [], 0
+    if held:
+        yield from _parsed(b"".join(held), names)
+
+
+def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
+    reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
+    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *_forms(names))
+    batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
+    return batches
+
+
+def _forms(names: Sequence[str]) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOptions]:
+    """How files of states are parsed: every value a text, ``\\N`` without quotes NULL."""
+    return (
+        pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+        pa_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             null_values=["\\N"],
             strings_can_be_null=True,
@@ -48,10 +126,30 @@ def state_rows(path: Path) -> pa.Table:
     )
 
 
+def state_rows(path: Path) -> pa.Table:
+    """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL, an empty line
+    the empty text of a table's one column."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file), [])
+    parsing, converting = _forms(names)
+    return pa_csv.read_csv(path, parse_options=parsing, convert_options=converting)
+
+
 def no_server(url: str | None) -> None:
-    """Raises UsageError (LR1001) for a server to make a scratch database on, where databases are files."""
+    """Raises UsageError (LR1001) for a server to make a scratch database on, where databases are
+    files."""
     if url is not None:
-        raise UsageError("LR1001", f"found --scratch {url}; expected none: a temporary file serves")
+        raise UsageError(
+            "LR1001", f"found --scratch {public_url(url)}; expected none: a temporary file serves"
+        )
+
+
+def no_roles(role: str) -> list[str]:
+    """Raises UsageError (LR1001) for a role, where databases are files."""
+    raise UsageError(
+        "LR1001", f"found --role {role}; expected none: whoever may write the file may"
+    )
 
 
 def path_of(url: str) -> Path:
@@ -60,9 +158,15 @@ def path_of(url: str) -> Path:
 
 
 def file_of(url: str) -> Path:
-    """The file that a URL names. TargetError (LR4003) when there is none: a target is never made by a slip of the pen."""
+    """The file that a URL names. TargetError (LR4003) when there is none: a target is never made by
+    a slip of the pen."""
     parts, path = urlsplit(url), path_of(url)
     if parts.netloc or not path.is_file():
-        hint = f"Three slashes before a relative path, four before an absolute one: {parts.scheme}:////data/shop.db"
-        raise TargetError("LR4003", f"cannot connect to {url}: found no such file", hint=hint)
+        hint = (
+            "Three slashes before a relative path, four before an absolute one:"
+            f" {parts.scheme}:////data/shop.db"
+        )
+        raise TargetError(
+            "LR4003", f"cannot connect to {public_url(url)}: found no such file", hint=hint
+        )
     return path

@@ -1,8 +1,11 @@
-"""Db2 for z/OS and LUW as a sqlglot dialect: ``sqlglot.parse(text, read="db2")`` once this module is imported (or found by its entry point).
+"""Db2 for z/OS and LUW as a sqlglot dialect: ``sqlglot.parse(text, read="db2")`` once this module
+is imported (or found by its entry point).
 
-What other dialects have too becomes sqlglot's own nodes, so that it can be written for them. What only Db2 has becomes a node of
-:mod:`sqlgen.db2.nodes`, which no other generator knows: writing such a tree for another dialect raises instead of leaving something out.
-:func:`portable` takes these nodes off and says which. Text that is not understood is a ParseError; there are no ``Command`` nodes.
+What other dialects have too becomes sqlglot's own nodes, so that it can be written for them. What
+only Db2 has becomes a node of :mod:`sqlgen.db2.nodes`, which no other generator knows: writing such
+a tree for another dialect raises instead of leaving something out. :func:`portable` takes these
+nodes off and says which. Text that is not understood is a ParseError; there are no ``Command``
+nodes.
 """
 
 from __future__ import annotations
@@ -34,11 +37,17 @@ class Db2(Dialect):
         IDENTIFIERS: ClassVar = ['"']
         QUOTES: ClassVar = ["'"]
         STRING_ESCAPES: ClassVar = ["'"]
-        HEX_STRINGS: ClassVar = [(f"{prefix}'", "'") for prefix in ("X", "x", "BX", "bx", "GX", "gx", "UX", "ux")]
+        HEX_STRINGS: ClassVar = [
+            (f"{prefix}'", "'") for prefix in ("X", "x", "BX", "bx", "GX", "gx", "UX", "ux")
+        ]
         COMMANDS: ClassVar = set()
         VAR_SINGLE_TOKENS: ClassVar = {"@", "#", "$"}
         KEYWORDS: ClassVar = {
-            **{word: kind for word, kind in tokens.Tokenizer.KEYWORDS.items() if word not in ("DIV", "LOCK", "CACHE")},
+            **{
+                word: kind
+                for word, kind in tokens.Tokenizer.KEYWORDS.items()
+                if word not in ("DIV", "LOCK", "CACHE")
+            },
             "¬=": TokenType.NEQ,
             "^=": TokenType.NEQ,
             "¬<": TokenType.GTE,
@@ -60,6 +69,12 @@ class Db2(Dialect):
             "GRAPHIC": TokenType.NCHAR,
             "VARGRAPHIC": TokenType.NVARCHAR,
             "LONG VARGRAPHIC": TokenType.TEXT,
+            "NATIONAL CHAR": TokenType.NCHAR,
+            "NATIONAL CHARACTER": TokenType.NCHAR,
+            "NATIONAL CHAR VARYING": TokenType.NVARCHAR,
+            "NATIONAL CHARACTER VARYING": TokenType.NVARCHAR,
+            "NATIONAL CHARACTER LARGE OBJECT": TokenType.TEXT,
+            "NCLOB": TokenType.TEXT,
             "DEC": TokenType.DECIMAL,
             "NUM": TokenType.DECIMAL,
             "DECFLOAT": TokenType.DECFLOAT,

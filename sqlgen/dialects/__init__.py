@@ -1,32 +1,21 @@
-"""Dialects as data: a :class:`Profile` says how a database spells names, values and transactions. Found by name, like any plug-in."""
+"""Dialects as data: a :class:`Profile` says how a database spells names, values and transactions.
+Found by name, like any plug-in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 
-from sqlgen.dialects.abilities import Abilities
+from sqlgen.choices import DIALECTS
+from sqlgen.dialects.ddl_support import Abilities
+from sqlgen.dialects.row_checks import RowCheck
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import SqlType
 
-#: The dialects that come with the package, by name: the module that holds each one's ``PROFILE``. Others are entry points.
-BUILT_IN: dict[str, str] = {
-    "postgres": "postgres",
-    "sqlite": "sqlite",
-    "duckdb": "duckdb",
-    "mysql": "mysql",
-    "mariadb": "mariadb",
-    "oracle": "oracle",
-    "db2": "db2",
-    "tsql": "tsql",
-    "snowflake": "snowflake",
-    "bigquery": "bigquery",
-    "redshift": "redshift",
-    "spark": "spark",
-    "trino": "trino",
-}
+#: The dialects that come with the package, by name: the module that holds each one's ``PROFILE``.
+#: Others are entry points.
+BUILT_IN: dict[str, str] = {name: name for name in DIALECTS}
 
 #: How well a target type holds the values of a source type.
 EXACT, WIDENED, LOSSY, REFUSED = "exact", "widened", "lossy", "refused"
@@ -42,9 +31,12 @@ class Form:
 
 @dataclass(frozen=True)
 class FloatForm:
-    """A float literal. ``infinity`` and ``nan`` are the bodies that say these values, '' where the target has none; ``exponent``: a number
-    without exponent would be taken for a decimal; ``widen``: single-precision values are written as the double they are; ``typed`` follows the
-    literal where it is compared for equality."""
+    """A float literal. ``infinity`` and ``nan`` are the bodies that say these values, '' where the
+    target has none; ``exponent``: a number without exponent would be taken for a decimal;
+    ``widen``: single-precision values are written as the double they are; ``powers``: the target
+    misreads the last bit of some decimal digits, so what they do not say for certain is written as
+    a whole number and powers of two; ``typed`` follows the literal where it is compared for
+    equality."""
 
     opening: str = "'"
     closing: str = "'"
@@ -52,6 +44,7 @@ class FloatForm:
     nan: str = "NaN"
     exponent: bool = False
     widen: bool = False
+    powers: bool = False
     typed: str = ""
 
 
@@ -59,9 +52,11 @@ class FloatForm:
 class TextForm:
     """A text literal: ``form`` around text in which ``'`` is written as ``quote``.
 
-    Text with a control character or one of ``special`` is written as an escape string where ``escaped`` is given (``control`` says how a control
-    character is written in it, ``escaped_quote`` a quote), else as plain literals and ``character`` calls joined by ``joiner``
-    between ``joined.opening`` and ``joined.closing``. ``most_bytes``: the longest literal in UTF-8 bytes, 0 for no limit.
+    Text with a control character or one of ``special`` is written as an escape string where
+    ``escaped`` is given (``control`` says how a control character is written in it,
+    ``escaped_quote`` a quote), else as plain literals and ``character`` calls joined by ``joiner``
+    between ``joined.opening`` and ``joined.closing``. ``most_bytes``: the longest literal in UTF-8
+    bytes, 0 for no limit.
     """
 
     form: Form = Form()
@@ -77,11 +72,22 @@ class TextForm:
 
 
 @dataclass(frozen=True)
+class Exact:
+    """What stands ``before`` and ``after`` a column, and after a ``literal``, so that ``=`` between
+    them compares every character."""
+
+    before: str = ""
+    after: str = ""
+    literal: str = ""
+
+
+@dataclass(frozen=True)
 class OneRow:
-    """How a statement takes one of several equal rows. ``kind``: ``locator`` (the pseudo-column ``name`` equals that of the first row
-    found, and so does ``part``, the one that names the partition, where the dialect needs both),
-    ``function`` (the same with a function of the table), ``limit`` (LIMIT 1), ``top`` (TOP (1)), ``rownum`` (AND ROWNUM = 1), or '' where the
-    dialect has no way."""
+    """How a statement takes one of several equal rows. ``kind``: ``locator`` (the pseudo-column
+    ``name`` equals that of the first row found, and so does ``part``, the one that names the
+    partition, where the dialect needs both), ``function`` (the same with a function of the table),
+    ``limit`` (LIMIT 1), ``top`` (TOP (1)), ``rownum`` (AND ROWNUM = 1), or '' where the dialect has
+    no way."""
 
     kind: str
     name: str = ""
@@ -93,22 +99,28 @@ class Upsert:
     """How a row is put in place whether one with its key is there or not. ``kind``:
 
     * ``conflict``: ``INSERT … ON CONFLICT (key) DO UPDATE``;
-    * ``duplicate``: ``INSERT … ON DUPLICATE KEY UPDATE``, where ``row`` is the alias of the new row ('': ``VALUES(column)`` names its values);
-    * ``merge``: ``MERGE`` with the one row of ``source`` ('': of a sub-query); ``joined``: its condition must compare columns of both sides, so
-      the key's values stand in the sub-query;
-    * ``replace``: DELETE, then INSERT, for a database that enforces no key and whose MERGE takes no sub-query.
+    * ``pair``: UPDATE, then INSERT where there is no such row, for a database whose own upsert
+      takes a row for the same that shares any unique value with the new one, or the key but for
+      case (that row then stops the INSERT with an error); ``source`` as below ('': nothing);
+    * ``merge``: ``MERGE`` with the one row of ``source`` ('': of a sub-query); ``joined``: its
+      condition must compare columns of both sides, so the key's values stand in the sub-query;
+    * ``replace``: DELETE, then INSERT, for a database that enforces no key and whose MERGE takes no
+      sub-query.
+
+    ``folds``: keys with text need a ``pair``, because a collation may take A for a there.
     """
 
     kind: str
-    row: str = ""
     source: str = ""
     joined: bool = False
+    folds: bool = False
 
 
 @dataclass(frozen=True)
 class TypeRule:
-    """The target type of one source type: ``text`` with ``{length}``, ``{scale}`` and ``{digits}`` (fraction digits that the target keeps), for
-    columns up to ``up_to`` (0: of any length) with up to ``most_scale`` digits after the point (0: any); ``fidelity`` is exact, widened, lossy or
+    """The target type of one source type: ``text`` with ``{length}``, ``{scale}`` and ``{digits}``
+    (fraction digits that the target keeps), for columns up to ``up_to`` (0: of any length) with up
+    to ``most_scale`` digits after the point (0: any); ``fidelity`` is exact, widened, lossy or
     refused, and ``note`` says why it is not exact."""
 
     type: SqlType
@@ -123,21 +135,33 @@ class TypeRule:
 class Profile:
     """One dialect.
 
-    * ``sqlglot`` names the sqlglot dialect that writes the skeletons. ``fold`` is how an unquoted identifier is stored (``lower`` or ``upper``),
-      ``reserved`` words need quotes, a name has at most ``name_length`` bytes (characters with ``name_characters``).
-    * ``text``, ``floats``, ``forms``: how values are written. ``exact`` is what stands after column and literal in a condition outside the key,
-      where ``=`` alone would take different texts for equal.
-    * ``time_digits`` fraction digits of its timestamps; ``zone_hours`` the largest offsets west and east; ``zone_space``: a blank before the
-      offset; ``hour_24`` types that may hold hour 24; ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may
-      hold X'00'; ``empty_is_null``: '' is NULL; ``pads_char``: CHAR is blank-padded and compared that way.
-    * ``one_row``; ``upsert``; ``session`` statements at the head of a script; ``begin``, ``commit`` and ``defer``, which lets deferrable foreign keys wait for
-      the commit ('' where the dialect has no such statement); ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE needs to take
-      every row; ``client`` shows how to run a script; ``booleans`` true and false.
-    * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where an index lives: ``in schema`` (that of its
-      table), ``of table`` (DROP INDEX ... ON), ``index`` (the schema stands at the index's name only), ``both`` (and at the
-      table's), '' none. ``schemas``: what CREATE makes for a schema, '' for nothing. ``rename_in_schema``: the new name of a table needs its schema.
+    * ``sqlglot`` names the sqlglot dialect that writes the skeletons. ``fold`` is how an unquoted
+      identifier is stored (``lower`` or ``upper``), ``reserved`` words need quotes, a name has at
+      most ``name_length`` bytes (characters with ``name_characters``).
+    * ``text``, ``floats``, ``forms``: how values are written. ``exact``: how a condition compares
+      every character where ``=`` alone may take different texts for equal. It does so outside the
+      key, and with ``exact_keys`` in the key, too, beside the ``=`` that an index serves; without,
+      keys that are equal to the source are the same. ``folds``: the collations that columns usually
+      have take A for a.
+    * ``time_digits`` fraction digits of its timestamps; ``zone_minutes`` the largest offsets west
+      and east; ``zone_space``: a blank before the offset; ``hour_24`` types that may hold hour 24;
+      ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may hold
+      X'00'; ``empty_is_null``: '' is NULL; ``pads_char``: CHAR is blank-padded and compared that
+      way.
+    * ``one_row``; ``upsert``; ``session`` statements at the head of a script, ``search_path`` the
+      one before them (:func:`sqlgen.script.search_path`); ``begin``, ``commit``
+      and ``defer``, which lets deferrable foreign keys wait for the commit ('' where the dialect
+      has no such statement); ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE
+      needs to take every row; ``client`` shows how to run a script; ``booleans`` true and false.
+    * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where
+      an index lives: ``in schema`` (that of its table), ``of table`` (DROP INDEX ... ON), ``index``
+      (the schema stands at the index's name only), ``both`` (and at the table's), '' none.
+      ``schemas``: what CREATE makes for a schema, '' for nothing. ``rename_in_schema``: the new
+      name of a table needs its schema.
     * ``abilities``: what its DDL can say beyond tables, columns and keys.
-    * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know, shown in ``logreplay ddl``.
+    * ``row_check``: how a script says that a statement touches one row, None where it cannot.
+    * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know,
+      shown in ``logreplay ddl``.
     """
 
     name: str
@@ -153,9 +177,11 @@ class Profile:
     types: tuple[TypeRule, ...]
     text: TextForm = field(default_factory=TextForm)
     floats: Mapping[SqlType, FloatForm] = field(default_factory=lambda: QUOTED_FLOATS)
-    exact: Mapping[SqlType, tuple[str, str]] = field(default_factory=dict)
+    exact: Mapping[SqlType, Exact] = field(default_factory=dict)
+    exact_keys: bool = False
+    folds: bool = False
     name_characters: bool = False
-    zone_hours: tuple[int, int] = (15, 15)
+    zone_minutes: tuple[int, int] = (15 * 60 + 59, 15 * 60 + 59)
     zone_space: bool = False
     hour_24: frozenset[SqlType] = frozenset()
     as_text: frozenset[SqlType] = frozenset()
@@ -163,6 +189,7 @@ class Profile:
     empty_is_null: bool = False
     pads_char: bool = False
     session: tuple[str, ...] = ()
+    search_path: str = ""
     begin: str = "BEGIN;"
     commit: str = "COMMIT;"
     defer: str = ""
@@ -174,17 +201,26 @@ class Profile:
     rename_in_schema: bool = False
     delete_all: str = ""
     abilities: Abilities = field(default_factory=Abilities)
+    row_check: RowCheck | None = None
     quirks: tuple[str, ...] = ()
 
 
-QUOTED_FLOATS: Mapping[SqlType, FloatForm] = {SqlType.REAL: FloatForm(), SqlType.DOUBLE: FloatForm()}
+QUOTED_FLOATS: Mapping[SqlType, FloatForm] = {
+    SqlType.REAL: FloatForm(),
+    SqlType.DOUBLE: FloatForm(),
+}
 _PLAIN = Form("", "")
 
 
 def forms(
-    binary: Form, date: Form | None = None, time: Form | None = None, timestamp: Form | None = None, zoned: Form | None = None
+    binary: Form,
+    date: Form | None = None,
+    time: Form | None = None,
+    timestamp: Form | None = None,
+    zoned: Form | None = None,
 ) -> dict[SqlType, Form]:
-    """The forms of a dialect that writes numbers as they are, and dates and times quoted unless told otherwise."""
+    """The forms of a dialect that writes numbers as they are, and dates and times quoted unless
+    told otherwise."""
     quoted = Form()
     return {
         SqlType.SMALLINT: _PLAIN,
@@ -203,26 +239,48 @@ def forms(
     }
 
 
-def large_types(boolean: str, decfloat: str, clob: str, blob: str, xml: str, note: str = "") -> tuple[TypeRule, ...]:
-    """The rules for types whose values a log seldom holds. A ``decfloat`` that is no number type keeps its text; ``note``: what is lost."""
+def large_types(
+    boolean: str, decfloat: str, clob: str, blob: str, xml: str, note: str = ""
+) -> tuple[TypeRule, ...]:
+    """The rules for types whose values a log seldom holds. A ``decfloat`` that is no number type
+    keeps its text; ``note``: what is lost."""
     size = LOSSY if note else WIDENED
     number = "NUM" in decfloat or "DECFLOAT" in decfloat
     return (
         TypeRule(
-            SqlType.BOOLEAN, boolean, 0, EXACT if boolean.startswith("BOOL") else WIDENED, "" if boolean.startswith("BOOL") else "a number"
+            SqlType.BOOLEAN,
+            boolean,
+            0,
+            EXACT if boolean.startswith("BOOL") else WIDENED,
+            "" if boolean.startswith("BOOL") else "a number",
         ),
-        TypeRule(SqlType.DECFLOAT, decfloat, 0, EXACT if number else WIDENED, "" if number else "text: no type has its range and its NaN"),
+        TypeRule(
+            SqlType.DECFLOAT,
+            decfloat,
+            0,
+            EXACT if number else WIDENED,
+            "" if number else "text: no type has its range and its NaN",
+        ),
         TypeRule(SqlType.CLOB, clob, 0, size, note or "the length is not kept"),
         TypeRule(SqlType.BLOB, blob, 0, size, note or "the length is not kept"),
-        TypeRule(SqlType.XML, xml, 0, EXACT if xml == "XML" else LOSSY, "" if xml == "XML" else "text: not checked to be XML"),
+        TypeRule(
+            SqlType.XML,
+            xml,
+            0,
+            EXACT if xml == "XML" else LOSSY,
+            "" if xml == "XML" else "text: not checked to be XML",
+        ),
     )
 
 
 def profile_named(name: str) -> Profile:
-    """The profile of a dialect. SqlgenError (LR1001) for a name that neither this nor another installed package offers."""
+    """The profile of a dialect. SqlgenError (LR1001) for a name that neither this nor another
+    installed package offers."""
     if name in BUILT_IN:
         built_in: Profile = import_module(f"{__name__}.{BUILT_IN[name]}").PROFILE
         return built_in
+    from importlib.metadata import entry_points
+
     points = {point.name: point for point in entry_points(group="logreplay.profiles")}
     if name not in points:
         known = ", ".join(sorted({*BUILT_IN, *points}))

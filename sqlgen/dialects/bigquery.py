@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import DEFAULT, POSTGRES_ALTER, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import DEFAULT, POSTGRES_ALTER, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 TYPES = (
@@ -23,7 +36,13 @@ TYPES = (
     TypeRule(SqlType.TIME, "TIME", 0, LOSSY, "no 24:00:00"),
     TypeRule(SqlType.TIMESTAMP, "DATETIME", 6),
     TypeRule(SqlType.TIMESTAMP, "DATETIME", 0, LOSSY, "six fraction digits"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMP", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ,
+        "TIMESTAMP",
+        0,
+        LOSSY,
+        "the moment is kept, its time zone is not; six fraction digits",
+    ),
     *large_types("BOOL", "STRING", "STRING", "BYTES", "STRING"),
 )
 _FLOAT = FloatForm("CAST('", "' AS FLOAT64)", infinity="inf", nan="", widen=True)
@@ -52,9 +71,11 @@ PROFILE = Profile(
     types=TYPES,
     indexes="",
     keys=" NOT ENFORCED",
-    text=TextForm(quote="\\'", special="\\", escaped=Form(), escaped_quote="\\'", control="\\u{:04x}"),
+    text=TextForm(
+        quote="\\'", special="\\", escaped=Form(), escaped_quote="\\'", control="\\u{:04x}"
+    ),
     floats={SqlType.REAL: _FLOAT, SqlType.DOUBLE: _FLOAT},
-    zone_hours=(13, 13),
+    zone_minutes=(14 * 60, 14 * 60),
     begin="BEGIN TRANSACTION;",
     commit="COMMIT TRANSACTION;",
     delete_all="TRUE",
@@ -67,5 +88,10 @@ PROFILE = Profile(
             "set default": POSTGRES_ALTER["set default"],
             "drop default": POSTGRES_ALTER["drop default"],
         },
+    ),
+    row_check=RowCheck(
+        CheckKind.AFTER,
+        "ASSERT @@row_count = 1 AS '{unit}: statement {statement} touched another number of rows"
+        " than 1';",
     ),
 )

@@ -1,14 +1,28 @@
 """Db2 for z/OS 12 and Db2 for Linux, UNIX and Windows 11.1, and later ones.
 
-``CHR(0)`` is a blank there, so text with X'00' cannot be said. ``=`` pads with blanks: where only the very same text is meant, a full stop after
-both sides makes blanks at the end count.
+``CHR(0)`` is a blank there, so text with X'00' cannot be said. ``=`` pads with blanks: where only
+the very same text is meant, a full stop after both sides makes blanks at the end count.
 """
 
 from __future__ import annotations
 
-from sqlgen.dialects import REFUSED, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ALL, DEFAULT, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    REFUSED,
+    WIDENED,
+    Exact,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import ALL, DEFAULT, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
@@ -53,8 +67,8 @@ PROFILE = Profile(
     booleans=("1", "0"),
     text=TextForm(most_bytes=32672),
     floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
-    exact={SqlType.VARCHAR: (" || '.'", " || '.'")},
-    zone_hours=(12, 14),
+    exact={SqlType.VARCHAR: Exact("", " || '.'", " || '.'")},
+    zone_minutes=(12 * 60 + 59, 14 * 60),
     hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP}),
     pads_char=True,
     begin="",
@@ -82,5 +96,12 @@ PROFILE = Profile(
             "drop default": "ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT",
             "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
         },
+    ),
+    row_check=RowCheck(
+        CheckKind.AROUND,
+        "SELECT CASE COUNT(*) WHEN 1 THEN 1 ELSE RAISE_ERROR('75001', '{label}: not 1 row') END"
+        " FROM OLD TABLE (",
+        closing=");",
+        usual=False,  # statements become queries, which not every relative of Db2 has
     ),
 )

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, Form, OneRow, Profile, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ALL, DEFAULT, POSTGRES_ALTER, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    Exact,
+    Form,
+    OneRow,
+    Profile,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import ALL, DEFAULT, POSTGRES_ALTER, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _TEXT = "lengths are not enforced"
+_COLLATED = (SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB, SqlType.XML)
 
 TYPES = (
     TypeRule(SqlType.SMALLINT, "SMALLINT"),
@@ -25,7 +38,13 @@ TYPES = (
     TypeRule(SqlType.TIME, "TIME"),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP", 6),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP", 0, LOSSY, "six fraction digits"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMPTZ", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ,
+        "TIMESTAMPTZ",
+        0,
+        LOSSY,
+        "the moment is kept, its time zone is not; six fraction digits",
+    ),
     *large_types("BOOLEAN", "TEXT", "TEXT", "BLOB", "TEXT"),
 )
 
@@ -37,9 +56,11 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow("locator", "rowid"),
-    upsert=Upsert("conflict"),
+    upsert=Upsert("conflict", folds=True),
     client="duckdb -bail DATABASE < this-file",
     forms=forms(Form("FROM_HEX('", "')")),
+    exact={kind: Exact(after=" COLLATE POSIX") for kind in _COLLATED},
+    exact_keys=True,
     types=TYPES,
     hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
     null_byte=True,
@@ -50,5 +71,8 @@ PROFILE = Profile(
         add_column=frozenset({"default"}),
         sequences=True,
         alter={what: text for what, text in POSTGRES_ALTER.items() if what != "drop constraint"},
+    ),
+    row_check=RowCheck(
+        CheckKind.BEFORE, "ERROR('{label} finds ' || COUNT(*) || ' rows instead of 1')"
     ),
 )

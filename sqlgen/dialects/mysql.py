@@ -1,14 +1,36 @@
 """MySQL 8.0.19 and later.
 
-Nothing hangs on ``sql_mode``: a backslash is written as ``CHAR(92 ...)``, because it escapes or not as NO_BACKSLASH_ESCAPES says. The session is set
-to strict all the same, because otherwise values that do not fit are cut without an error.
+Nothing hangs on ``sql_mode``: a backslash is written as ``CHAR(92 ...)``, because it escapes or not
+as NO_BACKSLASH_ESCAPES says. The session is set to strict all the same, because otherwise values
+that do not fit are cut without an error, and to take a 0 for a 0 where a column numbers itself.
 """
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ALL, ANY_COLUMN, AUTO_INCREMENT, DEFAULT_EXPRESSION, RULES, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    Exact,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import (
+    ALL,
+    ANY_COLUMN,
+    AUTO_INCREMENT,
+    DEFAULT_EXPRESSION,
+    RULES,
+    Abilities,
+)
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
@@ -24,9 +46,23 @@ def types(collation: str) -> tuple[TypeRule, ...]:
         TypeRule(SqlType.REAL, "FLOAT"),
         TypeRule(SqlType.DOUBLE, "DOUBLE"),
         TypeRule(SqlType.CHAR, f"CHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}", 255),
-        TypeRule(SqlType.CHAR, f"VARCHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}", 0, WIDENED, "not padded"),
-        TypeRule(SqlType.VARCHAR, f"VARCHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}", 4000),
-        TypeRule(SqlType.VARCHAR, f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}", 0, WIDENED, "a row has 65,535 bytes"),
+        TypeRule(
+            SqlType.CHAR,
+            f"VARCHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}",
+            0,
+            WIDENED,
+            "not padded",
+        ),
+        TypeRule(
+            SqlType.VARCHAR, f"VARCHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}", 4000
+        ),
+        TypeRule(
+            SqlType.VARCHAR,
+            f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}",
+            0,
+            WIDENED,
+            "a row has 65,535 bytes",
+        ),
         TypeRule(SqlType.BINARY, "VARBINARY({length})", 16000),
         TypeRule(SqlType.BINARY, "LONGBLOB", 0, WIDENED, "a row has 65,535 bytes"),
         TypeRule(SqlType.VARBINARY, "VARBINARY({length})", 16000),
@@ -35,11 +71,35 @@ def types(collation: str) -> tuple[TypeRule, ...]:
         TypeRule(SqlType.TIME, "TIME"),
         TypeRule(SqlType.TIMESTAMP, "DATETIME({digits})", 6),
         TypeRule(SqlType.TIMESTAMP, "DATETIME({digits})", 0, LOSSY, "six fraction digits"),
-        TypeRule(SqlType.TIMESTAMP_TZ, "VARCHAR(39)", 0, WIDENED, "text with its offset: there is no such type"),
+        TypeRule(
+            SqlType.TIMESTAMP_TZ,
+            "VARCHAR(39)",
+            0,
+            WIDENED,
+            "text with its offset: there is no such type",
+        ),
         *large_types(
-            "BOOLEAN", "VARCHAR(42)", f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}", "LONGBLOB", "LONGTEXT CHARACTER SET utf8mb4"
+            "BOOLEAN",
+            "VARCHAR(42)",
+            f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}",
+            "LONGBLOB",
+            "LONGTEXT CHARACTER SET utf8mb4",
         ),
     )
+
+
+def exact(collation: str) -> dict[SqlType, Exact]:
+    """Comparisons by code points, whatever a column's character set. ``collation``: one that does
+    not pad; blanks at the end of a CHAR are none of its value."""
+    padded, plain = (
+        Exact("CONVERT(", f" USING utf8mb4) COLLATE {name}") for name in ("utf8mb4_bin", collation)
+    )
+    return {
+        SqlType.CHAR: padded,
+        SqlType.VARCHAR: plain,
+        SqlType.CLOB: plain,
+        SqlType.XML: plain,
+    }
 
 
 PROFILE = Profile(
@@ -51,26 +111,38 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=6,
     one_row=OneRow("limit"),
-    upsert=Upsert("duplicate", row="new"),
+    upsert=Upsert("pair", source="DUAL"),
     client="mysql --default-character-set=utf8mb4 < this-file",
     forms=forms(Form("X'", "'")),
     types=types("utf8mb4_bin"),
     indexes="of table",
     schemas="DATABASE",
-    text=TextForm(special="\\", character="CHAR({} USING utf8mb4)", joiner=", ", joined=Form("CONCAT(", ")")),
+    text=TextForm(
+        special="\\", character="CHAR({} USING utf8mb4)", joiner=", ", joined=Form("CONCAT(", ")")
+    ),
     floats={SqlType.REAL: NUMBER, SqlType.DOUBLE: NUMBER},
-    exact={SqlType.CHAR: ("", " COLLATE utf8mb4_0900_bin"), SqlType.VARCHAR: ("", " COLLATE utf8mb4_0900_bin")},
+    exact=exact("utf8mb4_0900_bin"),
+    exact_keys=True,
+    folds=True,
     hour_24=frozenset({SqlType.TIME}),
     as_text=frozenset({SqlType.TIMESTAMP_TZ}),
     null_byte=True,
     session=(
         "SET NAMES utf8mb4;",
-        "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';",
+        (
+            "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,"
+            "NO_AUTO_VALUE_ON_ZERO';"
+        ),
         "SET SESSION time_zone = '+00:00';",
     ),
     rename_in_schema=True,
     begin="START TRANSACTION;",
-    quirks=("Tables of an engine without transactions (MyISAM) keep half a unit of recovery when a script fails.",),
+    quirks=(
+        (
+            "Tables of an engine without transactions (MyISAM) keep half a unit of recovery when a"
+            " script fails."
+        ),
+    ),
     abilities=Abilities(
         constraints=ALL,
         added=ALL,
@@ -90,5 +162,12 @@ PROFILE = Profile(
             "schema": "ALTER TABLE {table} RENAME TO {schema}.{name}",
             "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
         },
+    ),
+    row_check=RowCheck(
+        CheckKind.AFTER,
+        # an error that tells a text which an expression made
+        "SELECT GET_LOCK(RPAD(CONCAT('{unit}: statement {statement} touched ', ROW_COUNT(),"
+        " ' rows instead of 1'), 200, ' '), 0) FROM DUAL WHERE ROW_COUNT() <> 1;",
+        note="a row that already is as the statement would make it counts as not touched",
     ),
 )

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ANY_COLUMN, DEFAULT, POSTGRES_ALTER, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import ANY_COLUMN, DEFAULT, POSTGRES_ALTER, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 TYPES = (
@@ -52,7 +65,12 @@ PROFILE = Profile(
     text=TextForm(special="\\"),
     floats={SqlType.REAL: _FLOAT, SqlType.DOUBLE: _FLOAT},
     zone_space=True,
-    session=("ALTER SESSION SET TIMESTAMP_INPUT_FORMAT = 'AUTO', DATE_INPUT_FORMAT = 'AUTO', TIME_INPUT_FORMAT = 'AUTO';",),
+    session=(
+        (
+            "ALTER SESSION SET TIMESTAMP_INPUT_FORMAT = 'AUTO', DATE_INPUT_FORMAT = 'AUTO',"
+            " TIME_INPUT_FORMAT = 'AUTO';"
+        ),
+    ),
     rename_in_schema=True,
     quirks=("Primary and foreign keys are not enforced.",),
     abilities=Abilities(
@@ -69,5 +87,10 @@ PROFILE = Profile(
             "schema": "ALTER TABLE {table} RENAME TO {schema}.{name}",
             "drop constraint": POSTGRES_ALTER["drop constraint"],
         },
+    ),
+    row_check=RowCheck(
+        CheckKind.AFTER,
+        "SELECT TO_NUMBER('{unit}: statement {statement} touched ' || $1 || ' rows instead of 1')"
+        " FROM TABLE(RESULT_SCAN(LAST_QUERY_ID())) WHERE $1 <> 1;",
     ),
 )

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import POSTGRES_ALTER, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import POSTGRES_ALTER, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _TEXT = "lengths are not enforced"
@@ -25,7 +38,13 @@ TYPES = (
     TypeRule(SqlType.TIME, "STRING", 0, WIDENED, "text HH:MM:SS"),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP_NTZ", 6),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP_NTZ", 0, LOSSY, "six fraction digits"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMP", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ,
+        "TIMESTAMP",
+        0,
+        LOSSY,
+        "the moment is kept, its time zone is not; six fraction digits",
+    ),
     *large_types("BOOLEAN", "STRING", "STRING", "BINARY", "STRING"),
 )
 
@@ -50,19 +69,27 @@ PROFILE = Profile(
     types=TYPES,
     indexes="",
     keys=None,
-    text=TextForm(quote="\\'", special="\\$", escaped=Form(), escaped_quote="\\'", control="\\u{:04x}"),
+    text=TextForm(
+        quote="\\'", special="\\$", escaped=Form(), escaped_quote="\\'", control="\\u{:04x}"
+    ),
     floats={
         SqlType.REAL: FloatForm("CAST('", "' AS FLOAT)"),
         SqlType.DOUBLE: FloatForm("CAST('", "' AS DOUBLE)"),
     },
     as_text=frozenset({SqlType.TIME}),
     null_byte=True,
-    session=("SET spark.sql.parser.escapedStringLiterals = false;", "SET spark.sql.ansi.enabled = true;"),
+    session=(
+        "SET spark.sql.parser.escapedStringLiterals = false;",
+        "SET spark.sql.ansi.enabled = true;",
+    ),
     rename_in_schema=True,
     begin="",
     commit="",
     quirks=(
-        "Each statement is a transaction of its own: a script that stops leaves a part of a unit of recovery.",
+        (
+            "Each statement is a transaction of its own: a script that stops leaves a part of a"
+            " unit of recovery."
+        ),
         "Keys are not enforced. Tables must be of a format that takes UPDATE and DELETE.",
     ),
     abilities=Abilities(
@@ -71,5 +98,8 @@ PROFILE = Profile(
             "set not null": POSTGRES_ALTER["set not null"],
             "drop not null": POSTGRES_ALTER["drop not null"],
         }
+    ),
+    row_check=RowCheck(
+        CheckKind.BEFORE, "RAISE_ERROR(CONCAT('{label} finds ', COUNT(*), ' rows instead of 1'))"
     ),
 )

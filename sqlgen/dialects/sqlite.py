@@ -1,23 +1,57 @@
-"""SQLite. Values keep their own types, so decimals, dates and times are text, which is exact whatever the column was declared as."""
+"""SQLite. Values keep their own types, so decimals, dates and times are text, which is exact
+whatever the column was declared as."""
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ALL, DEFAULT_EXPRESSION, RULES, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    Exact,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import ALL, DEFAULT_EXPRESSION, RULES, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
-_NUMBER = FloatForm("", "", infinity="9e999", nan="", exponent=True, widen=True)
+_NUMBER = FloatForm("", "", infinity="9e999", nan="", exponent=True, widen=True, powers=True)
 _TEXT = "lengths are not enforced"
+_COLLATED = (SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB, SqlType.XML)
 
 TYPES = (
     TypeRule(SqlType.SMALLINT, "INTEGER", 0, WIDENED, "64 bits"),
     TypeRule(SqlType.INTEGER, "INTEGER", 0, WIDENED, "64 bits"),
     TypeRule(SqlType.BIGINT, "INTEGER"),
-    TypeRule(SqlType.DECIMAL, "NUMERIC", 15, WIDENED, "stored as integer or double; up to 15 digits are exact"),
-    TypeRule(SqlType.DECIMAL, "TEXT", 0, WIDENED, "text: SQLite keeps 15 digits of a number; compare and sum with care"),
+    TypeRule(
+        SqlType.DECIMAL,
+        "NUMERIC",
+        15,
+        WIDENED,
+        "stored as integer or double; up to 15 digits are exact",
+    ),
+    TypeRule(
+        SqlType.DECIMAL,
+        "TEXT",
+        0,
+        WIDENED,
+        "text: SQLite keeps 15 digits of a number; compare and sum with care",
+    ),
     TypeRule(SqlType.REAL, "REAL", 0, WIDENED, "a double"),
-    TypeRule(SqlType.DOUBLE, "REAL", 0, LOSSY, "before SQLite 3.43 the last bit of a written value may differ; no NaN, no -0.0"),
+    TypeRule(
+        SqlType.DOUBLE,
+        "REAL",
+        0,
+        LOSSY,
+        "no NaN, no -0.0",
+    ),
     TypeRule(SqlType.CHAR, "TEXT", 0, WIDENED, f"not padded; {_TEXT}"),
     TypeRule(SqlType.VARCHAR, "TEXT", 0, WIDENED, _TEXT),
     TypeRule(SqlType.BINARY, "BLOB", 0, WIDENED, _TEXT),
@@ -25,7 +59,13 @@ TYPES = (
     TypeRule(SqlType.DATE, "TEXT", 0, WIDENED, "text YYYY-MM-DD"),
     TypeRule(SqlType.TIME, "TEXT", 0, WIDENED, "text HH:MM:SS"),
     TypeRule(SqlType.TIMESTAMP, "TEXT", 0, WIDENED, "text YYYY-MM-DD HH:MM:SS.f"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "TEXT", 0, WIDENED, "text with its offset: equal moments in two zones are not equal"),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ,
+        "TEXT",
+        0,
+        WIDENED,
+        "text with its offset: equal moments in two zones are not equal",
+    ),
     *large_types("INTEGER", "TEXT", "TEXT", "BLOB", "TEXT"),
 )
 
@@ -37,12 +77,14 @@ PROFILE = Profile(
     reserved=RESERVED,
     time_digits=12,
     one_row=OneRow("locator", "_rowid_"),
-    upsert=Upsert("conflict"),
+    upsert=Upsert("conflict", folds=True),
     client="sqlite3 -bail DATABASE < this-file (ATTACH a file for each schema first)",
     forms={**forms(Form("X'", "'")), SqlType.DECIMAL: Form()},
     types=TYPES,
     indexes="index",
     schemas="",
+    exact={kind: Exact(after=" COLLATE BINARY") for kind in _COLLATED},
+    exact_keys=True,
     booleans=("1", "0"),
     defer="PRAGMA defer_foreign_keys = ON;",
     text=TextForm(character="CHAR({})"),
@@ -56,5 +98,11 @@ PROFILE = Profile(
         on_update=RULES,
         default=DEFAULT_EXPRESSION,
         add_column=frozenset({"default", "not null with default"}),
+    ),
+    row_check=RowCheck(
+        CheckKind.AFTER,
+        # RAISE is for triggers; of a path that is none the error tells the text
+        "SELECT JSON_EXTRACT('0', '{unit}: statement {statement} touched ' || CHANGES() ||"
+        " ' rows instead of 1') WHERE CHANGES() <> 1;",
     ),
 )

@@ -1,10 +1,23 @@
-"""Trino, with a connector whose tables can be changed row by row (Iceberg, Delta Lake, a database)."""
+"""Trino, with a connector whose tables can be changed row by row (Iceberg, Delta Lake, a
+database)."""
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import POSTGRES_ALTER, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import POSTGRES_ALTER, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 TYPES = (
@@ -22,9 +35,15 @@ TYPES = (
     TypeRule(SqlType.DATE, "DATE"),
     TypeRule(SqlType.TIME, "TIME(6)", 0, LOSSY, "no 24:00:00"),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP(6)", 6),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP(6)", 0, LOSSY, "six fraction digits, as Iceberg has no more"),
     TypeRule(
-        SqlType.TIMESTAMP_TZ, "TIMESTAMP(6) WITH TIME ZONE", 0, LOSSY, "the moment is kept, its time zone is not; six fraction digits"
+        SqlType.TIMESTAMP, "TIMESTAMP(6)", 0, LOSSY, "six fraction digits, as Iceberg has no more"
+    ),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ,
+        "TIMESTAMP(6) WITH TIME ZONE",
+        0,
+        LOSSY,
+        "the moment is kept, its time zone is not; six fraction digits",
     ),
     *large_types("BOOLEAN", "VARCHAR", "VARCHAR", "VARBINARY", "VARCHAR"),
 )
@@ -57,15 +76,24 @@ PROFILE = Profile(
         SqlType.REAL: FloatForm("CAST('", "' AS REAL)", nan=""),
         SqlType.DOUBLE: FloatForm("CAST('", "' AS DOUBLE)", nan=""),
     },
-    zone_hours=(13, 13),
+    zone_minutes=(14 * 60, 14 * 60),
     zone_space=True,
     rename_in_schema=True,
     begin="START TRANSACTION;",
-    quirks=("Most connectors have no keys, and no transactions of several writes: run their scripts with one statement in a transaction.",),
+    quirks=(
+        (
+            "Most connectors have no keys, and no transactions of several writes: run their scripts"
+            " with one statement in a transaction."
+        ),
+    ),
     abilities=Abilities(
         alter={
             "type": "ALTER TABLE {table} ALTER COLUMN {column} SET DATA TYPE {type}",
             "drop not null": POSTGRES_ALTER["drop not null"],
         }
+    ),
+    row_check=RowCheck(
+        CheckKind.BEFORE,
+        "CAST('{label} finds ' || CAST(COUNT(*) AS VARCHAR) || ' rows instead of 1' AS INTEGER)",
     ),
 )

@@ -1,17 +1,36 @@
 """SQL Server 2016 and later, and Azure SQL.
 
-Its default collations take A and a, or X'00' and nothing, for the same: text is compared by code points outside keys, and NUL is refused.
+Its default collations take A and a, or X'00' and nothing, for the same: text is compared by code
+points outside keys, and NUL is refused.
 """
 
 from __future__ import annotations
 
-from sqlgen.dialects import LOSSY, WIDENED, FloatForm, Form, OneRow, Profile, TextForm, TypeRule, Upsert, forms, large_types
-from sqlgen.dialects.abilities import ALL, ANY_COLUMN, DEFAULT, RULES, Abilities
-from sqlgen.dialects.words import RESERVED
+from sqlgen.dialects import (
+    LOSSY,
+    WIDENED,
+    Exact,
+    FloatForm,
+    Form,
+    OneRow,
+    Profile,
+    TextForm,
+    TypeRule,
+    Upsert,
+    forms,
+    large_types,
+)
+from sqlgen.dialects.ddl_support import ALL, ANY_COLUMN, DEFAULT, RULES, Abilities
+from sqlgen.dialects.reserved_words import RESERVED
+from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
 _BIN2 = "COLLATE Latin1_General_100_BIN2"
+
+#: Blanks at the end do not count in a comparison, nor do zero bytes.
+_TEXT = Exact("", " + N'.'", f" + N'.' {_BIN2}")
+_BYTES = Exact("", " + 0x01", " + 0x01")
 
 TYPES = (
     TypeRule(SqlType.SMALLINT, "SMALLINT"),
@@ -23,7 +42,13 @@ TYPES = (
     TypeRule(SqlType.DOUBLE, "FLOAT(53)"),
     TypeRule(SqlType.CHAR, f"NCHAR({{length}}) {_BIN2}", 4000),
     TypeRule(SqlType.VARCHAR, f"NVARCHAR({{length}}) {_BIN2}", 4000),
-    TypeRule(SqlType.VARCHAR, f"NVARCHAR(MAX) {_BIN2}", 0, WIDENED, "more than 4,000 characters cannot be part of a key"),
+    TypeRule(
+        SqlType.VARCHAR,
+        f"NVARCHAR(MAX) {_BIN2}",
+        0,
+        WIDENED,
+        "more than 4,000 characters cannot be part of a key",
+    ),
     TypeRule(SqlType.BINARY, "VARBINARY({length})", 8000, WIDENED, "may be shorter"),
     TypeRule(SqlType.BINARY, "VARBINARY(MAX)", 0, WIDENED, "cannot be part of a key"),
     TypeRule(SqlType.VARBINARY, "VARBINARY({length})", 8000),
@@ -60,12 +85,16 @@ PROFILE = Profile(
     ),
     floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
     exact={
-        SqlType.CHAR: ("", f" {_BIN2}"),
-        SqlType.VARCHAR: (" + N'.'", f" + N'.' {_BIN2}"),
-        SqlType.BINARY: (" + 0x01", " + 0x01"),  # zero bytes at the end do not count in a comparison
-        SqlType.VARBINARY: (" + 0x01", " + 0x01"),
+        SqlType.CHAR: Exact(literal=f" {_BIN2}"),
+        SqlType.VARCHAR: _TEXT,
+        SqlType.CLOB: _TEXT,
+        SqlType.BINARY: _BYTES,
+        SqlType.VARBINARY: _BYTES,
+        SqlType.BLOB: _BYTES,
     },
-    zone_hours=(13, 13),
+    exact_keys=True,
+    folds=True,
+    zone_minutes=(14 * 60, 14 * 60),
     zone_space=True,
     pads_char=True,
     session=("SET XACT_ABORT ON;", "SET QUOTED_IDENTIFIER ON;", "SET ANSI_PADDING ON;"),
@@ -88,5 +117,10 @@ PROFILE = Profile(
             "schema": "ALTER SCHEMA {schema} TRANSFER {table}",
             "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
         },
+    ),
+    row_check=RowCheck(
+        CheckKind.AFTER,
+        "IF @@ROWCOUNT <> 1 THROW 50001, N'{unit}: statement {statement} touched another number of"
+        " rows than 1', 1;",
     ),
 )

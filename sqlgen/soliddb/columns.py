@@ -1,7 +1,8 @@
 """solidDB's columns as ours: types with the limits that the manuals give.
 
-A DECIMAL has 52 digits whatever it was declared with; a NUMERIC has those it was declared with, and scale 2 by itself. A DECIMAL without scale
-floats. A text or binary type without length has no limit. TIMESTAMP has up to nine fraction digits.
+A DECIMAL has 52 digits whatever it was declared with; a NUMERIC has those it was declared with, and
+scale 2 by itself. A DECIMAL without scale floats. A text or binary type without length has no
+limit. TIMESTAMP has up to nine fraction digits.
 """
 
 from __future__ import annotations
@@ -47,26 +48,30 @@ def column_of(name: str, kind: exp.DataType, nullable: bool) -> Column:
         if not sizes:
             return Column(name, SqlType.DECFLOAT, nullable)
         return Column(name, SqlType.DECIMAL, nullable, MOST_DIGITS, (*sizes, 0)[1])
-    found = _KINDS[kind.this]
-    if found is SqlType.TIMESTAMP:
-        return Column(name, found, nullable, FRACTION_DIGITS)
+    sql_type = _KINDS[kind.this]
+    if sql_type is SqlType.TIMESTAMP:
+        return Column(name, sql_type, nullable, FRACTION_DIGITS)
     if sizes:
-        return Column(name, found, nullable, sizes[0])
-    if found in (SqlType.CHAR, SqlType.BINARY):
-        return Column(name, found, nullable, 1)
-    return Column(name, _UNLIMITED.get(found, found), nullable)
+        return Column(name, sql_type, nullable, sizes[0])
+    if sql_type in (SqlType.CHAR, SqlType.BINARY):
+        return Column(name, sql_type, nullable, 1)
+    return Column(name, _UNLIMITED.get(sql_type, sql_type), nullable)
 
 
 _WORDS = {
-    SqlType.SMALLINT: "SMALLINT", SqlType.INTEGER: "INTEGER", SqlType.BIGINT: "BIGINT", SqlType.REAL: "REAL", SqlType.DOUBLE: "DOUBLE PRECISION",
-    SqlType.DECFLOAT: "DECIMAL", SqlType.CHAR: "CHAR", SqlType.VARCHAR: "VARCHAR", SqlType.CLOB: "LONG VARCHAR", SqlType.BINARY: "BINARY",
-    SqlType.VARBINARY: "VARBINARY", SqlType.BLOB: "LONG VARBINARY", SqlType.DATE: "DATE", SqlType.TIME: "TIME", SqlType.TIMESTAMP: "TIMESTAMP",
+    SqlType.SMALLINT: "SMALLINT", SqlType.INTEGER: "INTEGER", SqlType.BIGINT: "BIGINT",
+    SqlType.REAL: "REAL", SqlType.DOUBLE: "DOUBLE PRECISION",
+    SqlType.DECFLOAT: "DECIMAL", SqlType.CHAR: "CHAR", SqlType.VARCHAR: "VARCHAR",
+    SqlType.CLOB: "LONG VARCHAR", SqlType.BINARY: "BINARY",
+    SqlType.VARBINARY: "VARBINARY", SqlType.BLOB: "LONG VARBINARY", SqlType.DATE: "DATE",
+    SqlType.TIME: "TIME", SqlType.TIMESTAMP: "TIMESTAMP",
 }  # fmt: skip
 
 
 def type_text(column: Column) -> str | None:
-    """A type of solidDB for which :func:`column_of` gives the column again; None where it has none. (Which of those that are kept in the same way
-    it was declared with, TINYINT or SMALLINT, the column does not tell.)"""
+    """A type of solidDB for which :func:`column_of` gives the column again; None where it has none.
+    (Which of those that are kept in the same way it was declared with, TINYINT or SMALLINT, the
+    column does not tell.)"""
     if column.type is SqlType.DECIMAL:
         return f"NUMERIC({column.length}, {column.scale})"
     word = _WORDS.get(column.type)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sqlglot import exp, generator
 
-from sqlgen.grammar import PhraseGenerator, writers
+from sqlgen.ddl_grammar import PhraseGenerator, writers
 from sqlgen.soliddb import nodes
 from sqlgen.soliddb.parser import TYPES
 
@@ -14,6 +14,8 @@ from sqlgen.soliddb.parser import TYPES
 class SoliddbGenerator(PhraseGenerator):
     """See :mod:`sqlgen.soliddb`."""
 
+    ALTER_TYPE = "MODIFY COLUMN {}"
+    SET_NOT_NULL = "ADD NOT NULL"
     TYPE_MAPPING: ClassVar = {
         **{entry.kind: entry.words[0] for entry in reversed(TYPES)},
         exp.DType.DOUBLE: "DOUBLE PRECISION",
@@ -47,10 +49,12 @@ class SoliddbGenerator(PhraseGenerator):
         inside = self.expressions(expression, flat=True)
         return f"{word}({inside})" if inside else word
 
-    def createtable_sql(self, expression: nodes.CreateTable) -> str:
+    def soliddbcreatetable_sql(self, expression: nodes.SoliddbCreateTable) -> str:
         """CREATE TABLE with its clauses."""
         temporary = expression.args.get("temporary")
-        parts = [f"CREATE{' ' + temporary if temporary else ''} TABLE {self.sql(expression, 'this')}"]
+        parts = [
+            f"CREATE{' ' + temporary if temporary else ''} TABLE {self.sql(expression, 'this')}"
+        ]
         return " ".join([*parts, *(self.sql(clause) for clause in expression.clauses)])
 
     def createsequence_sql(self, expression: nodes.CreateSequence) -> str:
@@ -81,24 +85,17 @@ class SoliddbGenerator(PhraseGenerator):
         """SET TABLE NAME; the table stays in its schema."""
         return f"SET TABLE NAME {self.sql(expression.this, 'this')}"
 
-    def altercolumn_sql(self, expression: exp.AlterColumn) -> str:
-        """MODIFY COLUMN for types, ALTER COLUMN for defaults and NOT NULL."""
-        column = self.sql(expression, "this")
-        if expression.args.get("dtype"):
-            return f"MODIFY COLUMN {column} {self.sql(expression, 'dtype')}"
-        if expression.args.get("default"):
-            return f"ALTER COLUMN {column} SET DEFAULT {self.sql(expression, 'default')}"
-        if expression.args.get("drop"):
-            return f"ALTER COLUMN {column} DROP {'NOT NULL' if expression.args.get('allow_null') else 'DEFAULT'}"
-        return f"ALTER COLUMN {column} ADD NOT NULL"
-
     def alter_sql(self, expression: exp.Alter) -> str:
         """ALTER TABLE takes one action."""
         actions = expression.args["actions"]
         if len(actions) != 1:
             self.unsupported("ALTER TABLE with several actions")
         action = actions[0]
-        text = f"ADD COLUMN {self.sql(action)}" if isinstance(action, exp.ColumnDef) else self.sql(action)
+        text = (
+            f"ADD COLUMN {self.sql(action)}"
+            if isinstance(action, exp.ColumnDef)
+            else self.sql(action)
+        )
         return f"ALTER TABLE {self.sql(expression, 'this')} {text}"
 
 

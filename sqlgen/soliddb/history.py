@@ -1,7 +1,9 @@
-"""The objects of a solidDB as statement after statement makes them, so that what takes a statement back can be said in solidDB's words.
+"""The objects of a solidDB as statement after statement makes them, so that what takes a statement
+back can be said in solidDB's words.
 
-Only what statements have told is known. A statement about an object that none of them made can be taken back where it says all by itself (ADD COLUMN),
-and not where its former state matters (DROP COLUMN).
+Only what statements have told is known. A statement about an object that none of them made can be
+taken back where it says all by itself (ADD COLUMN), and not where its former state matters (DROP
+COLUMN).
 """
 
 from __future__ import annotations
@@ -16,16 +18,18 @@ from sqlgen.expressions import Place, source_name
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb import nodes
 from sqlgen.soliddb.columns import type_text
-from sqlgen.soliddb.translate import default_of, read
+from sqlgen.soliddb.table_shape import default_of
+from sqlgen.soliddb.translate import read
 from sqlgen.structure import Action, Source, StructureChange
 
 #: An object: its kind, schema and name.
-Key = tuple[str, str, str]
+ObjectKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class _Back:
-    """What takes a statement back: ``trees`` in order, None where the former state is not known (``why``). ``lost``: what they do not bring back."""
+    """What takes a statement back: ``trees`` in order, None where the former state is not known
+    (``why``). ``lost``: what they do not bring back."""
 
     trees: tuple[exp.Expr, ...] | None
     why: str = ""
@@ -34,7 +38,8 @@ class _Back:
 
 @dataclass(frozen=True)
 class _Foreign:
-    """A foreign key: the ``table`` that has it, its ``entry`` in CREATE TABLE, its ``name`` (None without one), and the key as it stands alone."""
+    """A foreign key: the ``table`` that has it, its ``entry`` in CREATE TABLE, its ``name`` (None
+    without one), and the key as it stands alone."""
 
     table: exp.Table
     entry: exp.Expr
@@ -48,7 +53,12 @@ class _Foreign:
         if isinstance(owner, exp.ColumnConstraint):
             column = owner.find_ancestor(exp.ColumnDef)
             assert column is not None
-            return cls(table, owner, owner.args.get("this"), exp.ForeignKey(expressions=[column.this.copy()], reference=reference.copy()))
+            return cls(
+                table,
+                owner,
+                owner.args.get("this"),
+                exp.ForeignKey(expressions=[column.this.copy()], reference=reference.copy()),
+            )
         assert owner is not None
         named = owner.parent if isinstance(owner.parent, exp.Constraint) else None
         return cls(table, named or owner, named.this if named is not None else None, owner.copy())
@@ -57,7 +67,11 @@ class _Foreign:
     def dropped(self) -> exp.Alter:
         """ALTER TABLE … DROP CONSTRAINT; for a key with a name."""
         assert self.name is not None
-        return exp.Alter(this=self.table.copy(), kind="TABLE", actions=[nodes.DropConstraint(this=self.name.copy())])
+        return exp.Alter(
+            this=self.table.copy(),
+            kind="TABLE",
+            actions=[nodes.DropConstraint(this=self.name.copy())],
+        )
 
     @property
     def added(self) -> exp.Alter | None:
@@ -65,23 +79,30 @@ class _Foreign:
         if self.name is None:
             return None
         named = exp.Constraint(this=self.name.copy(), expressions=[self.key.copy()])
-        return exp.Alter(this=self.table.copy(), kind="TABLE", actions=[exp.AddConstraint(expressions=[named])])
+        return exp.Alter(
+            this=self.table.copy(), kind="TABLE", actions=[exp.AddConstraint(expressions=[named])]
+        )
 
 
 @dataclass
 class History:
-    """``made`` holds the CREATE statement of each object as it would be written now. ``place``: schema and catalog of names without them."""
+    """``objects`` holds the CREATE statement of each object as it would be written now. ``place``:
+    schema and catalog of names without them."""
 
     place: Place = field(default_factory=Place)
-    made: dict[Key, exp.Create] = field(default_factory=dict)
+    objects: dict[ObjectKey, exp.Create] = field(default_factory=dict)
 
-    def change(self, text: str, table: Table, schema: str = "", former: Table | None = None) -> StructureChange:
-        """What a statement does, and what takes it back; later statements build on it. ``table`` is what the change is filed under, ``schema`` that of
-        names without one in this statement (that of the history where it is empty). ``former``: the table that the statement names as a catalog
-        described it before, for where no statement made it; that leaves out default values and all constraints but the key.
+    def change(
+        self, text: str, table: Table, schema: str = "", former: Table | None = None
+    ) -> StructureChange:
+        """What a statement does, and what takes it back; later statements build on it. ``table`` is
+        what the change is filed under, ``schema`` that of names without one in this statement (that
+        of the history where it is empty). ``former``: the table that the statement names as a
+        catalog described it before, for where no statement made it; that leaves out default values
+        and all constraints but the key.
 
-        Never raises: a statement that is not understood raises when it is written for a target, cannot be taken back, and nothing of what
-        came before it is relied on any more.
+        Never raises: a statement that is not understood raises when it is written for a target,
+        cannot be taken back, and nothing of what came before it is relied on any more.
         """
         place = replace(self.place, schema=schema or self.place.schema)
         try:
@@ -89,11 +110,22 @@ class History:
         except SqlgenError:
             self.forget()
             source = Source(text, place.schema, place.catalog)
-            return StructureChange(Action.STATEMENT, table, note="the statement is not understood", reversible=False, source=(source,))
+            return StructureChange(
+                Action.STATEMENT,
+                table,
+                note="the statement is not understood",
+                reversible=False,
+                source=(source,),
+            )
         key = _key_of(tree, place)
         cascade = isinstance(tree, exp.Drop) and tree.args.get("cascade")
-        first = [one.dropped for one in self._referring(key) if one.name is not None] if cascade else []
-        sources = [Source(_written(one), place.schema, place.catalog, self._before(one, place), text) for one in first]
+        first = (
+            [one.dropped for one in self._referring(key) if one.name is not None] if cascade else []
+        )
+        sources = [
+            Source(_written(one), place.schema, place.catalog, self._before(one, place), text)
+            for one in first
+        ]
         sources.append(Source(text, place.schema, place.catalog, self._before(tree, place)))
         back = self._back(tree, key, place)
         if back.trees is None and former is not None:
@@ -101,7 +133,10 @@ class History:
         self._apply(tree, key, place)
         undo: tuple[Source, ...] | None = None
         if back.trees is not None:
-            undo = tuple(Source(_written(one), place.schema, place.catalog, self._before(one, place), text) for one in back.trees)
+            undo = tuple(
+                Source(_written(one), place.schema, place.catalog, self._before(one, place), text)
+                for one in back.trees
+            )
         return StructureChange(
             Action.STATEMENT,
             table,
@@ -112,22 +147,31 @@ class History:
         )
 
     def forget(self) -> None:
-        """A statement was carried out whose text is not known: nothing known before it counts any more."""
-        self.made.clear()
+        """A statement was carried out whose text is not known: nothing known before it counts any
+        more."""
+        self.objects.clear()
 
     def _before(self, tree: exp.Expr, place: Place) -> str:
-        """The CREATE statement of what a statement concerns: the object it names, the table of an index that is made or whose rows are not logged."""
+        """The CREATE statement of what a statement concerns: the object it names, the table of an
+        index that is made or whose rows are not logged."""
         key = _key_of(tree, place)
-        index = tree if isinstance(tree, exp.Create) else self.made.get(key)
+        index = tree if isinstance(tree, exp.Create) else self.objects.get(key)
         if index is not None and key[0] == "INDEX":
-            table = self.made.get(("TABLE", *_table_of(index, place)))
-            if index is tree or (isinstance(table, nodes.CreateTable) and table.args.get("temporary")):
+            table = self.objects.get(("TABLE", *_table_of(index, place)))
+            if index is tree or (
+                isinstance(table, nodes.SoliddbCreateTable) and table.args.get("temporary")
+            ):
                 return _written(table) if table is not None else ""
-        return _written(self.made[key]) if key in self.made and not isinstance(tree, exp.Create) else ""
+        return (
+            _written(self.objects[key])
+            if key in self.objects and not isinstance(tree, exp.Create)
+            else ""
+        )
 
-    # -- what takes a statement back ------------------------------------------------------------------------------------------------------
+    # -- what takes a statement back
+    # ---------------------------------------------------------------------------------------------
 
-    def _back(self, tree: exp.Expr, key: Key, place: Place) -> _Back:
+    def _back(self, tree: exp.Expr, key: ObjectKey, place: Place) -> _Back:
         kind, _, name = key
         if isinstance(tree, exp.Create):
             return _Back((exp.Drop(kind=kind, tables=[_named(tree)]),))
@@ -136,90 +180,126 @@ class History:
         if isinstance(tree, exp.Drop):
             return self._undropped(tree, key)
         if isinstance(tree, exp.Alter):
-            made = self.made.get(key)
-            found = _unaltered(tree, made, place)
-            return found or _Back(None, f"what {name} was before the statement is not known")
+            created = self.objects.get(key)
+            back = _unaltered(tree, created, place)
+            return back or _Back(None, f"what {name} was before the statement is not known")
         return _Back(None, "the statement changes no table, index, view or sequence")
 
-    def _undropped(self, tree: exp.Drop, key: Key) -> _Back:
+    def _undropped(self, tree: exp.Drop, key: ObjectKey) -> _Back:
         kind, schema, name = key
-        if key not in self.made:
+        if key not in self.objects:
             return _Back(None, f"the definition of the {kind.lower()} {schema}.{name} is not known")
-        if isinstance(self.made[key], nodes.CreateTable) and self.made[key].args.get("temporary"):
+        if isinstance(self.objects[key], nodes.SoliddbCreateTable) and self.objects[key].args.get(
+            "temporary"
+        ):
             return _Back(())  # no target has it
-        again: list[exp.Expr | None] = [self.made[key].copy()]
+        again: list[exp.Expr | None] = [self.objects[key].copy()]
         if kind == "TABLE":
             again += [
-                one.copy() for other, one in self.made.items() if other[0] == "INDEX" and _table_of(one, self.place) == (schema, name)
+                one.copy()
+                for other, one in self.objects.items()
+                if other[0] == "INDEX" and _table_of(one, self.place) == (schema, name)
             ]
             again += [one.added for one in self._referring(key) if tree.args.get("cascade")]
         if None in again:
-            return _Back(None, f"a foreign key without name that referred to {schema}.{name} went with it")
-        lost = {"TABLE": "the rows of the table", "SEQUENCE": "where the sequence stood"}.get(kind, "")
-        lost += ", and foreign keys of tables that are not known" if tree.args.get("cascade") else ""
+            return _Back(
+                None, f"a foreign key without name that referred to {schema}.{name} went with it"
+            )
+        lost = {"TABLE": "the rows of the table", "SEQUENCE": "where the sequence stood"}.get(
+            kind, ""
+        )
+        lost += (
+            ", and foreign keys of tables that are not known" if tree.args.get("cascade") else ""
+        )
         return _Back(tuple(one for one in again if one is not None), lost=lost)
 
-    def _referring(self, key: Key) -> list[_Foreign]:
+    def _referring(self, key: ObjectKey) -> list[_Foreign]:
         """The foreign keys of other tables that refer to a table."""
-        found = []
-        for other, one in self.made.items():
-            for reference in one.find_all(exp.Reference) if other[0] == "TABLE" and other != key else ():
-                parent = reference.this.this if isinstance(reference.this, exp.Schema) else reference.this
+        references = []
+        for other, one in self.objects.items():
+            for reference in (
+                one.find_all(exp.Reference) if other[0] == "TABLE" and other != key else ()
+            ):
+                parent = (
+                    reference.this.this
+                    if isinstance(reference.this, exp.Schema)
+                    else reference.this
+                )
                 if _place_of(parent, other[1]) == key[1:]:
-                    found.append(_Foreign.of(one.this.this, reference))
-        return found
+                    references.append(_Foreign.of(one.this.this, reference))
+        return references
 
-    # -- what a statement makes of what is known ------------------------------------------------------------------------------------------
+    # -- what a statement makes of what is known
+    # ------------------------------------------------------------------------------------------
 
-    def _apply(self, tree: exp.Expr, key: Key, place: Place) -> None:
+    def _apply(self, tree: exp.Expr, key: ObjectKey, place: Place) -> None:
         kind, schema, name = key
         if isinstance(tree, exp.Create):
-            self.made[key] = _qualified(tree.copy(), place)
+            self.objects[key] = _qualified(tree.copy(), place)
         elif isinstance(tree, exp.Drop):
             if tree.args.get("cascade"):
                 for foreign in self._referring(key):
                     foreign.entry.pop()
-            self.made.pop(key, None)
+            self.objects.pop(key, None)
             if kind == "TABLE":
-                self._forget(lambda other, one: other[0] == "INDEX" and _table_of(one, place) == (schema, name))
+                self._forget(
+                    lambda other, one: (
+                        other[0] == "INDEX" and _table_of(one, place) == (schema, name)
+                    )
+                )
         elif isinstance(tree, exp.Alter):
             self._alter(tree.args["actions"][0], key, place)
 
-    def _forget(self, which: Callable[[Key, exp.Create], bool]) -> None:
-        for key in [key for key, one in self.made.items() if which(key, one)]:
-            del self.made[key]
+    def _forget(self, which: Callable[[ObjectKey, exp.Create], bool]) -> None:
+        for key in [key for key, one in self.objects.items() if which(key, one)]:
+            del self.objects[key]
 
-    def _alter(self, action: exp.Expr, key: Key, place: Place) -> None:
+    def _alter(self, action: exp.Expr, key: ObjectKey, place: Place) -> None:
         if isinstance(action, exp.AlterRename | nodes.ModifySchema | exp.RenameColumn):
             self._follow(action, key)
-        made = self.made.pop(key, None)
-        if made is None:
+        created = self.objects.pop(key, None)
+        if created is None:
             return
-        entries = made.this.expressions
+        entries = created.this.expressions
         if isinstance(action, exp.AlterRename):
-            made.this.this.set("this", action.this.this.copy())
+            created.this.this.set("this", action.this.this.copy())
         elif isinstance(action, nodes.ModifySchema):
-            made.this.this.set("db", action.this.copy())
+            created.this.this.set("db", action.this.copy())
         elif isinstance(action, exp.ColumnDef):
-            last = max(place for place, entry in enumerate(entries) if isinstance(entry, exp.ColumnDef))
-            made.this.set("expressions", [*entries[: last + 1], action.copy(), *entries[last + 1 :]])
+            last = max(
+                place for place, entry in enumerate(entries) if isinstance(entry, exp.ColumnDef)
+            )
+            created.this.set(
+                "expressions", [*entries[: last + 1], action.copy(), *entries[last + 1 :]]
+            )
         elif isinstance(action, exp.AddConstraint):
-            made.this.append("expressions", action.expressions[0].copy())
-        elif not _changed(made, action):
+            created.this.append("expressions", action.expressions[0].copy())
+        elif not _changed(created, action):
             return
-        self.made[_key_of(made, place)] = made
+        self.objects[_key_of(created, place)] = created
 
-    def _follow(self, action: exp.Expr, key: Key) -> None:
-        """Indexes and foreign keys follow a table or column that is renamed; views keep their text, which may fail then."""
+    def _follow(self, action: exp.Expr, key: ObjectKey) -> None:
+        """Indexes and foreign keys follow a table or column that is renamed; views keep their text,
+        which may fail then."""
         _, schema, name = key
-        self._forget(lambda other, one: other[0] == "VIEW" and (schema, name) in _parents(one, other[1]))
-        for other, one in self.made.items():
+        self._forget(
+            lambda other, one: other[0] == "VIEW" and (schema, name) in _parents(one, other[1])
+        )
+        for other, one in self.objects.items():
             for table in list(one.find_all(exp.Table)):
                 owner = table.find_ancestor(exp.Reference, exp.Index)
-                if owner is None or (table is owner.this and other[0] == "INDEX") or _place_of(table, other[1]) != (schema, name):
+                if (
+                    owner is None
+                    or (table is owner.this and other[0] == "INDEX")
+                    or _place_of(table, other[1]) != (schema, name)
+                ):
                     continue
                 if isinstance(action, exp.RenameColumn):
-                    columns = owner.this.expressions if isinstance(owner, exp.Reference) else owner.args["params"].args["columns"]
+                    columns = (
+                        owner.this.expressions
+                        if isinstance(owner, exp.Reference)
+                        else owner.args["params"].args["columns"]
+                    )
                     _rename(columns, action)
                 elif isinstance(action, exp.AlterRename):
                     table.set("this", action.this.this.copy())
@@ -228,7 +308,8 @@ class History:
 
 
 def _rename(trees: Iterable[exp.Expr], action: exp.RenameColumn) -> None:
-    """Rename a column wherever it stands in trees; names of tables and constraints stay, and columns that foreign keys refer to."""
+    """Rename a column wherever it stands in trees; names of tables and constraints stay, and
+    columns that foreign keys refer to."""
     old, new = source_name(action.this), action.args["to"]
     for tree in trees:
         for name in tree.find_all(exp.Identifier):
@@ -240,26 +321,29 @@ def _rename(trees: Iterable[exp.Expr], action: exp.RenameColumn) -> None:
 
 
 def _place_of(table: exp.Table, schema: str) -> tuple[str, str]:
-    return source_name(table.args["db"]) if table.args.get("db") is not None else schema, source_name(table.this)
+    return (
+        source_name(table.args["db"]) if table.args.get("db") is not None else schema
+    ), source_name(table.this)
 
 
-def _changed(made: exp.Create, action: exp.Expr) -> bool:
-    """Make the change of an entry or column of a CREATE TABLE in place; False where what comes out is not known."""
-    if isinstance(action, nodes.Clause):
+def _changed(created: exp.Create, action: exp.Expr) -> bool:
+    """Make the change of an entry or column of a CREATE TABLE in place; False where what comes out
+    is not known."""
+    if isinstance(action, nodes.SoliddbClause):
         return True
     if isinstance(action, nodes.DropConstraint):
-        found = _constraint(made, source_name(action.this))
-        if found is not None:
-            found.pop()
-        return found is not None
+        constraint = _constraint(created, source_name(action.this))
+        if constraint is not None:
+            constraint.pop()
+        return constraint is not None
     name = action.args["tables"][0].this if isinstance(action, exp.Drop) else action.this
-    column = _column(made, source_name(name))
+    column = _column(created, source_name(name))
     if column is None:
         return False
     if isinstance(action, exp.Drop):
         column.pop()
     elif isinstance(action, exp.RenameColumn):
-        _rename(made.this.expressions, action)
+        _rename(created.this.expressions, action)
     elif isinstance(action, exp.AlterColumn):
         _alter_column(column, action)
     return True
@@ -270,21 +354,31 @@ def _alter_column(column: exp.ColumnDef, action: exp.AlterColumn) -> None:
         column.set("kind", action.args["dtype"].copy())
         return
     null = action.args.get("allow_null")
-    kind: type[exp.Expression] = exp.DefaultColumnConstraint if null is None else exp.NotNullColumnConstraint
-    kept = [constraint for constraint in column.constraints if not isinstance(constraint.kind, kind)]
+    kind: type[exp.Expression] = (
+        exp.DefaultColumnConstraint if null is None else exp.NotNullColumnConstraint
+    )
+    kept = [
+        constraint for constraint in column.constraints if not isinstance(constraint.kind, kind)
+    ]
     if action.args.get("default") is not None:
-        kept.insert(0, exp.ColumnConstraint(kind=exp.DefaultColumnConstraint(this=action.args["default"].copy())))
+        kept.insert(
+            0,
+            exp.ColumnConstraint(
+                kind=exp.DefaultColumnConstraint(this=action.args["default"].copy())
+            ),
+        )
     elif null is False:
         kept.append(exp.ColumnConstraint(kind=exp.NotNullColumnConstraint()))
     column.set("constraints", kept)
 
 
-def _unaltered(tree: exp.Alter, made: exp.Create | None, place: Place) -> _Back | None:
-    """What takes an ALTER TABLE back; None where the table's former state is needed and not known."""
+def _unaltered(tree: exp.Alter, created: exp.Create | None, place: Place) -> _Back | None:
+    """What takes an ALTER TABLE back; None where the table's former state is needed and not
+    known."""
     action, table = tree.args["actions"][0], tree.this
     back: exp.Expr | None = None
     lost = ""
-    if isinstance(action, nodes.Clause):
+    if isinstance(action, nodes.SoliddbClause):
         return _Back(())
     if isinstance(action, exp.ColumnDef):
         back = exp.Drop(kind="COLUMN", tables=[exp.Column(this=action.this.copy())])
@@ -294,24 +388,28 @@ def _unaltered(tree: exp.Alter, made: exp.Create | None, place: Place) -> _Back 
         back = nodes.DropConstraint(this=action.expressions[0].this.copy())
     elif isinstance(action, exp.AlterRename):
         back = exp.AlterRename(this=exp.Table(this=table.this.copy()))
-        table = exp.Table(this=action.this.this, db=table.args.get("db"), catalog=table.args.get("catalog"))
+        table = exp.Table(
+            this=action.this.this, db=table.args.get("db"), catalog=table.args.get("catalog")
+        )
     elif isinstance(action, nodes.ModifySchema):
-        former = table.args.get("db") or (exp.to_identifier(place.schema, quoted=True) if place.schema else None)
+        former = table.args.get("db") or (
+            exp.to_identifier(place.schema, quoted=True) if place.schema else None
+        )
         back = nodes.ModifySchema(this=former.copy()) if former is not None else None
         table = exp.Table(this=table.this, db=action.this, catalog=table.args.get("catalog"))
-    elif made is not None and isinstance(action, nodes.DropConstraint):
-        found = _constraint(made, source_name(action.this))
-        if isinstance(found, exp.Constraint):
-            back = exp.AddConstraint(expressions=[found.copy()])
-    elif made is not None and isinstance(action, exp.Drop):
-        back = _column(made, source_name(action.args["tables"][0].this))
+    elif created is not None and isinstance(action, nodes.DropConstraint):
+        constraint = _constraint(created, source_name(action.this))
+        if isinstance(constraint, exp.Constraint):
+            back = exp.AddConstraint(expressions=[constraint.copy()])
+    elif created is not None and isinstance(action, exp.Drop):
+        back = _column(created, source_name(action.args["tables"][0].this))
         lost = "the values of the column"
         if isinstance(back, exp.ColumnDef) and _stands_alone(back):
             back = back.copy()
         else:
             back = None
-    elif made is not None and isinstance(action, exp.AlterColumn):
-        column = _column(made, source_name(action.this))
+    elif created is not None and isinstance(action, exp.AlterColumn):
+        column = _column(created, source_name(action.this))
         back = _unaltered_column(column, action) if column is not None else None
     if back is None:
         return None
@@ -320,7 +418,10 @@ def _unaltered(tree: exp.Alter, made: exp.Create | None, place: Place) -> _Back 
 
 def _stands_alone(column: exp.ColumnDef) -> bool:
     """Whether ADD COLUMN can say all of a column."""
-    return all(isinstance(constraint.kind, exp.DefaultColumnConstraint | exp.NotNullColumnConstraint) for constraint in column.constraints)
+    return all(
+        isinstance(constraint.kind, exp.DefaultColumnConstraint | exp.NotNullColumnConstraint)
+        for constraint in column.constraints
+    )
 
 
 def _unaltered_column(column: exp.ColumnDef, action: exp.AlterColumn) -> exp.AlterColumn:
@@ -328,30 +429,57 @@ def _unaltered_column(column: exp.ColumnDef, action: exp.AlterColumn) -> exp.Alt
     if action.args.get("dtype") is not None:
         return exp.AlterColumn(this=name, dtype=column.args["kind"].copy())
     if action.args.get("allow_null") is not None:
-        was_null = not any(isinstance(constraint.kind, exp.NotNullColumnConstraint) for constraint in column.constraints)
-        return exp.AlterColumn(this=name, drop=True, allow_null=True) if was_null else exp.AlterColumn(this=name, allow_null=False)
+        was_null = not any(
+            isinstance(constraint.kind, exp.NotNullColumnConstraint)
+            for constraint in column.constraints
+        )
+        return (
+            exp.AlterColumn(this=name, drop=True, allow_null=True)
+            if was_null
+            else exp.AlterColumn(this=name, allow_null=False)
+        )
     default = default_of(column)
-    return exp.AlterColumn(this=name, drop=True) if default is None else exp.AlterColumn(this=name, default=default.copy())
+    return (
+        exp.AlterColumn(this=name, drop=True)
+        if default is None
+        else exp.AlterColumn(this=name, default=default.copy())
+    )
 
 
-# -- what a catalog knows of a table ---------------------------------------------------------------------------------------------------------
+# -- what a catalog knows of a table
+# -------------------------------------------------------------------------------------------------
 
 
 def _described_back(tree: exp.Expr, former: Table) -> _Back | None:
-    """What takes a statement back as far as a catalog's description of its table says; None where that does not."""
+    """What takes a statement back as far as a catalog's description of its table says; None where
+    that does not."""
     text, lost = None, ""
     definitions = {column.name: _definition(column) for column in former.columns}
-    if isinstance(tree, exp.Drop) and tree.args["kind"] == "TABLE" and former.columns and not tree.args.get("cascade"):
-        key = [f"PRIMARY KEY ({', '.join(_quoted(name) for name in former.key)})"] if former.key else []
+    if (
+        isinstance(tree, exp.Drop)
+        and tree.args["kind"] == "TABLE"
+        and former.columns
+        and not tree.args.get("cascade")
+    ):
+        key = (
+            [f"PRIMARY KEY ({', '.join(_quoted(name) for name in former.key)})"]
+            if former.key
+            else []
+        )
         text = (
             None
             if None in definitions.values()
-            else f"CREATE TABLE {_written(_named(tree))} ({', '.join([*map(str, definitions.values()), *key])})"
+            else (
+                f"CREATE TABLE {_written(_named(tree))}"
+                f" ({', '.join([*map(str, definitions.values()), *key])})"
+            )
         )
-        lost = "the rows of the table, its default values, and all constraints and indexes but its key"
+        lost = (
+            "the rows of the table, its default values, and all constraints and indexes but its key"
+        )
     elif isinstance(tree, exp.Alter) and isinstance(tree.args["actions"][0], exp.Drop):
-        made = definitions.get(source_name(tree.args["actions"][0].args["tables"][0].this))
-        text = made and f"ALTER TABLE {_written(tree.this)} ADD COLUMN {made}"
+        definition = definitions.get(source_name(tree.args["actions"][0].args["tables"][0].this))
+        text = definition and f"ALTER TABLE {_written(tree.this)} ADD COLUMN {definition}"
         lost = "the values of the column and its default value"
     elif isinstance(tree, exp.Alter) and isinstance(tree.args["actions"][0], exp.AlterColumn):
         action = tree.args["actions"][0]
@@ -361,23 +489,31 @@ def _described_back(tree: exp.Expr, former: Table) -> _Back | None:
         if column is not None and action.args.get("dtype") is not None and type_text(column):
             text = f"{head} MODIFY COLUMN {_quoted(column.name)} {type_text(column)}"
         elif column is not None and action.args.get("allow_null") is not None:
-            text = f"{head} ALTER COLUMN {_quoted(column.name)} {'DROP' if column.nullable else 'ADD'} NOT NULL"
+            text = (
+                f"{head} ALTER COLUMN {_quoted(column.name)} {'DROP' if column.nullable else 'ADD'}"
+                " NOT NULL"
+            )
     return None if not text else _Back((read(text),), lost=lost)
 
 
 def _definition(column: Column) -> str | None:
     text = type_text(column)
-    return None if text is None else f"{_quoted(column.name)} {text}{'' if column.nullable else ' NOT NULL'}"
+    return (
+        None
+        if text is None
+        else f"{_quoted(column.name)} {text}{'' if column.nullable else ' NOT NULL'}"
+    )
 
 
 def _quoted(name: str) -> str:
     return str(exp.to_identifier(name, quoted=True).sql(dialect="soliddb"))
 
 
-# -- names and entries ----------------------------------------------------------------------------------------------------------------------
+# -- names and entries
+# -------------------------------------------------------------------------------------------------
 
 
-def _key_of(tree: exp.Expr, place: Place) -> Key:
+def _key_of(tree: exp.Expr, place: Place) -> ObjectKey:
     kind = str(tree.args.get("kind") or "TABLE").upper()
     name = _named(tree)
     if not isinstance(name, exp.Table):
@@ -387,20 +523,22 @@ def _key_of(tree: exp.Expr, place: Place) -> Key:
 
 
 def _named(tree: exp.Expr) -> exp.Expr:
-    """The name of what a statement makes, changes or drops; for an index without schema an identifier."""
+    """The name of what a statement makes, changes or drops; for an index without schema an
+    identifier."""
     if isinstance(tree, exp.Drop):
-        found: exp.Expr = tree.args["tables"][0]
+        named: exp.Expr = tree.args["tables"][0]
     elif isinstance(tree, exp.TruncateTable):
-        found = tree.expressions[0]
+        named = tree.expressions[0]
     else:
-        found = tree.this if isinstance(tree.this, exp.Expr) else exp.Null()
-        found = found.this if isinstance(found, exp.Schema | exp.Index) else found
-    found = found.copy()
-    return exp.Table(this=found) if isinstance(found, exp.Identifier) else found
+        named = tree.this if isinstance(tree.this, exp.Expr) else exp.Null()
+        named = named.this if isinstance(named, exp.Schema | exp.Index) else named
+    named = named.copy()
+    return exp.Table(this=named) if isinstance(named, exp.Identifier) else named
 
 
 def _qualified(tree: exp.Create, place: Place) -> exp.Create:
-    """A CREATE statement whose names state their schema, so that it means the same wherever it stands."""
+    """A CREATE statement whose names state their schema, so that it means the same wherever it
+    stands."""
     if isinstance(tree.this, exp.Index) and isinstance(tree.this.this, exp.Identifier):
         tree.this.set("this", exp.Table(this=tree.this.this))
     for table in tree.find_all(exp.Table):
@@ -411,23 +549,35 @@ def _qualified(tree: exp.Create, place: Place) -> exp.Create:
 
 def _parents(tree: exp.Create, schema: str) -> set[tuple[str, str]]:
     """The tables that the foreign keys of a CREATE TABLE refer to, and the tables of a view."""
-    found = [one for one in tree.find_all(exp.Table) if tree.kind == "VIEW" or one.find_ancestor(exp.Reference)]
-    return {_place_of(one, schema) for one in found}
+    references = [
+        one
+        for one in tree.find_all(exp.Table)
+        if tree.kind == "VIEW" or one.find_ancestor(exp.Reference)
+    ]
+    return {_place_of(one, schema) for one in references}
 
 
 def _table_of(tree: exp.Create, place: Place) -> tuple[str, str]:
     return _place_of(tree.this.args["table"], place.schema)
 
 
-def _column(made: exp.Create, name: str) -> exp.ColumnDef | None:
-    found = [entry for entry in made.this.expressions if isinstance(entry, exp.ColumnDef) and source_name(entry.this) == name]
-    return found[0] if found else None
+def _column(created: exp.Create, name: str) -> exp.ColumnDef | None:
+    columns = [
+        entry
+        for entry in created.this.expressions
+        if isinstance(entry, exp.ColumnDef) and source_name(entry.this) == name
+    ]
+    return columns[0] if columns else None
 
 
-def _constraint(made: exp.Create, name: str) -> exp.Expr | None:
+def _constraint(created: exp.Create, name: str) -> exp.Expr | None:
     """A named constraint, of the table (Constraint) or of a column (ColumnConstraint)."""
-    found = [one for one in made.find_all(exp.Constraint, exp.ColumnConstraint) if one.args.get("this") is not None]
-    return next((one for one in found if source_name(one.this) == name), None)
+    constraints = [
+        one
+        for one in created.find_all(exp.Constraint, exp.ColumnConstraint)
+        if one.args.get("this") is not None
+    ]
+    return next((one for one in constraints if source_name(one.this) == name), None)
 
 
 def _written(tree: exp.Expr) -> str:

@@ -1,4 +1,5 @@
-"""What only solidDB has, as nodes. No other dialect's generator knows them, so they cannot be left out by accident."""
+"""What only solidDB has, as nodes. No other dialect's generator knows them, so they cannot be left
+out by accident."""
 
 from __future__ import annotations
 
@@ -6,28 +7,29 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from sqlgen import grammar
+from sqlgen import ddl_grammar
 
 
-class Clause(grammar.Clause):
+class SoliddbClause(ddl_grammar.Clause):
     """A clause in solidDB's words."""
 
 
-class Listed(grammar.Listed):
+class SoliddbList(ddl_grammar.ParenthesizedList):
     """A list in parentheses inside a clause."""
 
 
-class Statement(grammar.Statement):
+class SoliddbStatement(ddl_grammar.VerbatimStatement):
     """A statement about storage or names, in solidDB's words."""
 
 
-class CreateTable(exp.Create):
-    """CREATE TABLE with clauses after its columns (STORE MEMORY …); ``temporary``: GLOBAL TEMPORARY, TRANSIENT and the like."""
+class SoliddbCreateTable(exp.Create):
+    """CREATE TABLE with clauses after its columns (STORE MEMORY …); ``temporary``: GLOBAL
+    TEMPORARY, TRANSIENT and the like."""
 
     arg_types: ClassVar = {**exp.Create.arg_types, "clauses": False, "temporary": False}
 
     @property
-    def clauses(self) -> list[Clause]:
+    def clauses(self) -> list[SoliddbClause]:
         """The clauses after the columns."""
         return list(self.args.get("clauses") or ())
 

@@ -1,5 +1,7 @@
-"""solidDB text -> trees. Facts are those of the vendor's pages CREATE TABLE, ALTER TABLE, CREATE INDEX, CREATE SEQUENCE, CREATE VIEW, DROP …, SELECT
-and "Data types" (releases 7, 100, 200); the synonyms of types are those of the engine's public source."""
+"""solidDB text -> trees. Facts are those of the vendor's pages CREATE TABLE, ALTER TABLE, CREATE
+INDEX, CREATE SEQUENCE, CREATE VIEW, DROP …, SELECT and "Data types" (releases 7, 100, 200); the
+synonyms of types are those of the engine's public source.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 from sqlglot import exp, parser
 from sqlglot.tokenizer_core import TokenType
 
-from sqlgen.grammar import PhraseParser
+from sqlgen.ddl_grammar import PhraseParser
 from sqlgen.soliddb import nodes
 
 
 class TypeWords(NamedTuple):
-    """A type: what it is called by sqlglot, how many numbers it may have in parentheses, its words (the first are the ones we write)."""
+    """A type: what it is called by sqlglot, how many numbers it may have in parentheses, its words
+    (the first are the ones we write)."""
 
     kind: exp.DType
     sizes: int
@@ -22,7 +25,8 @@ class TypeWords(NamedTuple):
 
 _NATIONAL = ("NATIONAL CHAR", "NATIONAL CHARACTER")
 _NATIONAL_LONG = (
-    "LONG VARWCHAR", "LONG NVARCHAR", "LONG NATIONAL VARCHAR", "NCLOB", "NCHAR LARGE OBJECT", "NATIONAL CHAR LARGE OBJECT",
+    "LONG VARWCHAR", "LONG NVARCHAR", "LONG NATIONAL VARCHAR", "NCLOB", "NCHAR LARGE OBJECT",
+    "NATIONAL CHAR LARGE OBJECT",
     "NATIONAL CHARACTER LARGE OBJECT",
 )  # fmt: skip
 TYPES = (
@@ -38,12 +42,21 @@ TYPES = (
     TypeWords(exp.DType.DECIMAL, 2, ("NUMERIC",)),
     TypeWords(exp.DType.CHAR, 1, ("CHAR", "CHARACTER")),
     TypeWords(exp.DType.VARCHAR, 1, ("VARCHAR", "CHAR VARYING", "CHARACTER VARYING")),
-    TypeWords(exp.DType.TEXT, 0, ("LONG VARCHAR", "CLOB", "CHAR LARGE OBJECT", "CHARACTER LARGE OBJECT")),
+    TypeWords(
+        exp.DType.TEXT, 0, ("LONG VARCHAR", "CLOB", "CHAR LARGE OBJECT", "CHARACTER LARGE OBJECT")
+    ),
     TypeWords(exp.DType.NCHAR, 1, ("WCHAR", "NCHAR", *_NATIONAL)),
     TypeWords(
         exp.DType.NVARCHAR,
         1,
-        ("WVARCHAR", "VARWCHAR", "NVARCHAR", "NATIONAL VARCHAR", "NCHAR VARYING", *(f"{words} VARYING" for words in _NATIONAL)),
+        (
+            "WVARCHAR",
+            "VARWCHAR",
+            "NVARCHAR",
+            "NATIONAL VARCHAR",
+            "NCHAR VARYING",
+            *(f"{words} VARYING" for words in _NATIONAL),
+        ),
     ),
     TypeWords(exp.DType.LONGTEXT, 0, ("LONG WVARCHAR", *_NATIONAL_LONG)),
     TypeWords(exp.DType.BINARY, 1, ("BINARY",)),
@@ -55,7 +68,8 @@ TYPES = (
 )
 _TYPE_OF = {words: entry for entry in TYPES for words in entry.words}
 
-#: Clauses after the columns of CREATE TABLE, with the words that may follow; None: anything up to the next clause.
+#: Clauses after the columns of CREATE TABLE, with the words that may follow; None: anything up to
+#: the next clause.
 TABLE_CLAUSES: dict[str, tuple[str, ...] | None] = {
     "STORE": ("MEMORY", "DISK"),
     "LIKE": None,
@@ -64,7 +78,11 @@ TABLE_CLAUSES: dict[str, tuple[str, ...] | None] = {
     "REPLICATION FACTOR": None,
 }
 
-TEMPORARY = tuple(f"{kind}{shared}" for kind in ("GLOBAL TEMPORARY", "TEMPORARY", "TRANSIENT") for shared in ("", " SHARED"))
+TEMPORARY = tuple(
+    f"{kind}{shared}"
+    for kind in ("GLOBAL TEMPORARY", "TEMPORARY", "TRANSIENT")
+    for shared in ("", " SHARED")
+)
 
 #: Actions of ALTER TABLE about where and how rows are kept; True where something follows.
 PHYSICAL = {
@@ -84,18 +102,37 @@ PHYSICAL = {
 
 #: Statements kept in solidDB's words: nothing in them is about rows or tables.
 STATEMENTS = (
-    "ADMIN COMMAND", "ALTER REPLICATION PARTITION", "ALTER TRIGGER", "ALTER USER", "CALL", "COMMENT ON", "COMMIT", "COMMIT WORK",
-    "CREATE CATALOG", "CREATE EVENT", "CREATE PUBLICATION", "CREATE REPLICATION PARTITION", "CREATE ROLE", "CREATE SCHEMA", "CREATE USER",
-    "DROP CATALOG", "DROP EVENT", "DROP FUNCTION", "DROP PROCEDURE", "DROP PUBLICATION", "DROP REPLICATION PARTITION", "DROP ROLE",
-    "DROP SCHEMA", "DROP TRIGGER", "DROP USER", "GRANT", "LOCK TABLE", "REVOKE", "ROLLBACK", "ROLLBACK WORK", "SET CATALOG",
-    "SET DURABILITY", "SET ISOLATION LEVEL", "SET LOCK TIMEOUT", "SET SCHEMA", "SET SQL", "SET TRANSACTION", "UNLOCK TABLE",
+    "ADMIN COMMAND", "ALTER REPLICATION PARTITION", "ALTER TRIGGER", "ALTER USER", "CALL",
+    "COMMENT ON", "COMMIT", "COMMIT WORK",
+    "CREATE CATALOG", "CREATE EVENT", "CREATE PUBLICATION", "CREATE REPLICATION PARTITION",
+    "CREATE ROLE", "CREATE SCHEMA", "CREATE USER",
+    "DROP CATALOG", "DROP EVENT", "DROP FUNCTION", "DROP PROCEDURE", "DROP PUBLICATION",
+    "DROP REPLICATION PARTITION", "DROP ROLE",
+    "DROP SCHEMA", "DROP TRIGGER", "DROP USER", "GRANT", "LOCK TABLE", "REVOKE", "ROLLBACK",
+    "ROLLBACK WORK", "SET CATALOG",
+    "SET DURABILITY", "SET ISOLATION LEVEL", "SET LOCK TIMEOUT", "SET SCHEMA", "SET SQL",
+    "SET TRANSACTION", "UNLOCK TABLE",
 )  # fmt: skip
 
-#: What a statement in double quotes may be: SQL editors take the semicolons of a body for ends of statements otherwise.
+#: What a statement in double quotes may be: SQL editors take the semicolons of a body for ends of
+#: statements otherwise.
 QUOTED_STATEMENTS = ("CREATE PROCEDURE", "CREATE TRIGGER", "CREATE FUNCTION", "CREATE EVENT")
 
 #: Functions that mean the same elsewhere. All others stay names with arguments.
-FUNCTIONS = ("ABS", "AVG", "COALESCE", "COUNT", "LCASE", "LOWER", "MAX", "MIN", "NULLIF", "SUM", "UCASE", "UPPER")
+FUNCTIONS = (
+    "ABS",
+    "AVG",
+    "COALESCE",
+    "COUNT",
+    "LCASE",
+    "LOWER",
+    "MAX",
+    "MIN",
+    "NULLIF",
+    "SUM",
+    "UCASE",
+    "UPPER",
+)
 
 _DEFAULTS = (exp.Literal, exp.Null, exp.HexString, exp.Date, exp.Time, exp.Timestamp)
 _RULES = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
@@ -104,8 +141,8 @@ _RULES = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
 class SoliddbParser(PhraseParser):
     """See :mod:`sqlgen.soliddb`."""
 
-    CLAUSE: ClassVar = nodes.Clause
-    LISTED: ClassVar = nodes.Listed
+    CLAUSE: ClassVar = nodes.SoliddbClause
+    LISTED: ClassVar = nodes.SoliddbList
 
     ODBC_DATETIME_LITERALS: ClassVar = {"d": exp.Date, "t": exp.Time, "ts": exp.Timestamp}
     FUNCTIONS: ClassVar = {word: parser.Parser.FUNCTIONS[word] for word in FUNCTIONS} | {
@@ -124,11 +161,13 @@ class SoliddbParser(PhraseParser):
     STATEMENT_PARSERS: ClassVar = {
         kind: parser.Parser.STATEMENT_PARSERS[kind]
         for kind in (
-            TokenType.ALTER, TokenType.CREATE, TokenType.DELETE, TokenType.DROP, TokenType.INSERT, TokenType.TRUNCATE, TokenType.UPDATE,
+            TokenType.ALTER, TokenType.CREATE, TokenType.DELETE, TokenType.DROP, TokenType.INSERT,
+            TokenType.TRUNCATE, TokenType.UPDATE,
         )
     }  # fmt: skip
 
-    # -- statements -----------------------------------------------------------------------------------------------------------------------
+    # -- statements
+    # ---------------------------------------------------------------------------------------------
 
     def _parse_statement(self) -> exp.Expr | None:
         if not self._curr:
@@ -136,7 +175,9 @@ class SoliddbParser(PhraseParser):
         comments = self._curr.comments
         if words := self._words(STATEMENTS):
             return self._kept(words, self._words_to_the_end(), comments)
-        if self._curr.token_type is TokenType.IDENTIFIER and self._curr.text.upper().split()[:2] in [w.split() for w in QUOTED_STATEMENTS]:
+        if self._curr.token_type is TokenType.IDENTIFIER and self._curr.text.upper().split()[
+            :2
+        ] in [w.split() for w in QUOTED_STATEMENTS]:
             text = self._curr.text.replace('"', '""')
             self._advance()
             return self._kept(f'"{text}"', [], comments)
@@ -148,34 +189,49 @@ class SoliddbParser(PhraseParser):
         self.raise_error("Expected a statement of solidDB")
         return None
 
-    def _kept(self, words: str, pieces: list[exp.Expr], comments: list[str]) -> nodes.Statement:
-        statement = self.expression(nodes.Statement(this=words, expressions=pieces))
+    def _kept(
+        self, words: str, pieces: list[exp.Expr], comments: list[str]
+    ) -> nodes.SoliddbStatement:
+        statement = self.expression(nodes.SoliddbStatement(this=words, expressions=pieces))
         statement.add_comments(comments)
         return statement
 
     def _name(self) -> exp.Table:
         """``[[catalog.]schema.]name``."""
         name = self._parse_table_parts(schema=True)
-        parts = [] if name is None else [name.args[part] for part in ("this", "db", "catalog") if name.args.get(part) is not None]
-        if not isinstance(name, exp.Table) or not all(isinstance(part, exp.Identifier) for part in parts):
+        parts = (
+            []
+            if name is None
+            else [
+                name.args[part]
+                for part in ("this", "db", "catalog")
+                if name.args.get(part) is not None
+            ]
+        )
+        if not isinstance(name, exp.Table) or not all(
+            isinstance(part, exp.Identifier) for part in parts
+        ):
             self.raise_error("Expected a name of up to three parts")
             raise AssertionError("raise_error returned")
         return name
 
     def _identifier(self) -> exp.Identifier:
-        found = self._parse_id_var()
-        if not isinstance(found, exp.Identifier):
+        identifier = self._parse_id_var()
+        if not isinstance(identifier, exp.Identifier):
             self.raise_error("Expected a name")
             raise AssertionError("raise_error returned")
-        return found
+        return identifier
 
     def _names_in_parentheses(self) -> list[exp.Expr]:
         return self._parse_wrapped_csv(self._identifier)
 
-    # -- types and literals ---------------------------------------------------------------------------------------------------------------
+    # -- types and literals
+    # ---------------------------------------------------------------------------------------------
 
     def _parse_types(self, check_func: bool = False, *_: Any, **__: Any) -> exp.Expr | None:
-        if check_func:  # an expression that begins with the name of a type: solidDB has no such literals
+        if (
+            check_func
+        ):  # an expression that begins with the name of a type: solidDB has no such literals
             return None
         words = self._words(_TYPE_OF)
         if words is None:
@@ -186,22 +242,30 @@ class SoliddbParser(PhraseParser):
             numbers = self._parse_csv(self._parse_number)
             if not 1 <= len(numbers) <= entry.sizes or not all(number.is_int for number in numbers):
                 self.raise_error(f"Expected up to {entry.sizes} whole numbers in parentheses")
-            sizes = [exp.DataTypeParam(this=number) for number in numbers] if words != "FLOAT" else []
+            sizes = (
+                [exp.DataTypeParam(this=number) for number in numbers] if words != "FLOAT" else []
+            )
             self._match_r_paren()
-        made = exp.DataType(this=entry.kind, expressions=sizes)
+        data_type = exp.DataType(this=entry.kind, expressions=sizes)
         if words == "NUMERIC":
-            made.meta["soliddb"] = words
-        return self.expression(made)
+            data_type.meta["soliddb"] = words
+        return self.expression(data_type)
 
     def _cast(self) -> exp.Expr:
-        """CAST; of a text to VARBINARY it is solidDB's way to write a binary constant in hexadecimal digits."""
+        """CAST; of a text to VARBINARY it is solidDB's way to write a binary constant in
+        hexadecimal digits."""
         this = self._parse_disjunction()
         if not self._match(TokenType.ALIAS):
             self.raise_error("Expected AS")
         to = self._parse_types()
         if not isinstance(to, exp.DataType):
             self.raise_error("Expected a type of solidDB")
-        elif isinstance(this, exp.Literal) and this.is_string and to.this == exp.DType.VARBINARY and not to.expressions:
+        elif (
+            isinstance(this, exp.Literal)
+            and this.is_string
+            and to.this == exp.DType.VARBINARY
+            and not to.expressions
+        ):
             try:
                 return self.expression(exp.HexString(this=bytes.fromhex(this.name).hex().upper()))
             except ValueError:
@@ -218,7 +282,8 @@ class SoliddbParser(PhraseParser):
             start = self._parse_disjunction()
         return self.expression(exp.Connect(start=start, connect=connect))
 
-    # -- CREATE ---------------------------------------------------------------------------------------------------------------------------
+    # -- CREATE
+    # ---------------------------------------------------------------------------------------------
 
     def _parse_create(self) -> Any:
         start = self._prev
@@ -237,14 +302,19 @@ class SoliddbParser(PhraseParser):
     def _create_table(self, temporary: str | None) -> exp.Expr:
         name = self._name()
         entries = self._parse_wrapped_csv(self._table_entry)
-        made: dict[str, Any] = {"this": self.expression(exp.Schema(this=name, expressions=entries)), "kind": "TABLE"}
+        parts: dict[str, Any] = {
+            "this": self.expression(exp.Schema(this=name, expressions=entries)),
+            "kind": "TABLE",
+        }
         clauses = self._table_clauses()
         if clauses or temporary:
-            return self.expression(nodes.CreateTable(**made, clauses=clauses, temporary=temporary))
-        return self.expression(exp.Create(**made))
+            return self.expression(
+                nodes.SoliddbCreateTable(**parts, clauses=clauses, temporary=temporary)
+            )
+        return self.expression(exp.Create(**parts))
 
-    def _table_clauses(self) -> list[nodes.Clause]:
-        found = []
+    def _table_clauses(self) -> list[nodes.SoliddbClause]:
+        clauses = []
         while self._curr and (words := self._words(TABLE_CLAUSES)):
             follows = TABLE_CLAUSES[words]
             if follows is None:
@@ -256,45 +326,54 @@ class SoliddbParser(PhraseParser):
                 pieces = [exp.Var(this=kind)]
             else:
                 pieces = []
-            found.append(self.expression(nodes.Clause(this=words, expressions=pieces)))
-        return found
+            clauses.append(self.expression(nodes.SoliddbClause(this=words, expressions=pieces)))
+        return clauses
 
     def _table_entry(self) -> exp.Expr:
         if self._match(TokenType.CONSTRAINT):
             name = self._identifier()
-            return self.expression(exp.Constraint(this=name, expressions=[self._table_constraint(True)]))
+            return self.expression(
+                exp.Constraint(this=name, expressions=[self._table_constraint(True)])
+            )
         return self._table_constraint(False) or self._column()
 
     def _table_constraint(self, required: bool) -> Any:
-        found: Any = None
+        constraint: Any = None
         if self._words(("PRIMARY KEY",)):
-            found = exp.PrimaryKey(expressions=self._names_in_parentheses())
+            constraint = exp.PrimaryKey(expressions=self._names_in_parentheses())
         elif self._match(TokenType.UNIQUE):
-            found = exp.UniqueColumnConstraint(this=exp.Schema(expressions=self._names_in_parentheses()))
+            constraint = exp.UniqueColumnConstraint(
+                this=exp.Schema(expressions=self._names_in_parentheses())
+            )
         elif self._words(("CHECK",)):
-            found = exp.CheckColumnConstraint(this=self._condition())
+            constraint = exp.CheckColumnConstraint(this=self._condition())
         elif self._words(("FOREIGN KEY",)):
             columns = self._names_in_parentheses()
             if not self._match(TokenType.REFERENCES):
                 self.raise_error("Expected REFERENCES")
-            found = exp.ForeignKey(expressions=columns, reference=self._reference())
+            constraint = exp.ForeignKey(expressions=columns, reference=self._reference())
         elif required:
             self.raise_error("Expected UNIQUE, PRIMARY KEY, CHECK or FOREIGN KEY")
-        return None if found is None else self.expression(found)
+        return None if constraint is None else self.expression(constraint)
 
     def _condition(self) -> exp.Expr | None:
         return self._parse_wrapped(self._parse_disjunction)
 
     def _reference(self) -> exp.Reference:
-        """``table [(columns)]`` after REFERENCES, and the rules; those of a column have none in the manuals, and are taken all the same."""
+        """``table [(columns)]`` after REFERENCES, and the rules; those of a column have none in the
+        manuals, and are taken all the same."""
         table: exp.Expr = self._name()
         if self._curr and self._curr.token_type is TokenType.L_PAREN:
-            table = self.expression(exp.Schema(this=table, expressions=self._names_in_parentheses()))
+            table = self.expression(
+                exp.Schema(this=table, expressions=self._names_in_parentheses())
+            )
         options: list[str] = []
         while words := self._words(("ON UPDATE", "ON DELETE")):
             rule = self._words(_RULES)
             if rule is None or any(option.startswith(words) for option in options):
-                self.raise_error(f"Expected one of {', '.join(_RULES)}, once for each of ON UPDATE and ON DELETE")
+                self.raise_error(
+                    f"Expected one of {', '.join(_RULES)}, once for each of ON UPDATE and ON DELETE"
+                )
             options.append(f"{words} {rule}")
         return self.expression(exp.Reference(this=table, options=options))
 
@@ -305,10 +384,10 @@ class SoliddbParser(PhraseParser):
             self.raise_error("Expected a type of solidDB")
         constraints: list[exp.Expr] = []
         while self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
-            found = self._column_constraint()
-            if found is None:
+            constraint = self._column_constraint()
+            if constraint is None:
                 break
-            constraints.append(found)
+            constraints.append(constraint)
         return self.expression(exp.ColumnDef(this=name, kind=kind, constraints=constraints))
 
     def _column_constraint(self) -> exp.Expr | None:
@@ -331,11 +410,11 @@ class SoliddbParser(PhraseParser):
         return None if kind is None else self.expression(exp.ColumnConstraint(this=name, kind=kind))
 
     def _default(self) -> exp.Expr | None:
-        found = self._parse_unary()
-        constant = found.this if isinstance(found, exp.Neg) else found
+        default = self._parse_unary()
+        constant = default.this if isinstance(default, exp.Neg) else default
         if not isinstance(constant, _DEFAULTS):
             self.raise_error("Expected a literal or NULL as default")
-        return found
+        return default
 
     def _create_index(self, unique: bool) -> exp.Expr:
         name = self._name()
@@ -343,7 +422,11 @@ class SoliddbParser(PhraseParser):
             self.raise_error("Expected ON")
         table = self._name()
         columns = self._parse_wrapped_csv(self._index_column)
-        index = exp.Index(this=name if name.args.get("db") else name.this, table=table, params=exp.IndexParameters(columns=columns))
+        index = exp.Index(
+            this=name if name.args.get("db") else name.this,
+            table=table,
+            params=exp.IndexParameters(columns=columns),
+        )
         return self.expression(exp.Create(this=index, kind="INDEX", unique=unique or None))
 
     def _index_column(self) -> exp.Expr:
@@ -351,20 +434,22 @@ class SoliddbParser(PhraseParser):
         descending = self._match(TokenType.DESC)
         if not descending:
             self._match(TokenType.ASC)
-        return self.expression(exp.Ordered(this=column, desc=True if descending else None, nulls_first=not descending))
+        return self.expression(
+            exp.Ordered(this=column, desc=True if descending else None, nulls_first=not descending)
+        )
 
     def _create_sequence(self, dense: bool) -> exp.Expr:
         name = self._name()
-        made: dict[str, Any] = {"this": name, "kind": "SEQUENCE"}
-        found: dict[str, Any] = {}
+        parts: dict[str, Any] = {"this": name, "kind": "SEQUENCE"}
+        settings: dict[str, Any] = {}
         while words := self._words(("START WITH", "INCREMENT BY")):
             part = words.split()[0].lower()
-            if part in found:
+            if part in settings:
                 self.raise_error(f"{words} stands there twice")
-            found[part] = self._parse_unary()
-        if found:
-            made["properties"] = exp.Properties(expressions=[exp.SequenceProperties(**found)])
-        return self.expression((nodes.CreateSequence if dense else exp.Create)(**made))
+            settings[part] = self._parse_unary()
+        if settings:
+            parts["properties"] = exp.Properties(expressions=[exp.SequenceProperties(**settings)])
+        return self.expression((nodes.CreateSequence if dense else exp.Create)(**parts))
 
     def _create_view(self) -> exp.Expr:
         this: exp.Expr = self._name()
@@ -376,9 +461,12 @@ class SoliddbParser(PhraseParser):
         if query is None:
             self.raise_error("Expected a query")
         checked = self._words(("WITH CHECK OPTION",))
-        return self.expression((nodes.CreateView if checked else exp.Create)(this=this, kind="VIEW", expression=query))
+        return self.expression(
+            (nodes.CreateView if checked else exp.Create)(this=this, kind="VIEW", expression=query)
+        )
 
-    # -- ALTER, DROP, TRUNCATE ------------------------------------------------------------------------------------------------------------
+    # -- ALTER, DROP, TRUNCATE
+    # ---------------------------------------------------------------------------------------------
 
     def _parse_alter(self) -> Any:
         start = self._prev
@@ -392,34 +480,36 @@ class SoliddbParser(PhraseParser):
             pieces = self._words_to_the_end() if PHYSICAL[words] else []
             if PHYSICAL[words] and not pieces:
                 self.raise_error(f"Expected more after {words}")
-            return self.expression(nodes.Clause(this=words, expressions=pieces))
-        made: Any = None
+            return self.expression(nodes.SoliddbClause(this=words, expressions=pieces))
+        action: Any = None
         if self._words(("ADD CONSTRAINT",)):
-            named = exp.Constraint(this=self._identifier(), expressions=[self._table_constraint(True)])
-            made = exp.AddConstraint(expressions=[named])
+            named = exp.Constraint(
+                this=self._identifier(), expressions=[self._table_constraint(True)]
+            )
+            action = exp.AddConstraint(expressions=[named])
         elif self._words(("ADD COLUMN", "ADD")):
-            made = self._column()
+            action = self._column()
         elif self._words(("DROP CONSTRAINT",)):
-            made = nodes.DropConstraint(this=self._identifier())
+            action = nodes.DropConstraint(this=self._identifier())
         elif self._words(("DROP COLUMN", "DROP")):
-            made = exp.Drop(kind="COLUMN", tables=[exp.Column(this=self._identifier())])
+            action = exp.Drop(kind="COLUMN", tables=[exp.Column(this=self._identifier())])
         elif self._words(("RENAME COLUMN", "RENAME")):
-            made = exp.RenameColumn(this=self._identifier(), to=self._identifier())
+            action = exp.RenameColumn(this=self._identifier(), to=self._identifier())
         elif self._words(("MODIFY SCHEMA",)):
-            made = nodes.ModifySchema(this=self._identifier())
+            action = nodes.ModifySchema(this=self._identifier())
         elif self._words(("MODIFY COLUMN", "MODIFY")):
             column = self._identifier()
             kind = self._parse_types()
             if kind is None:
                 self.raise_error("Expected a type of solidDB")
-            made = exp.AlterColumn(this=column, dtype=kind)
+            action = exp.AlterColumn(this=column, dtype=kind)
         elif self._words(("SET TABLE NAME",)):
-            made = exp.AlterRename(this=exp.Table(this=self._identifier()))
+            action = exp.AlterRename(this=exp.Table(this=self._identifier()))
         elif self._words(("ALTER COLUMN", "ALTER")):
             return self._alter_column(self._identifier())
         else:
             self.raise_error("Expected what to alter")
-        return self.expression(made)
+        return self.expression(action)
 
     def _alter_column(self, column: exp.Identifier) -> exp.Expr:
         if self._words(("SET DEFAULT",)):

@@ -1,12 +1,12 @@
 """Statements of solidDB that change a database's structure, for other databases.
 
-What solidDB says of how it keeps a table (STORE MEMORY, PESSIMISTIC …) has no meaning elsewhere: it is left out, and named. Everything else is said
-as the target says it, or refused. Types go through the profile's type map, as those of ``logreplay ddl`` do.
+What solidDB says of how it keeps a table (STORE MEMORY, PESSIMISTIC …) has no meaning elsewhere: it
+is left out, and named. Everything else is said as the target says it, or refused. Types go through
+the profile's type map, as those of ``logreplay ddl`` do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -15,15 +15,16 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from sqlgen import ddl
-from sqlgen.ddl import Index
+from sqlgen.ddl import TableIndex
 from sqlgen.dialects import EXACT, REFUSED, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import CannotSay, Place, Target, source_name
+from sqlgen.expressions import CannotSay, Place, TargetNames, source_name
 from sqlgen.names import table_expression
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment
 from sqlgen.soliddb import Soliddb, nodes
 from sqlgen.soliddb.columns import column_of
+from sqlgen.soliddb.table_shape import TableShape, default_of, shape_of
 from sqlgen.statements import truncate_statement
 
 #: What a sequence that counts down may reach: elsewhere it ends at -1 by itself.
@@ -43,40 +44,57 @@ _WHAT = {
 
 @dataclass(frozen=True)
 class Translation:
-    """``statements`` of the target, each on one line and ending in ``;``; ``notes``: what they do not say, in words."""
+    """``statements`` of the target, each on one line and ending in ``;``; ``notes``: what they do
+    not say, in words."""
 
     statements: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
-def target_statements(text: str, dialect: str, names: str = "lower", place: Place | None = None, before: str = "") -> list[str]:
-    """The statements of ``dialect`` for one of solidDB, with the notes as comments before them; see :func:`translate`."""
-    made = translate(text, dialect, names, place, before)
-    notes = escape_comment(pa.array(made.notes, pa.string())).to_pylist()
-    return [*(f"-- {note}" for note in notes), *made.statements]
+def target_statements(
+    text: str, dialect: str, names: str = "lower", place: Place | None = None, before: str = ""
+) -> list[str]:
+    """The statements of ``dialect`` for one of solidDB, with the notes as comments before them; see
+    :func:`translate`."""
+    translation = translate(text, dialect, names, place, before)
+    notes = escape_comment(pa.array(translation.notes, pa.string())).to_pylist()
+    return [*(f"-- {note}" for note in notes), *translation.statements]
 
 
-def translate(text: str, dialect: str, names: str = "lower", place: Place | None = None, before: str = "") -> Translation:
+def translate(
+    text: str, dialect: str, names: str = "lower", place: Place | None = None, before: str = ""
+) -> Translation:
     """A statement of solidDB for another database.
 
-    ``names``: how names are spelled (see :mod:`sqlgen.names`); ``place``: schema and catalog of names that state none; ``before``: the CREATE
-    statement of the object that the statement changes or drops (for CREATE INDEX: of its table), as it was then, where that is known.
+    ``names``: how names are spelled (see :mod:`sqlgen.names`); ``place``: schema and catalog of
+    names that state none; ``before``: the CREATE statement of the object that the statement changes
+    or drops (for CREATE INDEX: of its table), as it was then, where that is known.
 
-    SqlgenError, which names the statement: LR3021 when it is not understood, LR3003 when the target cannot say it, LR3005 for a name that the
-    target cannot have.
+    SqlgenError, which names the statement: LR3021 when it is not understood, LR3003 when the target
+    cannot say it, LR3005 for a name that the target cannot have.
     """
     tree = read(text)
-    made = _Translator(Target(profile_named(dialect), names, place or Place()), read(before) if before else None)
+    translator = _Translator(
+        TargetNames(profile_named(dialect), names, place or Place()),
+        read(before) if before else None,
+    )
     try:
-        statements = made.statements(tree)
+        statements = translator.statements(tree)
     except CannotSay as problem:
-        hint = "Leave the table out (--exclude-table), or make the change by hand and begin after it (--from-lrsn)"
-        raise SqlgenError("LR3003", f"found {shown(text)}; expected what {dialect} can say: {problem}", hint) from None
+        hint = (
+            "Leave the table out (--exclude-table), or make the change by hand and begin after it"
+            " (--from-position)"
+        )
+        raise SqlgenError(
+            "LR3003", f"found {shown(text)}; expected what {dialect} can say: {problem}", hint
+        ) from None
     except SqlgenError as error:
         raise SqlgenError(error.code, f"found {shown(text)}: {error.message}", error.hint) from None
-    if made.target.dropped:
-        made.notes.append(f"the catalog {', '.join(sorted(made.target.dropped))} is not part of names")
-    return Translation(tuple(statements), tuple(made.notes))
+    if translator.target.dropped:
+        translator.notes.append(
+            f"the catalog {', '.join(sorted(translator.target.dropped))} is not part of names"
+        )
+    return Translation(tuple(statements), tuple(translator.notes))
 
 
 def read(text: str) -> exp.Expr:
@@ -85,14 +103,17 @@ def read(text: str) -> exp.Expr:
         trees = [tree for tree in sqlglot.parse(text, dialect=Soliddb) if tree is not None]
     except SqlglotError as error:
         reason = str(error).splitlines()[0]
-        raise SqlgenError("LR3021", f"found {shown(text)}; expected a statement of solidDB: {reason}") from None
+        raise SqlgenError(
+            "LR3021", f"found {shown(text)}; expected a statement of solidDB: {reason}"
+        ) from None
     if len(trees) != 1:
         raise SqlgenError("LR3021", f"found {shown(text)}; expected one statement of solidDB")
     return trees[0]
 
 
 def is_qualified(text: str) -> bool:
-    """Whether a statement means the same in every session: all its names state their schema. So does one that is not understood: it is an error."""
+    """Whether a statement means the same in every session: all its names state their schema. So
+    does one that is not understood: it is an error."""
     try:
         tree = read(text)
     except SqlgenError:
@@ -107,76 +128,19 @@ def shown(text: str) -> str:
     return f"the statement {line[:_SHOWN]}{' …' if len(line) > _SHOWN else ''}"
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A table as its CREATE TABLE says: ``columns`` in order, ``definitions`` by name, ``key`` with its constraint's name, and the entries that are
-    neither, each with its name (None without one)."""
-
-    columns: tuple[Column, ...]
-    definitions: Mapping[str, exp.ColumnDef]
-    key: tuple[str, ...]
-    key_name: exp.Expr | None
-    rest: tuple[tuple[exp.Expr | None, exp.Expr], ...]
-
-
-def shape_of(tree: exp.Create) -> Shape:
-    """The columns and constraints of a CREATE TABLE; those that stand at a column are brought into the form of those that stand alone."""
-    columns: list[Column] = []
-    definitions: dict[str, exp.ColumnDef] = {}
-    entries: list[tuple[exp.Expr | None, exp.Expr]] = []
-    for entry in tree.this.expressions:
-        if isinstance(entry, exp.ColumnDef):
-            definitions[source_name(entry.this)] = entry
-            nullable = not any(isinstance(c.kind, exp.NotNullColumnConstraint) for c in entry.constraints)
-            columns.append(column_of(source_name(entry.this), entry.args["kind"], nullable))
-            entries += _own_constraints(entry)
-        elif isinstance(entry, exp.Constraint):
-            entries.append((entry.this, entry.expressions[0]))
-        else:
-            entries.append((None, entry))
-    keys = [(name, entry) for name, entry in entries if isinstance(entry, exp.PrimaryKey)]
-    if len(keys) > 1 or len(definitions) != len(columns):
-        raise CannotSay("it has two primary keys, or two columns of one name")
-    key_name, key_entry = keys[0] if keys else (None, None)
-    key = tuple(source_name(name) for name in key_entry.expressions) if key_entry is not None else ()
-    if not set(key) <= definitions.keys():
-        raise CannotSay(f"it has no column {', '.join(sorted(set(key) - definitions.keys()))}, which its primary key names")
-    columns = [replace(column, nullable=column.nullable and column.name not in key) for column in columns]
-    rest = tuple((name, entry) for name, entry in entries if not isinstance(entry, exp.PrimaryKey))
-    return Shape(tuple(columns), definitions, key, key_name, rest)
-
-
-def _own_constraints(column: exp.ColumnDef) -> list[tuple[exp.Expr | None, exp.Expr]]:
-    found: list[tuple[exp.Expr | None, exp.Expr]] = []
-    for constraint in column.constraints:
-        name, kind = constraint.args.get("this"), constraint.kind
-        if isinstance(kind, exp.PrimaryKeyColumnConstraint):
-            found.append((name, exp.PrimaryKey(expressions=[column.this.copy()])))
-        elif isinstance(kind, exp.UniqueColumnConstraint):
-            found.append((name, exp.UniqueColumnConstraint(this=exp.Schema(expressions=[column.this.copy()]))))
-        elif isinstance(kind, exp.Reference):
-            found.append((name, exp.ForeignKey(expressions=[column.this.copy()], reference=kind.copy())))
-        elif isinstance(kind, exp.CheckColumnConstraint):
-            found.append((name, kind))
-    return found
-
-
-def default_of(column: exp.ColumnDef) -> exp.Expr | None:
-    """The default value of a column, None where it states none."""
-    kinds = [constraint.kind for constraint in column.constraints]
-    return next((kind.this for kind in kinds if isinstance(kind, exp.DefaultColumnConstraint)), None)
-
-
 @dataclass
 class _Translator:
-    target: Target
+    target: TargetNames
     before: exp.Expr | None
     notes: list[str] = field(default_factory=list)
 
     def statements(self, tree: exp.Expr) -> list[str]:
         kind = str(tree.args.get("kind", "")).upper()
-        if isinstance(self.before, nodes.CreateTable) and self.before.args.get("temporary"):
-            self.notes.append(f"left out: {_on_one_line(tree)}; the rows of the table are not in the log, and it is not in the target")
+        if isinstance(self.before, nodes.SoliddbCreateTable) and self.before.args.get("temporary"):
+            self.notes.append(
+                f"left out: {_on_one_line(tree)}; the rows of the table are not in the log, and it"
+                " is not in the target"
+            )
             return []
         if isinstance(tree, exp.Create):
             creates = {
@@ -191,20 +155,29 @@ class _Translator:
         if isinstance(tree, exp.Drop):
             return self._drop(tree, kind)
         if isinstance(tree, exp.TruncateTable):
-            return [truncate_statement(self.target.table(tree.expressions[0]), self.target.profile, self.target.names)]
+            return [
+                truncate_statement(
+                    self.target.table(tree.expressions[0]), self.target.profile, self.target.names
+                )
+            ]
         raise CannotSay("it is no change of a table, index, view or sequence")
 
     def _sql(self, tree: exp.Expr) -> str:
         try:
-            return tree.sql(dialect=self.target.profile.sqlglot, unsupported_level=ErrorLevel.RAISE, comments=False)
+            return tree.sql(
+                dialect=self.target.profile.sqlglot,
+                unsupported_level=ErrorLevel.RAISE,
+                comments=False,
+            )
         except SqlglotError as error:
             raise CannotSay(str(error)) from None
 
-    # -- CREATE ---------------------------------------------------------------------------------------------------------------------------
+    # -- CREATE
+    # ---------------------------------------------------------------------------------------------
 
     def _create_table(self, tree: exp.Create) -> list[str]:
         target, profile = self.target, self.target.profile
-        if isinstance(tree, nodes.CreateTable):
+        if isinstance(tree, nodes.SoliddbCreateTable):
             if tree.args.get("temporary"):
                 self.notes.append(f"left out: {_on_one_line(tree)}; its rows are not in the log")
                 return []
@@ -214,13 +187,24 @@ class _Translator:
                 self.notes.append(f"left out: {clause.sql(dialect='soliddb')}")
         shape = shape_of(tree)
         table = replace(target.table(tree.this.this), columns=shape.columns, key=shape.key)
-        entries: list[exp.Expr] = [self._column(column, shape.definitions[column.name], table) for column in shape.columns]
+        entries: list[exp.Expr] = [
+            self._column(column, shape.definitions[column.name], table) for column in shape.columns
+        ]
         if table.key and profile.keys is None:
             self.notes.append(f"left out: the primary key; {profile.name} has none")
         elif table.key:
-            name = f"CONSTRAINT {target.spelled(shape.key_name)} " if shape.key_name is not None else ""
-            entries.append(exp.Var(this=f"{name}{ddl.key_constraint(table, profile, target.names).name}"))
-        entries += [exp.Var(this=self._constraint(named, entry, table, profile.abilities.constraints)) for named, entry in shape.rest]
+            name = (
+                f"CONSTRAINT {target.spelled(shape.key_name)} "
+                if shape.key_name is not None
+                else ""
+            )
+            entries.append(
+                exp.Var(this=f"{name}{ddl.key_constraint(table, profile, target.names).name}")
+            )
+        entries += [
+            exp.Var(this=self._constraint(named, entry, table, profile.abilities.constraints))
+            for named, entry in shape.rest
+        ]
         this = exp.Schema(this=target.table_expression(tree.this.this), expressions=entries)
         return [self._sql(exp.Create(kind="TABLE", this=this)) + ";"]
 
@@ -229,7 +213,10 @@ class _Translator:
         if rule.fidelity == REFUSED:
             raise CannotSay(f"column {column.name}, {ddl.source_type(column)}: {rule.note}")
         if rule.fidelity != EXACT:
-            self.notes.append(f"{table.name}.{column.name}: {ddl.source_type(column)} becomes {rule.text}, {rule.fidelity}: {rule.note}")
+            self.notes.append(
+                f"{table.name}.{column.name}: {ddl.source_type(column)} becomes {rule.text},"
+                f" {rule.fidelity}: {rule.note}"
+            )
         return rule.text
 
     def _definition(self, column: Column, default: exp.Expr | None, table: Table) -> str:
@@ -237,16 +224,32 @@ class _Translator:
         parts = [self._type(column, table)]
         if default is not None and not isinstance(default, exp.Null):
             if not self.target.profile.abilities.default:
-                raise CannotSay(f"column {column.name}: {self.target.profile.name} has no default values")
-            parts.append(self.target.profile.abilities.default.format(default=self.target.constant(default, column)))
+                raise CannotSay(
+                    f"column {column.name}: {self.target.profile.name} has no default values"
+                )
+            parts.append(
+                self.target.profile.abilities.default.format(
+                    default=self.target.constant(default, column)
+                )
+            )
         return " ".join([*parts, *([] if column.nullable else ["NOT NULL"])])
 
     def _column(self, column: Column, tree: exp.ColumnDef, table: Table) -> exp.Var:
-        return exp.Var(this=f"{self.target.spelled(tree.this)} {self._definition(column, default_of(tree), table)}")
+        return exp.Var(
+            this=(
+                f"{self.target.spelled(tree.this)}"
+                f" {self._definition(column, default_of(tree), table)}"
+            )
+        )
 
-    def _constraint(self, name: exp.Expr | None, entry: exp.Expr, table: Table, able: frozenset[str]) -> str:
+    def _constraint(
+        self, name: exp.Expr | None, entry: exp.Expr, table: Table, able: frozenset[str]
+    ) -> str:
         columns = {column.name: column for column in table.columns}
-        checks, unique = isinstance(entry, exp.CheckColumnConstraint), isinstance(entry, exp.UniqueColumnConstraint)
+        checks, unique = (
+            isinstance(entry, exp.CheckColumnConstraint),
+            isinstance(entry, exp.UniqueColumnConstraint),
+        )
         words = "check" if checks else "unique" if unique else "foreign key"
         if words not in able:
             raise CannotSay(f"{self.target.profile.name} takes no {words} constraint there")
@@ -255,7 +258,10 @@ class _Translator:
         elif unique:
             text = f"UNIQUE ({self._list(entry.this.expressions)})"
         else:
-            text = f"FOREIGN KEY ({self._list(entry.expressions)}) {self._reference(entry.args['reference'], table)}"
+            text = (
+                f"FOREIGN KEY ({self._list(entry.expressions)})"
+                f" {self._reference(entry.args['reference'], table)}"
+            )
         return f"CONSTRAINT {self.target.spelled(name)} {text}" if name is not None else text
 
     def _list(self, columns: list[exp.Expr]) -> str:
@@ -263,11 +269,17 @@ class _Translator:
 
     def _reference(self, tree: exp.Reference, child: Table) -> str:
         profile = self.target.profile
-        parent, columns = (tree.this.this, tree.this.expressions) if isinstance(tree.this, exp.Schema) else (tree.this, [])
+        parent, columns = (
+            (tree.this.this, tree.this.expressions)
+            if isinstance(tree.this, exp.Schema)
+            else (tree.this, [])
+        )
         if not columns and profile.abilities.parent_columns:
             raise CannotSay(f"{profile.name} needs the columns that a foreign key refers to")
         named = self.target.table(parent)
-        if profile.indexes == "index":  # a schema is a database of its own there: keys stay in it, and do not name it
+        if (
+            profile.indexes == "index"
+        ):  # a schema is a database of its own there: keys stay in it, and do not name it
             if named.schema != child.schema:
                 raise CannotSay(f"{profile.name} has no foreign keys into another schema")
             named = replace(named, schema="")
@@ -276,7 +288,11 @@ class _Translator:
         )
         for option in tree.args.get("options") or ():
             rule = option.split(" ", 2)[2]
-            able = profile.abilities.on_delete if option.startswith("ON DELETE") else profile.abilities.on_update
+            able = (
+                profile.abilities.on_delete
+                if option.startswith("ON DELETE")
+                else profile.abilities.on_update
+            )
             if rule in able:
                 text += f" {option}"
             elif rule not in ("NO ACTION", "RESTRICT"):
@@ -285,28 +301,42 @@ class _Translator:
 
     def _create_index(self, tree: exp.Create) -> list[str]:
         index = self._index(tree)
-        made = ddl.create_index(index, self.target.profile, self.target.names)
-        if not made:
-            self.notes.append(f"left out: the index {index.name}; {self.target.profile.name} has none")
-        return [made] if made else []
+        statement = ddl.create_index(index, self.target.profile, self.target.names)
+        if not statement:
+            self.notes.append(
+                f"left out: the index {index.name}; {self.target.profile.name} has none"
+            )
+        return [statement] if statement else []
 
-    def _index(self, tree: exp.Create) -> Index:
+    def _index(self, tree: exp.Create) -> TableIndex:
         name = tree.this.this.this if isinstance(tree.this.this, exp.Table) else tree.this.this
-        columns = [(source_name(entry.this.this), bool(entry.args.get("desc"))) for entry in tree.this.args["params"].args["columns"]]
-        return Index(source_name(name), self.target.table(tree.this.args["table"]), tuple(columns), bool(tree.args.get("unique")))
+        columns = [
+            (source_name(entry.this.this), bool(entry.args.get("desc")))
+            for entry in tree.this.args["params"].args["columns"]
+        ]
+        return TableIndex(
+            source_name(name),
+            self.target.table(tree.this.args["table"]),
+            tuple(columns),
+            bool(tree.args.get("unique")),
+        )
 
     def _create_sequence(self, tree: exp.Create) -> list[str]:
         profile = self.target.profile
         if not profile.abilities.sequences:
             raise CannotSay(f"{profile.name} has no sequences")
         parts = [f"CREATE SEQUENCE {self._sql(self.target.table_expression(tree.this))}"]
-        found = tree.args["properties"].expressions[0].args if tree.args.get("properties") else {}
+        settings = (
+            tree.args["properties"].expressions[0].args if tree.args.get("properties") else {}
+        )
         parts += [
-            f"{word} {self._sql(found[part])}" for part, word in (("start", "START WITH"), ("increment", "INCREMENT BY")) if found.get(part)
+            f"{word} {self._sql(settings[part])}"
+            for part, word in (("start", "START WITH"), ("increment", "INCREMENT BY"))
+            if settings.get(part)
         ]
-        if not found.get("start"):
+        if not settings.get("start"):
             parts.append("START WITH 1")
-        if isinstance(found.get("increment"), exp.Neg):
+        if isinstance(settings.get("increment"), exp.Neg):
             parts.append(_BOUNDS)
         if isinstance(tree, nodes.CreateSequence):
             self.notes.append("a DENSE sequence has no gaps; this one may have some")
@@ -317,13 +347,23 @@ class _Translator:
         checked = isinstance(tree, nodes.CreateView)
         if checked and not self.target.profile.abilities.check_option:
             raise CannotSay(f"{self.target.profile.name} has no WITH CHECK OPTION")
-        this, columns = (tree.this.this, tree.this.expressions) if isinstance(tree.this, exp.Schema) else (tree.this, [])
+        this, columns = (
+            (tree.this.this, tree.this.expressions)
+            if isinstance(tree.this, exp.Schema)
+            else (tree.this, [])
+        )
         query = self._sql(self.target.portable(tree.expression, {}))
         listed = f" ({self._list(columns)})" if columns else ""
         name = self._sql(self.target.table_expression(this))
-        return [ddl.in_own_batch(f"CREATE VIEW {name}{listed} AS {query}{' WITH CHECK OPTION' if checked else ''}", self.target.profile)]
+        return [
+            ddl.in_own_batch(
+                f"CREATE VIEW {name}{listed} AS {query}{' WITH CHECK OPTION' if checked else ''}",
+                self.target.profile,
+            )
+        ]
 
-    # -- DROP -----------------------------------------------------------------------------------------------------------------------------
+    # -- DROP
+    # ---------------------------------------------------------------------------------------------
 
     def _drop(self, tree: exp.Drop, kind: str) -> list[str]:
         target, profile, named = self.target, self.target.profile, tree.args["tables"][0]
@@ -333,27 +373,45 @@ class _Translator:
             raise CannotSay(f"{profile.name} has no sequences")
         words = profile.abilities.drop_constraints if tree.args.get("cascade") else ""
         if tree.args.get("cascade") and not words:
-            self.notes.append("foreign keys that refer to the table go first; the target refuses while one is left")
-        return [f"DROP {kind} {self._sql(target.table_expression(named))}{' ' + words if words else ''};"]
+            self.notes.append(
+                "foreign keys that refer to the table go first; the target refuses while one is"
+                " left"
+            )
+        return [
+            f"DROP {kind}"
+            f" {self._sql(target.table_expression(named))}{' ' + words if words else ''};"
+        ]
 
     def _drop_index(self, named: exp.Table) -> list[str]:
         profile = self.target.profile
         if not profile.indexes:
-            self.notes.append(f"left out: the index {source_name(named.this)}; {profile.name} has none")
+            self.notes.append(
+                f"left out: the index {source_name(named.this)}; {profile.name} has none"
+            )
             return []
         if isinstance(self.before, exp.Create) and isinstance(self.before.this, exp.Index):
             index = self._index(self.before)
         elif profile.indexes == "of table":
-            raise CannotSay(f"{profile.name} needs the table of an index, and the log does not say it")
+            raise CannotSay(
+                f"{profile.name} needs the table of an index, and the log does not say it"
+            )
         else:
-            index = Index(source_name(named.this), replace(self.target.table(named), name=""), ())
+            index = TableIndex(
+                source_name(named.this), replace(self.target.table(named), name=""), ()
+            )
         return [ddl.drop_index(index, profile, self.target.names)]
 
-    # -- ALTER TABLE ----------------------------------------------------------------------------------------------------------------------
+    # -- ALTER TABLE
+    # ---------------------------------------------------------------------------------------------
 
     def _alter(self, tree: exp.Alter) -> list[str]:
-        profile, names, table, action = self.target.profile, self.target.names, self.target.table(tree.this), tree.args["actions"][0]
-        if isinstance(action, nodes.Clause):
+        profile, names, table, action = (
+            self.target.profile,
+            self.target.names,
+            self.target.table(tree.this),
+            tree.args["actions"][0],
+        )
+        if isinstance(action, nodes.SoliddbClause):
             self.notes.append(f"left out: {_on_one_line(tree)}")
             return []
         if isinstance(action, exp.ColumnDef):
@@ -362,35 +420,52 @@ class _Translator:
             column = Column(source_name(action.args["tables"][0].this), SqlType.INTEGER)
             return ddl.drop_columns(table, [column], profile, names)
         if isinstance(action, exp.RenameColumn):
-            return [ddl.rename_column(table, source_name(action.this), source_name(action.args["to"]), profile, names)]
+            return [
+                ddl.rename_column(
+                    table, source_name(action.this), source_name(action.args["to"]), profile, names
+                )
+            ]
         if isinstance(action, exp.AlterRename):
             return [ddl.rename_table(table, source_name(action.this.this), profile, names)]
         if isinstance(action, nodes.ModifySchema):
             return [self._altered("schema", tree, schema=self.target.spelled(action.this))]
         if isinstance(action, nodes.DropConstraint):
-            return [self._altered("drop constraint", tree, constraint=self.target.spelled(action.this))]
+            return [
+                self._altered("drop constraint", tree, constraint=self.target.spelled(action.this))
+            ]
         if isinstance(action, exp.AddConstraint):
             named = action.expressions[0]
             known = replace(table, columns=self._shape().columns if self._known() else ())
-            text = self._constraint(named.this, named.expressions[0], known, profile.abilities.added)
+            text = self._constraint(
+                named.this, named.expressions[0], known, profile.abilities.added
+            )
             return [f"ALTER TABLE {self._sql(self.target.table_expression(tree.this))} ADD {text};"]
         return self._alter_column(tree, action, table)
 
     def _add_column(self, tree: exp.Alter, action: exp.ColumnDef, table: Table) -> list[str]:
         able = self.target.profile.abilities.add_column
         default = default_of(action)
-        nullable = not any(isinstance(constraint.kind, exp.NotNullColumnConstraint) for constraint in action.constraints)
+        nullable = not any(
+            isinstance(constraint.kind, exp.NotNullColumnConstraint)
+            for constraint in action.constraints
+        )
         column = column_of(source_name(action.this), action.args["kind"], nullable)
         stated = default is not None and not isinstance(default, exp.Null)
         if stated and "default" not in able:
             raise CannotSay(f"{self.target.profile.name} adds no columns with a default value")
-        later = not nullable and "not null" not in able and not (stated and "not null with default" in able)
-        made = self._definition(replace(column, nullable=nullable or later), default, table)
+        later = (
+            not nullable
+            and "not null" not in able
+            and not (stated and "not null with default" in able)
+        )
+        definition = self._definition(replace(column, nullable=nullable or later), default, table)
         name = self._sql(self.target.table_expression(tree.this))
         word = "ADD" if self.target.profile.sqlglot in ("oracle", "tsql") else "ADD COLUMN"
-        statements = [f"ALTER TABLE {name} {word} {self.target.spelled(action.this)} {made};"]
+        statements = [f"ALTER TABLE {name} {word} {self.target.spelled(action.this)} {definition};"]
         if later:
-            statements.append(self._altered("set not null", tree, column=self.target.spelled(action.this)))
+            statements.append(
+                self._altered("set not null", tree, column=self.target.spelled(action.this))
+            )
         return statements
 
     def _alter_column(self, tree: exp.Alter, action: exp.AlterColumn, table: Table) -> list[str]:
@@ -399,7 +474,14 @@ class _Translator:
         if kind is not None:
             return self._modify(tree, name, kind, table)
         if action.args.get("default") is not None:
-            return [self._altered("set default", tree, column=spelled, default=self._new_default(name, action.args["default"]))]
+            return [
+                self._altered(
+                    "set default",
+                    tree,
+                    column=spelled,
+                    default=self._new_default(name, action.args["default"]),
+                )
+            ]
         if action.args.get("allow_null") is None:
             return [self._altered("drop default", tree, column=spelled)]
         what = "drop not null" if action.args["allow_null"] else "set not null"
@@ -410,37 +492,57 @@ class _Translator:
         return [self._altered(what, tree, column=spelled, **self._placed(column, table))]
 
     def _new_default(self, name: str, default: exp.Expr) -> str:
-        """A default value as the target writes it in the column; a text may mean anything where the column's type is not known."""
+        """A default value as the target writes it in the column; a text may mean anything where the
+        column's type is not known."""
         if self._known():
             return self.target.constant(default, self._column_before(name))
-        if isinstance(default, exp.Null) or (isinstance(default, exp.Literal) and not default.is_string):
+        if isinstance(default, exp.Null) or (
+            isinstance(default, exp.Literal) and not default.is_string
+        ):
             return default.name or "NULL"
         raise CannotSay("the type of the column is not known")
 
     def _modify(self, tree: exp.Alter, name: str, kind: exp.DataType, table: Table) -> list[str]:
-        """MODIFY COLUMN: another type. Where the target has one type for both, nothing is to be done."""
+        """MODIFY COLUMN: another type. Where the target has one type for both, nothing is to be
+        done."""
         old = self._column_before(name) if self._known() else None
         new = column_of(name, kind, old.nullable if old is not None else True)
         rule = ddl.type_rule(new, self.target.profile)
-        if old is not None and rule.fidelity != REFUSED and ddl.type_rule(old, self.target.profile).text == rule.text:
+        if (
+            old is not None
+            and rule.fidelity != REFUSED
+            and ddl.type_rule(old, self.target.profile).text == rule.text
+        ):
             self.notes.append(f"{table.name}.{name} stays {rule.text}")
             return []
         able = self.target.profile.abilities.alter.get("type", "")
         if old is None and ("{null}" in able or "{definition}" in able):
-            raise CannotSay(f"{self.target.profile.name} needs the whole definition of the column, and the log does not have it")
+            raise CannotSay(
+                f"{self.target.profile.name} needs the whole definition of the column, and the log"
+                " does not have it"
+            )
         placed = self._placed(new, table) if old is not None else {"type": self._type(new, table)}
-        return [self._altered("type", tree, column=self.target.spelled(exp.to_identifier(name, quoted=True)), **placed)]
+        return [
+            self._altered(
+                "type",
+                tree,
+                column=self.target.spelled(exp.to_identifier(name, quoted=True)),
+                **placed,
+            )
+        ]
 
     def _placed(self, column: Column, table: Table) -> dict[str, str]:
         """What the statements that repeat a column's definition are filled with."""
         notes = list(self.notes)
-        made = {
+        places = {
             "type": self._type(column, table),
             "null": "NULL" if column.nullable else "NOT NULL",
-            "definition": self._definition(column, default_of(self._shape().definitions[column.name]), table),
+            "definition": self._definition(
+                column, default_of(self._shape().definitions[column.name]), table
+            ),
         }
         self.notes[:] = list(dict.fromkeys([*notes, *self.notes]))
-        return made
+        return places
 
     def _altered(self, what: str, tree: exp.Alter, **places: str) -> str:
         able = self.target.profile.abilities.alter
@@ -450,21 +552,22 @@ class _Translator:
         own = {"table": self._sql(table), "name": self._sql(table.this)}
         return able[what].format(**own, **places) + ";"
 
-    # -- what the table was before --------------------------------------------------------------------------------------------------------
+    # -- what the table was before
+    # ---------------------------------------------------------------------------------------------
 
     def _known(self) -> bool:
         return isinstance(self.before, exp.Create) and isinstance(self.before.this, exp.Schema)
 
-    def _shape(self) -> Shape:
+    def _shape(self) -> TableShape:
         if not isinstance(self.before, exp.Create) or not self._known():
             raise CannotSay("the definition of the table is not known")
         return shape_of(self.before)
 
     def _column_before(self, name: str) -> Column:
-        found = [column for column in self._shape().columns if column.name == name]
-        if not found:
+        columns = [column for column in self._shape().columns if column.name == name]
+        if not columns:
             raise CannotSay(f"the table has no column {name}")
-        return found[0]
+        return columns[0]
 
 
 def _on_one_line(tree: exp.Expr) -> str:

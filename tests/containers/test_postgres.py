@@ -1,4 +1,5 @@
-"""The embedded server is not the only PostgreSQL: the same functions on a server in a container, over the network."""
+"""The embedded server is not the only PostgreSQL: the same functions on a server in a container,
+over the network."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from replay.cli import main
+from replay.cli.main import main
 from replay.targets import postgres
 from tests.conftest import SMALL_DISK
-from tests.replayed import AT_END, START, position, rows, same
+from tests.support.replayed import AT_END, START, position, rows, same
 
 
-def test_scripts_run_and_states_compare_on_a_server_in_a_container(container_database: str, sakila: Path) -> None:
+def test_scripts_run_and_states_compare_on_a_server_in_a_container(
+    container_database: str, sakila: Path
+) -> None:
     postgres.run_scripts(container_database, [sakila / "schema.sql"])
     rows = postgres.load_state(container_database, "sakila", sakila / "initial")
 
@@ -28,19 +31,34 @@ def test_the_server_is_the_release_that_the_readme_names(container_postgres: str
         assert connection.info.server_version // 10_000 == 18
 
 
-def test_a_log_is_replayed_forward_and_back_on_a_server_in_a_container(container_database: str, sakila: Path) -> None:
+def test_a_log_is_replayed_forward_and_back_on_a_server_in_a_container(
+    container_database: str, sakila: Path
+) -> None:
     postgres.run_scripts(container_database, [sakila / "schema.sql"])
     postgres.load_state(container_database, "sakila", sakila / "initial")
-    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
+    log = [
+        "--control",
+        str(sakila / "sakila.ctl"),
+        "--data",
+        str(sakila / "sakila.dat.gz"),
+        "--engine",
+        "local",
+    ]
     assert main(["replay", *log, "--to", container_database, "--apply"]) == 0
-    assert main(["verify", *log, "--to", container_database, "--expected", str(sakila / "initial")]) == 0
+    assert (
+        main(["verify", *log, "--to", container_database, "--expected", str(sakila / "initial")])
+        == 0
+    )
     assert main(["replay", *log, "--to", container_database, "--apply", "--until-lrsn", START]) == 0
     assert postgres.compare_states(container_database, "sakila", sakila / "initial") == []
 
 
 @pytest.mark.parametrize("mode", ["strict", "merged"])
-def test_the_disk_of_the_target_is_full(container_database: str, sakila: Path, capsys: pytest.CaptureFixture[str], mode: str) -> None:
-    """The replay ends with the database's reason, at a position that agrees with the data; with room made, it goes on and nothing comes twice."""
+def test_the_disk_of_the_target_is_full(
+    container_database: str, sakila: Path, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
+    """The replay ends with the database's reason, at a position that agrees with the data; with
+    room made, it goes on and nothing comes twice."""
     postgres.run_scripts(container_database, [sakila / "schema.sql"])
     postgres.load_state(container_database, "sakila", sakila / "initial")
     space = f"{SMALL_DISK}/{mode}"
@@ -50,8 +68,18 @@ def test_the_disk_of_the_target_is_full(container_database: str, sakila: Path, c
     rows(container_database, f"CREATE TABLE public.filler (t text) TABLESPACE {mode}")
     with contextlib.suppress(psycopg.errors.DiskFull):
         for _ in range(10_000):
-            rows(container_database, "INSERT INTO public.filler SELECT repeat('x', 2000) FROM generate_series(1, 8)")
-    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
+            rows(
+                container_database,
+                "INSERT INTO public.filler SELECT repeat('x', 2000) FROM generate_series(1, 8)",
+            )
+    log = [
+        "--control",
+        str(sakila / "sakila.ctl"),
+        "--data",
+        str(sakila / "sakila.dat.gz"),
+        "--engine",
+        "local",
+    ]
     go = ["replay", *log, "--to", container_database, "--apply"]
     assert main([*go, "--mode", mode, "--commit-statements", "500"]) == 8
     said = capsys.readouterr().err

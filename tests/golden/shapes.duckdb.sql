@@ -17,20 +17,20 @@ UPDATE shop."order" SET "user" = 'o''neil', amount = 1.50 WHERE id = 1;
 UPDATE shop."order" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE id = 9;
 -- (nothing)
 -- key: update, --names lower, --where-columns guard
-UPDATE shop."order" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE id = 1 AND "user" = 'o''neil' AND amount = 1.50;
+UPDATE shop."order" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND amount = 1.50;
 UPDATE shop."order" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
 -- (nothing)
 -- its inverse: update
-UPDATE shop."order" SET "user" = 'o''neil', amount = 1.50 WHERE id = 1 AND "user" = 'tab' || CHR(9) || 'back\' AND amount = -2.50;
-UPDATE shop."order" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE id = 9 AND "user" = '' AND state = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN';
+UPDATE shop."order" SET "user" = 'o''neil', amount = 1.50 WHERE id = 1 AND "user" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND amount = -2.50;
+UPDATE shop."order" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE id = 9 AND "user" COLLATE POSIX = '' AND state COLLATE POSIX = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN';
 -- (nothing)
 -- key: update, --names lower, --where-columns all
-UPDATE shop."order" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+UPDATE shop."order" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
 UPDATE shop."order" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
 -- (nothing)
 -- its inverse: update
-UPDATE shop."order" SET "user" = 'o''neil', amount = 1.50 WHERE id = 1 AND "user" = 'tab' || CHR(9) || 'back\' AND state = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
-UPDATE shop."order" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE id = 9 AND "user" = '' AND state = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN';
+UPDATE shop."order" SET "user" = 'o''neil', amount = 1.50 WHERE id = 1 AND "user" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND state COLLATE POSIX = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+UPDATE shop."order" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE id = 9 AND "user" COLLATE POSIX = '' AND state COLLATE POSIX = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN';
 -- (nothing)
 -- key: delete, --names lower, --where-columns key
 DELETE FROM shop."order" WHERE id = 1;
@@ -41,17 +41,17 @@ INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, 'o''neil',
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- key: delete, --names lower, --where-columns guard
-DELETE FROM shop."order" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM shop."order" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
 DELETE FROM shop."order" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
-DELETE FROM shop."order" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+DELETE FROM shop."order" WHERE id = 3 AND "user" COLLATE POSIX = 'a' AND state COLLATE POSIX = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity';
 -- its inverse: insert
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- key: delete, --names lower, --where-columns all
-DELETE FROM shop."order" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM shop."order" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006';
 DELETE FROM shop."order" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL;
-DELETE FROM shop."order" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+DELETE FROM shop."order" WHERE id = 3 AND "user" COLLATE POSIX = 'a' AND state COLLATE POSIX = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity';
 -- its inverse: insert
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO shop."order" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
@@ -73,20 +73,20 @@ UPDATE "SHOP"."ORDER" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE "ID" = 1;
 UPDATE "SHOP"."ORDER" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE "ID" = 9;
 -- (nothing)
 -- key: update, --names exact, --where-columns guard
-UPDATE "SHOP"."ORDER" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE "ID" = 1 AND "User" = 'o''neil' AND "AMOUNT" = 1.50;
+UPDATE "SHOP"."ORDER" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "AMOUNT" = 1.50;
 UPDATE "SHOP"."ORDER" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
 -- (nothing)
 -- its inverse: update
-UPDATE "SHOP"."ORDER" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE "ID" = 1 AND "User" = 'tab' || CHR(9) || 'back\' AND "AMOUNT" = -2.50;
-UPDATE "SHOP"."ORDER" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE "ID" = 9 AND "User" = '' AND "STATE" = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN';
+UPDATE "SHOP"."ORDER" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE "ID" = 1 AND "User" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND "AMOUNT" = -2.50;
+UPDATE "SHOP"."ORDER" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE "ID" = 9 AND "User" COLLATE POSIX = '' AND "STATE" COLLATE POSIX = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN';
 -- (nothing)
 -- key: update, --names exact, --where-columns all
-UPDATE "SHOP"."ORDER" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+UPDATE "SHOP"."ORDER" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
 UPDATE "SHOP"."ORDER" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
 -- (nothing)
 -- its inverse: update
-UPDATE "SHOP"."ORDER" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE "ID" = 1 AND "User" = 'tab' || CHR(9) || 'back\' AND "STATE" = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
-UPDATE "SHOP"."ORDER" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE "ID" = 9 AND "User" = '' AND "STATE" = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN';
+UPDATE "SHOP"."ORDER" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE "ID" = 1 AND "User" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+UPDATE "SHOP"."ORDER" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE "ID" = 9 AND "User" COLLATE POSIX = '' AND "STATE" COLLATE POSIX = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN';
 -- (nothing)
 -- key: delete, --names exact, --where-columns key
 DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1;
@@ -97,17 +97,17 @@ INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- key: delete, --names exact, --where-columns guard
-DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
 DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
-DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3 AND "User" COLLATE POSIX = 'a' AND "STATE" COLLATE POSIX = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity';
 -- its inverse: insert
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- key: delete, --names exact, --where-columns all
-DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006';
 DELETE FROM "SHOP"."ORDER" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL;
-DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity';
+DELETE FROM "SHOP"."ORDER" WHERE "ID" = 3 AND "User" COLLATE POSIX = 'a' AND "STATE" COLLATE POSIX = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity';
 -- its inverse: insert
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO "SHOP"."ORDER" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL);
@@ -117,53 +117,53 @@ INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (1, 'tab' 
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (9, '', '', 0.01, 'NaN');
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- its inverse: delete
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'tab' || CHR(9) || 'back\' AND state = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" = '' AND state = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND state COLLATE POSIX = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" COLLATE POSIX = '' AND state COLLATE POSIX = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" COLLATE POSIX = 'a' AND state COLLATE POSIX = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- no key: update, --names lower, --where-columns key
-UPDATE shop."order#log" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 UPDATE shop."order#log" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
 -- (nothing)
 -- its inverse: update
-UPDATE shop."order#log" SET "user" = 'o''neil', amount = 1.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'tab' || CHR(9) || 'back\' AND state = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-UPDATE shop."order#log" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" = '' AND state = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+UPDATE shop."order#log" SET "user" = 'o''neil', amount = 1.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND state COLLATE POSIX = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" COLLATE POSIX = '' AND state COLLATE POSIX = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
 -- (nothing)
 -- no key: update, --names lower, --where-columns guard
-UPDATE shop."order#log" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 UPDATE shop."order#log" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
 -- (nothing)
 -- its inverse: update
-UPDATE shop."order#log" SET "user" = 'o''neil', amount = 1.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'tab' || CHR(9) || 'back\' AND state = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-UPDATE shop."order#log" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" = '' AND state = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+UPDATE shop."order#log" SET "user" = 'o''neil', amount = 1.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND state COLLATE POSIX = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" COLLATE POSIX = '' AND state COLLATE POSIX = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
 -- (nothing)
 -- no key: update, --names lower, --where-columns all
-UPDATE shop."order#log" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET "user" = 'tab' || CHR(9) || 'back\', amount = -2.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 UPDATE shop."order#log" SET id = 9, "user" = '', state = '', amount = 0.01, rate = 'NaN' WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
 -- (nothing)
 -- its inverse: update
-UPDATE shop."order#log" SET "user" = 'o''neil', amount = 1.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'tab' || CHR(9) || 'back\' AND state = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-UPDATE shop."order#log" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" = '' AND state = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+UPDATE shop."order#log" SET "user" = 'o''neil', amount = 1.50 WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND state COLLATE POSIX = 'NEW' AND amount = -2.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE shop."order#log" SET id = 2, "user" = NULL, state = NULL, amount = NULL, rate = NULL WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 9 AND "user" COLLATE POSIX = '' AND state COLLATE POSIX = '' AND amount = 0.01 AND rate BETWEEN 'NaN' AND 'NaN' LIMIT 1);
 -- (nothing)
 -- no key: delete, --names lower, --where-columns key
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" COLLATE POSIX = 'a' AND state COLLATE POSIX = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- its inverse: insert
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- no key: delete, --names lower, --where-columns guard
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" COLLATE POSIX = 'a' AND state COLLATE POSIX = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- its inverse: insert
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- no key: delete, --names lower, --where-columns all
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" = 'o''neil' AND state = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 1 AND "user" COLLATE POSIX = 'o''neil' AND state COLLATE POSIX = 'NEW' AND amount = 1.50 AND rate BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 2 AND "user" IS NULL AND state IS NULL AND amount IS NULL AND rate IS NULL LIMIT 1);
-DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" = 'a' AND state = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM shop."order#log" WHERE rowid = (SELECT rowid FROM shop."order#log" WHERE id = 3 AND "user" COLLATE POSIX = 'a' AND state COLLATE POSIX = 'OLD' AND amount = 0.00 AND rate BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- its inverse: insert
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO shop."order#log" (id, "user", state, amount, rate) VALUES (2, NULL, NULL, NULL, NULL);
@@ -173,53 +173,53 @@ INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES 
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (9, '', '', 0.01, 'NaN');
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- its inverse: delete
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'tab' || CHR(9) || 'back\' AND "STATE" = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" = '' AND "STATE" = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" COLLATE POSIX = '' AND "STATE" COLLATE POSIX = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" COLLATE POSIX = 'a' AND "STATE" COLLATE POSIX = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- no key: update, --names exact, --where-columns key
-UPDATE "SHOP"."ORDER#LOG" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 UPDATE "SHOP"."ORDER#LOG" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
 -- (nothing)
 -- its inverse: update
-UPDATE "SHOP"."ORDER#LOG" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'tab' || CHR(9) || 'back\' AND "STATE" = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-UPDATE "SHOP"."ORDER#LOG" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" = '' AND "STATE" = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" COLLATE POSIX = '' AND "STATE" COLLATE POSIX = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
 -- (nothing)
 -- no key: update, --names exact, --where-columns guard
-UPDATE "SHOP"."ORDER#LOG" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 UPDATE "SHOP"."ORDER#LOG" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
 -- (nothing)
 -- its inverse: update
-UPDATE "SHOP"."ORDER#LOG" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'tab' || CHR(9) || 'back\' AND "STATE" = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-UPDATE "SHOP"."ORDER#LOG" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" = '' AND "STATE" = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" COLLATE POSIX = '' AND "STATE" COLLATE POSIX = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
 -- (nothing)
 -- no key: update, --names exact, --where-columns all
-UPDATE "SHOP"."ORDER#LOG" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "User" = 'tab' || CHR(9) || 'back\', "AMOUNT" = -2.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 UPDATE "SHOP"."ORDER#LOG" SET "ID" = 9, "User" = '', "STATE" = '', "AMOUNT" = 0.01, "RATE" = 'NaN' WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
 -- (nothing)
 -- its inverse: update
-UPDATE "SHOP"."ORDER#LOG" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'tab' || CHR(9) || 'back\' AND "STATE" = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
-UPDATE "SHOP"."ORDER#LOG" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" = '' AND "STATE" = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "User" = 'o''neil', "AMOUNT" = 1.50 WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'tab' || CHR(9) || 'back\' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = -2.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+UPDATE "SHOP"."ORDER#LOG" SET "ID" = 2, "User" = NULL, "STATE" = NULL, "AMOUNT" = NULL, "RATE" = NULL WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 9 AND "User" COLLATE POSIX = '' AND "STATE" COLLATE POSIX = '' AND "AMOUNT" = 0.01 AND "RATE" BETWEEN 'NaN' AND 'NaN' LIMIT 1);
 -- (nothing)
 -- no key: delete, --names exact, --where-columns key
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" COLLATE POSIX = 'a' AND "STATE" COLLATE POSIX = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- its inverse: insert
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- no key: delete, --names exact, --where-columns guard
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" COLLATE POSIX = 'a' AND "STATE" COLLATE POSIX = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- its inverse: insert
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL);
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (3, 'a', 'OLD', 0.00, 'Infinity');
 -- no key: delete, --names exact, --where-columns all
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" = 'o''neil' AND "STATE" = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 1 AND "User" COLLATE POSIX = 'o''neil' AND "STATE" COLLATE POSIX = 'NEW' AND "AMOUNT" = 1.50 AND "RATE" BETWEEN '0.09999999999999995' AND '0.10000000000000006' LIMIT 1);
 DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 2 AND "User" IS NULL AND "STATE" IS NULL AND "AMOUNT" IS NULL AND "RATE" IS NULL LIMIT 1);
-DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" = 'a' AND "STATE" = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
+DELETE FROM "SHOP"."ORDER#LOG" WHERE rowid = (SELECT rowid FROM "SHOP"."ORDER#LOG" WHERE "ID" = 3 AND "User" COLLATE POSIX = 'a' AND "STATE" COLLATE POSIX = 'OLD' AND "AMOUNT" = 0.00 AND "RATE" BETWEEN '1.7976931348623151e+308' AND 'Infinity' LIMIT 1);
 -- its inverse: insert
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (1, 'o''neil', 'NEW', 1.50, '0.1');
 INSERT INTO "SHOP"."ORDER#LOG" ("ID", "User", "STATE", "AMOUNT", "RATE") VALUES (2, NULL, NULL, NULL, NULL);

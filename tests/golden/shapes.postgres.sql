@@ -1,4 +1,5 @@
 -- logreplay redo script for postgres. Stop at the first error, for example: psql -v ON_ERROR_STOP=1 -f this-file
+SET search_path = pg_catalog, pg_temp;
 SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 SET DateStyle = 'ISO, YMD';

@@ -38,7 +38,7 @@ DROP TABLE "dba".orders;
 -- EVERY_TYPE.A: SMALLINT becomes INTEGER, widened: 64 bits
 -- EVERY_TYPE.B: SMALLINT becomes INTEGER, widened: 64 bits
 -- EVERY_TYPE.C: REAL becomes REAL, widened: a double
--- EVERY_TYPE.D: DOUBLE becomes REAL, lossy: before SQLite 3.43 the last bit of a written value may differ; no NaN, no -0.0
+-- EVERY_TYPE.D: DOUBLE becomes REAL, lossy: no NaN, no -0.0
 -- EVERY_TYPE.E: DECIMAL(9,2) becomes NUMERIC, widened: stored as integer or double; up to 15 digits are exact
 -- EVERY_TYPE.F: DECIMAL(52,2) becomes TEXT, widened: text: SQLite keeps 15 digits of a number; compare and sum with care
 -- EVERY_TYPE.G: DECFLOAT becomes TEXT, widened: text: no type has its range and its NaN

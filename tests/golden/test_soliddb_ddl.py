@@ -1,5 +1,5 @@
-"""A history of solidDB's DDL in every dialect, and what takes it back, as text. ``REWRITE_GOLDEN=1`` writes the files again; look at the difference
-before you keep them."""
+"""A history of solidDB's DDL in every dialect, and what takes it back, as text.
+``REWRITE_GOLDEN=1`` writes the files again; look at the difference before you keep them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,14 @@ def test_history(dialect: str) -> None:
 
 
 #: What sqlglot can read of the statements made here.
-_READ = ("CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "DROP TABLE ", "DROP VIEW ", "ALTER TABLE dba.customer ")
+_READ = (
+    "CREATE TABLE ",
+    "CREATE INDEX ",
+    "CREATE UNIQUE INDEX ",
+    "DROP TABLE ",
+    "DROP VIEW ",
+    "ALTER TABLE dba.customer ",
+)
 
 
 @EVERY_DIALECT
@@ -66,11 +73,15 @@ def test_every_statement_is_one_of_the_target(dialect: str) -> None:
     profile = profile_named(dialect)
     place = f"INDEX {identifier('DBA', profile, 'lower').sql(dialect=profile.sqlglot)}."
     texts = [
-        line.replace(place, "INDEX ") if profile.indexes in ("index", "both") else line for line in shown(dialect) if line.startswith(_READ)
+        line.replace(place, "INDEX ") if profile.indexes in ("index", "both") else line
+        for line in shown(dialect)
+        if line.startswith(_READ)
     ]
     assert len(texts) > 10
     for text in texts:
-        (tree,) = (tree for tree in sqlglot.parse(text, dialect=profile.sqlglot) if tree is not None)
+        (tree,) = (
+            tree for tree in sqlglot.parse(text, dialect=profile.sqlglot) if tree is not None
+        )
         assert not tree.find(exp.Command), text
 
 
@@ -78,4 +89,6 @@ def test_every_statement_is_one_of_the_target(dialect: str) -> None:
 def test_what_cannot_be_said_names_its_statement(dialect: str) -> None:
     refused = [line for line in shown(dialect) if line.startswith("!! ")]
     assert len(refused) >= 4
-    assert all(line.startswith(("!! LR3003 ", "!! LR3021 ")) and "…" in line for line in refused), refused
+    assert all(line.startswith(("!! LR3003 ", "!! LR3021 ")) and "…" in line for line in refused), (
+        refused
+    )

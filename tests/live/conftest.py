@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import main
+from replay.cli.main import main
 from replay.targets import target_named
 
 Replay = Callable[..., int]
@@ -33,6 +33,17 @@ def replay(database: str, log: list[str]) -> Replay:
     """Replays the Sakila log into ``database``, with ``--apply`` unless told otherwise."""
 
     def run(*options: str, apply: bool = True) -> int:
-        return main(["replay", *log, "--to", database, "--engine", "local", *(["--apply"] if apply else []), *options])
+        return main(
+            [
+                "replay",
+                *log,
+                "--to",
+                database,
+                "--engine",
+                "local",
+                *(["--apply"] if apply else []),
+                *options,
+            ]
+        )
 
     return run

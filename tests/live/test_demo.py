@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from replay import demo
-from replay.bundle import Bundle
+from replay.changes.balance import Tally
+from replay.cli import demo
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, UsageError
-from replay.report import Tally
+from replay.output.bundle import Bundle
 from replay.targets import postgres
 
 pytestmark = pytest.mark.live
@@ -28,7 +28,10 @@ def generator(exit_code: int = EXIT_OK, leave_out: str = "") -> demo.Generate:
             if table != leave_out:
                 read = "gzip -dc" if path.suffix == ".gz" else "cat"
                 lines.append(f"TRUNCATE sakila.{table};")
-                lines.append(f"\\copy sakila.{table} FROM PROGRAM '{read} {path}' WITH (FORMAT csv, HEADER, NULL '\\N')")
+                lines.append(
+                    f"\\copy sakila.{table} FROM PROGRAM '{read} {path}' WITH (FORMAT csv, HEADER,"
+                    " NULL '\\N')"
+                )
         (out / "0000.sql").write_text("\n".join(lines) + "\n")
         return Bundle(out, {}, Tally(), exit_code)
 
@@ -63,16 +66,20 @@ def test_the_exit_code_of_the_bundles_counts_too(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["redo", "undo"]
 
 
-def test_a_folder_that_is_in_use_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_in_use_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "redo").mkdir()
-    monkeypatch.delattr("replay.demo.embedded.server")
+    monkeypatch.delattr("replay.cli.demo.embedded.server")
     with pytest.raises(UsageError, match="expected a new or empty folder") as raised:
         demo.run(generator(), lambda line: None, keep=tmp_path)
     assert raised.value.code == "LR1002"
 
 
-def test_without_a_bundled_log_the_demo_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(demo, "__file__", str(tmp_path / "package" / "demo.py"))
+def test_without_a_bundled_log_the_demo_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(demo, "__file__", str(tmp_path / "package" / "cli" / "demo.py"))
 
     with pytest.raises(UsageError, match="no bundled log") as raised:
         demo.sample_folder()
@@ -80,10 +87,12 @@ def test_without_a_bundled_log_the_demo_says_so(monkeypatch: pytest.MonkeyPatch,
     assert raised.value.code == "LR1005"
 
 
-def test_an_installed_package_carries_its_own_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_installed_package_carries_its_own_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     log = tmp_path / "package" / "bundled" / "sakila" / "log"
     log.mkdir(parents=True)
     (log / "sakila.ctl").touch()
-    monkeypatch.setattr(demo, "__file__", str(tmp_path / "package" / "demo.py"))
+    monkeypatch.setattr(demo, "__file__", str(tmp_path / "package" / "cli" / "demo.py"))
 
     assert demo.sample_folder() == log

@@ -1,4 +1,5 @@
-"""Replay survives being killed: the client anywhere, the server under it. Afterwards the state is right and nothing came twice."""
+"""Replay survives being killed: the client anywhere, the server under it. Afterwards the state is
+right and nothing came twice."""
 
 from __future__ import annotations
 
@@ -18,23 +19,29 @@ import psycopg
 import pytest
 
 from replay.targets import embedded, target_named
-from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
+from tests.support.places import ROOT, SUPPORT
+from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
 POSTGRES = target_named("postgres")
 POINTS = ("begun", "batch run", "statements run", "position moved", "committed")
 SEED = 20261121
 KILLS = 50
 #: The process of a replay that has begun to write.
-APPLYING = "SELECT pid FROM pg_stat_activity WHERE application_name = 'logreplay' AND to_regclass('logreplay.mark') IS NOT NULL"
+APPLYING = (
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'logreplay' AND"
+    " to_regclass('logreplay.mark') IS NOT NULL"
+)
 
 Run = Callable[..., int]
 
 
 @pytest.fixture(scope="module")
 def replayer() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, str(Path(__file__).parent / "replayer.py")]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    command = [sys.executable, str(SUPPORT / "replayer.py")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
         yield process
         assert process.stdin is not None
         process.stdin.close()
@@ -44,10 +51,17 @@ def replayer() -> Iterator[subprocess.Popen[str]]:
 def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
     """Replays in a child that dies at a point; how it ended."""
 
-    def start(url: str, until: str | None = None, point: str | None = None, times: int = 0, **pace: int) -> int:
+    def start(
+        url: str, until: str | None = None, point: str | None = None, times: int = 0, **pace: int
+    ) -> int:
         assert replayer.stdin is not None
         assert replayer.stdout is not None
-        job = {"url": url, "control": str(sakila / "sakila.ctl"), "data": str(sakila / "sakila.dat.gz"), "scratch": str(tmp_path)}
+        job = {
+            "url": url,
+            "control": str(sakila / "sakila.ctl"),
+            "data": str(sakila / "sakila.dat.gz"),
+            "scratch": str(tmp_path),
+        }
         job |= {"until": until, "point": point, "times": times}  # type: ignore[dict-item]
         job |= {"commit_every": 100, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
@@ -59,7 +73,9 @@ def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("times", [1, 7])
-def test_the_client_is_killed_at_a_point(database: str, sakila: Path, run: Run, point: str, times: int) -> None:
+def test_the_client_is_killed_at_a_point(
+    database: str, sakila: Path, run: Run, point: str, times: int
+) -> None:
     assert run(database, PIT1, point, times) == -signal.SIGKILL
     assert run(database, PIT1) == 0
     assert same(database, sakila, "pit1")
@@ -70,8 +86,12 @@ def test_the_client_is_killed_at_a_point(database: str, sakila: Path, run: Run, 
     assert position(database)[2:4] == (0, 0)
 
 
-@pytest.mark.parametrize("point", ["begun", "rows copied", "statements run", "position moved", "committed"])
-def test_the_client_is_killed_in_merged_mode(database: str, sakila: Path, run: Run, point: str) -> None:
+@pytest.mark.parametrize(
+    "point", ["begun", "rows copied", "statements run", "position moved", "committed"]
+)
+def test_the_client_is_killed_in_merged_mode(
+    database: str, sakila: Path, run: Run, point: str
+) -> None:
     for times in (1, 3):
         assert run(database, PIT1, point, times, merged=600) == -signal.SIGKILL
     assert run(database, PIT1, merged=600) == 0
@@ -84,8 +104,11 @@ def test_the_client_is_killed_in_merged_mode(database: str, sakila: Path, run: R
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_the_client_is_killed_with_several_sessions(database: str, sakila: Path, run: Run, point: str) -> None:
-    """What other sessions committed before the kill stays, ahead of the position, and is not done again: by several sessions, one, or merged."""
+def test_the_client_is_killed_with_several_sessions(
+    database: str, sakila: Path, run: Run, point: str
+) -> None:
+    """What other sessions committed before the kill stays, ahead of the position, and is not done
+    again: by several sessions, one, or merged."""
     for times, pace in ((3, {"sessions": 3}), (2, {"sessions": 2}), (1, {"merged": 500}), (2, {})):
         if point != "batch run" or "merged" not in pace:
             assert run(database, None, point, times, commit_every=20, **pace) == -signal.SIGKILL
@@ -102,9 +125,20 @@ def test_fifty_kills(database: str, sakila: Path, run: Run) -> None:
     chance = random.Random(SEED)
     forward, kills = True, 0
     while kills < KILLS or not forward:
-        way = chance.choice([{}, {"merged": 200}, {"merged": 3000}, {"sessions": 3}]) if forward else {}
+        way = (
+            chance.choice([{}, {"merged": 200}, {"merged": 3000}, {"sessions": 3}])
+            if forward
+            else {}
+        )
         times = chance.randint(1, 100 if way else 1200) if kills < KILLS else 0
-        ended = run(database, PIT1 if forward else START, None, times, commit_every=chance.choice([1, 10, 100]), **way)
+        ended = run(
+            database,
+            PIT1 if forward else START,
+            None,
+            times,
+            commit_every=chance.choice([1, 10, 100]),
+            **way,
+        )
         if ended == 0:
             assert same(database, sakila, "pit1" if forward else "initial")
             assert position(database)[2:4] == (AT_PIT1 if forward else (0, 0))
@@ -117,9 +151,12 @@ def test_fifty_kills(database: str, sakila: Path, run: Run) -> None:
     assert position(database)[2:4] == AT_END
 
 
+@pytest.mark.slow
 def test_the_server_goes_away(sakila: Path, run: Run) -> None:
-    """The server process of the connection is killed several times, on which PostgreSQL shuts all others down immediately and recovers; replay
-    connects again and goes on. This server does not wait for its disk, so a crash loses transactions that were committed."""
+    """The server process of the connection is killed several times, on which PostgreSQL shuts all
+    others down immediately and recovers; replay connects again and goes on. This server does not
+    wait for its disk, so a crash loses transactions that were committed.
+    """
     with embedded.server() as server:
         POSTGRES.run_scripts(server, [sakila / "schema.sql"])
         POSTGRES.load_state(server, "sakila", sakila / "initial")
@@ -129,7 +166,10 @@ def test_the_server_goes_away(sakila: Path, run: Run) -> None:
         def killer() -> None:
             while not stopping.wait(0.15):
                 # a server that recovers takes no connections; a process that was found may be gone
-                with suppress(psycopg.OperationalError, ProcessLookupError), psycopg.connect(server, autocommit=True) as connection:
+                with (
+                    suppress(psycopg.OperationalError, ProcessLookupError),
+                    psycopg.connect(server, autocommit=True) as connection,
+                ):
                     found = connection.execute(APPLYING).fetchone()
                     if found is None or len(killed) >= 5:
                         continue

@@ -1,4 +1,5 @@
-"""Names and literals that are likely to go wrong, tried on a live PostgreSQL: every key word, every control character, the ends of each type."""
+"""Names and literals that are likely to go wrong, tried on a live PostgreSQL: every key word, every
+control character, the ends of each type."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from sqlgen.literals import Policy, literals
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, delete_all_statement, render, truncate_statement
-from tests.texts import every_character
+from tests.support.texts import every_character
 
 POSTGRES = profile_named("postgres")
 
@@ -38,8 +39,14 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions)
 
 
 def each_change(connection: psycopg.Connection[Any], table: Table, names: str = "lower") -> None:
-    """Insert, update and delete one row (and one of nulls where there is no key), with every form of WHERE."""
-    values = {number: {column.name: pa.array([number], ARROW_TYPES[column.type]) for column in table.columns} for number in (1, 2)}
+    """Insert, update and delete one row (and one of nulls where there is no key), with every form
+    of WHERE."""
+    values = {
+        number: {
+            column.name: pa.array([number], ARROW_TYPES[column.type]) for column in table.columns
+        }
+        for number in (1, 2)
+    }
     masks = {column.name: pa.array([True]) for column in table.columns}
     for where in ("key", "guard", "all"):
         options = RenderOptions(names=names, where_columns=where)
@@ -69,11 +76,22 @@ def test_every_key_word_is_a_table_and_a_schema(connection: psycopg.Connection[A
         connection.execute(sql.SQL("CREATE TABLE {}.{} (id bigint)").format(name, name))
         table = Table(word.upper(), word.upper(), (Column("ID", SqlType.BIGINT),))
         values = {"ID": pa.array([1, 2])}
-        script = render(Rows(table, Op.INSERT, 2, {}, values, {}), POSTGRES, RenderOptions()).text.to_pylist()
-        script += render(Rows(table, Op.DELETE, 1, {"ID": pa.array([1])}, {}, {}), POSTGRES, RenderOptions()).text.to_pylist()
+        script = render(
+            Rows(table, Op.INSERT, 2, {}, values, {}), POSTGRES, RenderOptions()
+        ).text.to_pylist()
+        script += render(
+            Rows(table, Op.DELETE, 1, {"ID": pa.array([1])}, {}, {}), POSTGRES, RenderOptions()
+        ).text.to_pylist()
         connection.execute("".join(script).encode())
-        assert connection.execute(sql.SQL("SELECT count(*) FROM {}.{}").format(name, name)).fetchone() == (1,), word
-        connection.execute((delete_all_statement(table, POSTGRES, "lower") + truncate_statement(table, POSTGRES, "lower")).encode())
+        assert connection.execute(
+            sql.SQL("SELECT count(*) FROM {}.{}").format(name, name)
+        ).fetchone() == (1,), word
+        connection.execute(
+            (
+                delete_all_statement(table, POSTGRES, "lower")
+                + truncate_statement(table, POSTGRES, "lower")
+            ).encode()
+        )
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(name))
 
 
@@ -81,19 +99,38 @@ def test_odd_names_exactly(connection: psycopg.Connection[Any]) -> None:
     odd = ['a"b', "Mixed Case", "ünï", "#$@", "1st", "a'b", "select", "-- x", "/*", "ü" * 31]
     made = sql.SQL(", ").join(sql.SQL("{} bigint").format(sql.Identifier(name)) for name in odd)
     connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier('T"x'), made))
-    each_change(connection, Table("public", 'T"x', tuple(Column(name, SqlType.BIGINT) for name in odd)), names="exact")
+    each_change(
+        connection,
+        Table("public", 'T"x', tuple(Column(name, SqlType.BIGINT) for name in odd)),
+        names="exact",
+    )
 
 
 FLOATS: list[tuple[SqlType, str, list[float]]] = [
-    (SqlType.DOUBLE, "float8", [0.1, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e16, 2.0**53 + 2]),
-    (SqlType.REAL, "real", [float(np.float32(x)) for x in (0.1, -0.0, 1e-45, 1.17549435e-38, 3.4028235e38, 16777216.0)]),
+    (
+        SqlType.DOUBLE,
+        "float8",
+        [0.1, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e16, 2.0**53 + 2],
+    ),
+    (
+        SqlType.REAL,
+        "real",
+        [
+            float(np.float32(x))
+            for x in (0.1, -0.0, 1e-45, 1.17549435e-38, 3.4028235e38, 16777216.0)
+        ],
+    ),
 ]
 
 
 @pytest.mark.parametrize(("kind", "target", "numbers"), FLOATS, ids=["double", "real"])
 @pytest.mark.parametrize("key", [("F",), ()], ids=["key", "no key"])
 def test_floats_find_their_row(
-    connection: psycopg.Connection[Any], kind: SqlType, target: str, numbers: list[float], key: tuple[str, ...]
+    connection: psycopg.Connection[Any],
+    kind: SqlType,
+    target: str,
+    numbers: list[float],
+    key: tuple[str, ...],
 ) -> None:
     connection.execute(f"CREATE TABLE floats (f {target})")
     table = Table("public", "floats", (Column("F", kind),), key)
@@ -101,13 +138,19 @@ def test_floats_find_their_row(
         value = {"F": pa.array([number], ARROW_TYPES[kind])}
         run(connection, Rows(table, Op.INSERT, 1, {}, value, {}), RenderOptions())
         (back,) = connection.execute("SELECT f::float8 FROM floats").fetchone() or (None,)
-        assert np.array(back).tobytes() == np.array(number).tobytes() or (np.isnan(back) and np.isnan(number))
+        assert np.array(back).tobytes() == np.array(number).tobytes() or (
+            np.isnan(back) and np.isnan(number)
+        )
         run(connection, Rows(table, Op.DELETE, 1, value, {}, {}), RenderOptions())
 
 
 @pytest.mark.parametrize("conforming", ["on", "off"])
-def test_text_does_not_hang_on_the_session(connection: psycopg.Connection[Any], conforming: str) -> None:
-    connection.execute(f"SET escape_string_warning = off; SET standard_conforming_strings = {conforming}")
+def test_text_does_not_hang_on_the_session(
+    connection: psycopg.Connection[Any], conforming: str
+) -> None:
+    connection.execute(
+        f"SET escape_string_warning = off; SET standard_conforming_strings = {conforming}"
+    )
     texts = [chr(code) for code in range(1, 0x100)]
     texts += [f"{character}'7f" for character in texts] + [
         "\\",
@@ -132,7 +175,9 @@ def test_text_does_not_hang_on_the_session(connection: psycopg.Connection[Any], 
 
 @pytest.mark.parametrize("conforming", ["on", "off"])
 def test_every_character(connection: psycopg.Connection[Any], conforming: str) -> None:
-    connection.execute(f"SET escape_string_warning = off; SET standard_conforming_strings = {conforming}")
+    connection.execute(
+        f"SET escape_string_warning = off; SET standard_conforming_strings = {conforming}"
+    )
     texts = every_character(5000, False)
     written, problems = literals(pa.array(texts), Column("C", SqlType.VARCHAR), POSTGRES, Policy())
     assert problems == []
@@ -141,10 +186,28 @@ def test_every_character(connection: psycopg.Connection[Any], conforming: str) -
 
 
 MOMENTS = [
-    ("timestamptz", SqlType.TIMESTAMP_TZ, 6, "2024-02-29 10:20:30.123456+05:30", "2024-02-29 04:50:30.123456+00"),
-    ("timestamptz", SqlType.TIMESTAMP_TZ, 12, "2024-02-29 10:20:30.123456000000-12:59", "2024-02-29 23:19:30.123456+00"),
+    (
+        "timestamptz",
+        SqlType.TIMESTAMP_TZ,
+        6,
+        "2024-02-29 10:20:30.123456+05:30",
+        "2024-02-29 04:50:30.123456+00",
+    ),
+    (
+        "timestamptz",
+        SqlType.TIMESTAMP_TZ,
+        12,
+        "2024-02-29 10:20:30.123456000000-12:59",
+        "2024-02-29 23:19:30.123456+00",
+    ),
     ("timestamptz", SqlType.TIMESTAMP_TZ, 0, "2024-02-29 10:20:30+15:59", "2024-02-28 18:21:30+00"),
-    ("timestamp", SqlType.TIMESTAMP, 12, "0001-01-01 00:00:00.000001000000", "0001-01-01 00:00:00.000001"),
+    (
+        "timestamp",
+        SqlType.TIMESTAMP,
+        12,
+        "0001-01-01 00:00:00.000001000000",
+        "0001-01-01 00:00:00.000001",
+    ),
     ("timestamp", SqlType.TIMESTAMP, 6, "9999-12-31 23:59:59.999999", "9999-12-31 23:59:59.999999"),
     ("time", SqlType.TIME, 0, "24:00:00", "24:00:00"),
     ("date", SqlType.DATE, 0, "0001-01-01", "0001-01-01"),
@@ -152,7 +215,18 @@ MOMENTS = [
 
 
 @pytest.mark.parametrize(("target", "kind", "digits", "text", "shown"), MOMENTS)
-def test_moments(connection: psycopg.Connection[Any], target: str, kind: SqlType, digits: int, text: str, shown: str) -> None:
-    written, problems = literals(pa.array([text]), Column("C", kind, True, digits), POSTGRES, Policy())
+def test_moments(
+    connection: psycopg.Connection[Any],
+    target: str,
+    kind: SqlType,
+    digits: int,
+    text: str,
+    shown: str,
+) -> None:
+    written, problems = literals(
+        pa.array([text]), Column("C", kind, True, digits), POSTGRES, Policy()
+    )
     assert problems == []
-    assert connection.execute(f"SELECT {written[0].as_py()}::{target}::text".encode()).fetchone() == (shown,)
+    assert connection.execute(
+        f"SELECT {written[0].as_py()}::{target}::text".encode()
+    ).fetchone() == (shown,)

@@ -1,4 +1,5 @@
-"""A migration of the Sakila log: run on PostgreSQL, its tables hold what the state after the log holds, under other names and without what is masked."""
+"""A migration of the Sakila log: run on PostgreSQL, its tables hold what the state after the log
+holds, under other names and without what is masked."""
 
 from __future__ import annotations
 
@@ -9,14 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from replay.cli import main
+from replay.cli.main import main
 from replay.targets import postgres
 from sqlgen.constraints import Constraints
-from sqlgen.declared import parse_declared
 from sqlgen.dialects import profile_named
+from sqlgen.schema_file import parse_declared
 from sqlgen.schema_script import schema_script
-from tests.replayed import rows
-from tests.unit.test_declared import DB2, TABLE
+from tests.sqlgen.test_schema_file import DB2, TABLE
+from tests.support.replayed import rows
 
 MAPPING = """
 [schemas]
@@ -36,25 +37,45 @@ mask = ["CUSTOMER_ID"]
 """
 KEYS = """CREATE TABLE sakila.film (film_id int PRIMARY KEY);
 CREATE TABLE sakila.customer (customer_id int PRIMARY KEY);
-CREATE TABLE sakila.inventory (inventory_id int, film_id int, CONSTRAINT of_film FOREIGN KEY (film_id) REFERENCES sakila.film (film_id));
-CREATE TABLE sakila.rental (rental_id int, customer_id int, CONSTRAINT who FOREIGN KEY (customer_id) REFERENCES sakila.customer (customer_id));"""
+CREATE TABLE sakila.inventory (inventory_id int, film_id int, CONSTRAINT of_film FOREIGN KEY
+(film_id) REFERENCES sakila.film (film_id));
+CREATE TABLE sakila.rental (rental_id int, customer_id int, CONSTRAINT who FOREIGN KEY
+(customer_id) REFERENCES sakila.customer (customer_id));"""
 
 
 def log(sakila: Path) -> list[str]:
-    return ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz"), "--engine", "local"]
+    return [
+        "--control",
+        str(sakila / "sakila.ctl"),
+        "--data",
+        str(sakila / "sakila.dat.gz"),
+        "--engine",
+        "local",
+    ]
 
 
 def run(database: str, folder: Path) -> None:
-    postgres.run_scripts(database, sorted(path for path in folder.rglob("*.sql") if path.name != "50-verify.sql"))
+    postgres.run_scripts(
+        database, sorted(path for path in folder.rglob("*.sql") if path.name != "50-verify.sql")
+    )
 
 
-def test_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_under_a_mapping(
+    fresh_database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "map.toml").write_text(MAPPING)
     (tmp_path / "key").write_text("nobody knows this text")
     (tmp_path / "keys.sql").write_text(KEYS)
     mapped = ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
     out = tmp_path / "out"
-    how = ["--initial", str(sakila / "initial"), "--schema", str(tmp_path / "keys.sql"), "--out", str(out)]
+    how = [
+        "--initial",
+        str(sakila / "initial"),
+        "--schema",
+        str(tmp_path / "keys.sql"),
+        "--out",
+        str(out),
+    ]
     assert main(["migrate", *log(sakila), *mapped, *how]) == 0
     assert main(["migrate", *log(sakila), *mapped, *how]) == 12
     assert "LR1002" in capsys.readouterr().err
@@ -73,14 +94,32 @@ def test_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path, caps
     other = "SELECT movie_id, title, rating, minutes, rental_rate, last_update FROM shop.movie"
     for pair in ((one, other), (other, one)):
         assert rows(fresh_database, " EXCEPT ALL ".join(pair)) == []
-    both = "SELECT r.rental_id, c.first_name, c.address_id FROM {0}.rental r JOIN {0}.customer c ON c.customer_id = r.customer_id"
+    both = (
+        "SELECT r.rental_id, c.first_name, c.address_id FROM {0}.rental r JOIN {0}.customer c ON"
+        " c.customer_id = r.customer_id"
+    )
     for pair in (("shop", "sakila"), ("sakila", "shop")):
-        assert rows(fresh_database, " EXCEPT ALL ".join(both.format(schema) for schema in pair)) == []
+        assert (
+            rows(fresh_database, " EXCEPT ALL ".join(both.format(schema) for schema in pair)) == []
+        )
     masked = rows(fresh_database, "SELECT count(*), count(DISTINCT last_name) FROM shop.customer")
-    assert masked == rows(fresh_database, "SELECT count(*), count(DISTINCT rtrim(last_name)) FROM sakila.customer")
-    assert rows(fresh_database, "SELECT last_name FROM shop.customer INTERSECT SELECT last_name FROM sakila.customer") == []
+    assert masked == rows(
+        fresh_database, "SELECT count(*), count(DISTINCT rtrim(last_name)) FROM sakila.customer"
+    )
     assert (
-        rows(fresh_database, "SELECT 1 FROM information_schema.columns WHERE column_name = 'description' AND table_schema = 'shop'") == []
+        rows(
+            fresh_database,
+            "SELECT last_name FROM shop.customer INTERSECT SELECT last_name FROM sakila.customer",
+        )
+        == []
+    )
+    assert (
+        rows(
+            fresh_database,
+            "SELECT 1 FROM information_schema.columns WHERE column_name = 'description' AND"
+            " table_schema = 'shop'",
+        )
+        == []
     )
     manifest = json.loads((out / "manifest.json").read_text())
     others = "the rows of city.csv.gz, country.csv, staff.csv, store.csv: of no table here"
@@ -90,40 +129,73 @@ def test_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path, caps
     assert manifest["foreign_keys"] == 2
 
 
-def test_what_is_not_in_it_is_said(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_in_it_is_said(
+    sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     schema = ["--schema", str(sakila / "db2-tables.sql"), "--schema-dialect", "db2"]
-    part = ["--initial", str(sakila / "initial"), "--dialect", "trino", "--until-time", "2024-03-15 08:30"]
+    part = [
+        "--initial",
+        str(sakila / "initial"),
+        "--dialect",
+        "trino",
+        "--until-time",
+        "2024-03-15 08:30",
+    ]
     assert main(["migrate", *log(sakila), *schema, *part, "--out", str(out)]) == 8
     steps = (out / "PLAN.md").read_text()
     aside = len(json.loads((out / "30-redo" / "manifest.json").read_text())["quarantined_units"])
     assert f"* {aside:,} units of recovery are not in the scripts of 30-redo" in steps
     assert "**A part of the log only**" in steps
-    assert "* foreign key FK_ADDRESS_CITY_ID of SAKILA.ADDRESS to SAKILA.CITY, which is no table here" in steps
+    assert (
+        "* foreign key FK_ADDRESS_CITY_ID of SAKILA.ADDRESS to SAKILA.CITY, which is no table here"
+        in steps
+    )
     (tmp_path / "map.toml").write_text('[tables."SAKILA.PAYMENT"]\nexclude = ["RENTAL_ID"]\n')
     whole = ["--mapping", str(tmp_path / "map.toml"), *schema, "--overwrite"]
     assert main(["migrate", *log(sakila), *whole, "--out", str(out)]) == 0
     steps = (out / "PLAN.md").read_text()
-    assert "* foreign key FK_PAYMENT_RENTAL_ID of SAKILA.PAYMENT: a column or table of it is left out" in steps
+    assert (
+        "* foreign key FK_PAYMENT_RENTAL_ID of SAKILA.PAYMENT: a column or table of it is left out"
+        in steps
+    )
     assert "A part of the log" not in steps
     assert "not in the scripts" not in steps
     capsys.readouterr()
     assert main(["ddl", *log(sakila)[:4], *schema]) == 0
-    said = "it refers to a table that is not: foreign key FK_ADDRESS_CITY_ID of SAKILA.ADDRESS to SAKILA.CITY"
+    said = (
+        "it refers to a table that is not: foreign key FK_ADDRESS_CITY_ID of SAKILA.ADDRESS to"
+        " SAKILA.CITY"
+    )
     found = capsys.readouterr()
     assert f"-- not here, for {said}" in found.out
     assert f"note: not in the script, for {said}" in found.err
 
 
-def test_masked_keys_are_not_told(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_masked_keys_are_not_told(
+    sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     (tmp_path / "key").write_text("nobody knows this text")
     redo = ["redo", *log(sakila), "--dialect", "trino", "--overwrite", "--out", str(out)]
     assert main(redo) == 8
     assert re.search(r"-> customer/\d+ ->", capsys.readouterr().out)
     (tmp_path / "map.toml").write_text('[tables."SAKILA.CUSTOMER"]\nmask = ["CUSTOMER_ID"]\n')
-    assert main([*redo, "--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]) == 8
-    said = capsys.readouterr().out + "".join(path.read_text() for path in out.rglob("manifest.json"))
+    assert (
+        main(
+            [
+                *redo,
+                "--mapping",
+                str(tmp_path / "map.toml"),
+                "--mask-key-file",
+                str(tmp_path / "key"),
+            ]
+        )
+        == 8
+    )
+    said = capsys.readouterr().out + "".join(
+        path.read_text() for path in out.rglob("manifest.json")
+    )
     assert "-> customer/(masked) ->" in said
     assert not re.search(r"\bcustomer/\d", said)
 
@@ -132,9 +204,40 @@ def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path)
     (tmp_path / "map.toml").write_text(MAPPING)
     (tmp_path / "key").write_text("nobody knows this text")
     mapped = ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
-    assert main(["migrate", *log(sakila), *mapped, "--initial", str(sakila / "initial"), "--out", str(tmp_path / "out")]) == 0
-    assert main(["undo", *log(sakila), *mapped, "--where-columns", "guard", "--out", str(tmp_path / "undo")]) == 0
-    postgres.run_scripts(fresh_database, [tmp_path / "out" / "10-schema.sql", *sorted((tmp_path / "out" / "20-load").iterdir())])
+    assert (
+        main(
+            [
+                "migrate",
+                *log(sakila),
+                *mapped,
+                "--initial",
+                str(sakila / "initial"),
+                "--out",
+                str(tmp_path / "out"),
+            ]
+        )
+        == 0
+    )
+    assert (
+        main(
+            [
+                "undo",
+                *log(sakila),
+                *mapped,
+                "--schema",
+                "none",
+                "--where-columns",
+                "guard",
+                "--out",
+                str(tmp_path / "undo"),
+            ]
+        )
+        == 0
+    )
+    postgres.run_scripts(
+        fresh_database,
+        [tmp_path / "out" / "10-schema.sql", *sorted((tmp_path / "out" / "20-load").iterdir())],
+    )
     tables = "movie", "customer", "rental", "kiosk_scan", "payment"
     rows(fresh_database, "CREATE SCHEMA before")
     for table in tables:
@@ -147,9 +250,14 @@ def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path)
         assert rows(fresh_database, f"TABLE shop.{table} EXCEPT ALL TABLE before.{table}") == []
 
 
-def test_without_a_mapping_every_row_is_verified(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+def test_without_a_mapping_every_row_is_verified(
+    fresh_database: str, sakila: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    assert main(["migrate", *log(sakila), "--initial", str(sakila / "initial"), "--out", str(out)]) == 0
+    assert (
+        main(["migrate", *log(sakila), "--initial", str(sakila / "initial"), "--out", str(out)])
+        == 0
+    )
     run(fresh_database, out)
     states = {}
     for state in ("initial", "final"):  # the tables of the log
@@ -159,10 +267,15 @@ def test_without_a_mapping_every_row_is_verified(fresh_database: str, sakila: Pa
             (path,) = (sakila / state).glob(f"{script.stem.partition('-')[2]}.csv*")
             (states[state] / path.name).symlink_to(path)
     assert postgres.compare_states(fresh_database, "sakila", states["final"]) == []
-    assert main(["verify", *log(sakila), "--to", fresh_database, "--expected", str(states["initial"])]) == 0
+    assert (
+        main(["verify", *log(sakila), "--to", fresh_database, "--expected", str(states["initial"])])
+        == 0
+    )
 
 
-def test_what_is_refused_leaves_nothing_behind(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused_leaves_nothing_behind(
+    sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out, state = tmp_path / "out", tmp_path / "state"
     state.mkdir()
     (tmp_path / "map.toml").write_text('[tables."SAKILA.NOTHING"]\nname = "x"\n')
@@ -171,7 +284,10 @@ def test_what_is_refused_leaves_nothing_behind(sakila: Path, tmp_path: Path, cap
         (["--mapping", str(tmp_path / "no.toml")], "LR2001"),
         (["--mask-key-file", str(tmp_path / "map.toml")], "without --mapping"),
         (["--initial", str(state)], "LR2001"),
-        (["--initial", str(sakila / "initial"), "--char-padding", "keep"], "found --char-padding keep with --initial"),
+        (
+            ["--initial", str(sakila / "initial"), "--char-padding", "keep"],
+            "found --char-padding keep with --initial",
+        ),
     ):
         assert main(["migrate", *log(sakila), *more, "--out", str(out)]) == 12
         assert said in capsys.readouterr().err
@@ -185,25 +301,42 @@ def test_what_is_refused_leaves_nothing_behind(sakila: Path, tmp_path: Path, cap
     assert sorted(path.name for path in tmp_path.iterdir()) == ["map.toml", "state"]
 
 
-def test_defaults_checks_and_identities_come_from_db2s_schema(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+def test_defaults_checks_and_identities_come_from_db2s_schema(
+    fresh_database: str, sakila: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     schema = ["--schema", str(sakila.parent / "db2-schema.sql"), "--schema-dialect", "db2"]
-    assert main(["migrate", *log(sakila), *schema, "--initial", str(sakila / "initial"), "--out", str(out)]) in (0, 4)
+    assert main(
+        ["migrate", *log(sakila), *schema, "--initial", str(sakila / "initial"), "--out", str(out)]
+    ) in (0, 4)
     run(fresh_database, out)
     (highest,) = rows(fresh_database, "SELECT max(film_id) FROM sakila.film")[0]
-    added = "INSERT INTO sakila.film (title, language_id) VALUES ('new', 1) RETURNING film_id, rental_duration, rental_rate, last_update IS NOT NULL"
+    added = (
+        "INSERT INTO sakila.film (title, language_id) VALUES ('new', 1) RETURNING film_id,"
+        " rental_duration, rental_rate, last_update IS NOT NULL"
+    )
     ((number, days, rate, dated),) = rows(fresh_database, added)
     assert (number, days, str(rate), dated) == (highest + 1, 3, "4.99", True)
 
 
 def test_a_target_takes_what_is_declared(fresh_database: str) -> None:
-    script = schema_script([TABLE], Constraints(), profile_named("postgres"), "lower", parse_declared(DB2, "db2", [TABLE]))
+    script = schema_script(
+        [TABLE],
+        Constraints(),
+        profile_named("postgres"),
+        "lower",
+        parse_declared(DB2, "db2", [TABLE]),
+    )
     for line in script.tables:
         rows(fresh_database, line)
     rows(fresh_database, "INSERT INTO s.t (id, price, kind) VALUES (1, 2, 'a')")
-    assert rows(fresh_database, "SELECT name, at::text, day = current_date FROM s.t") == [("it's", "2020-01-01 00:00:00.5", True)]
+    assert rows(fresh_database, "SELECT name, at::text, day = current_date FROM s.t") == [
+        ("it's", "2020-01-01 00:00:00.5", True)
+    ]
     for line in script.afterwards:
         rows(fresh_database, line)
-    assert rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'a') RETURNING id") == [(2,)]
+    assert rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'a') RETURNING id") == [
+        (2,)
+    ]
     with pytest.raises(psycopg.errors.CheckViolation):
         rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'c')")

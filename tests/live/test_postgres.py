@@ -51,13 +51,17 @@ def test_null_and_empty_and_a_backslash_n_are_three_values(database: str, state:
     (state / "t.csv.gz").unlink()
     (state / "t.csv").write_text(T.replace('"\\N"', "\\N"))
 
-    assert [(d.table, d.unexpected, d.missing) for d in postgres.compare_states(database, "s", state)] == [("s.t", 1, 1)]
+    assert [
+        (d.table, d.unexpected, d.missing) for d in postgres.compare_states(database, "s", state)
+    ] == [("s.t", 1, 1)]
 
 
 def test_duplicate_rows_count(database: str, state: Path) -> None:
     (state / "bag.csv").write_text("v\ntwice\n\\N\n")
 
-    assert postgres.compare_states(database, "s", state) == [Difference("s.bag", 1, 0, "(twice)", None)]
+    assert postgres.compare_states(database, "s", state) == [
+        Difference("s.bag", 1, 0, "(twice)", None)
+    ]
 
 
 def test_an_overlay_replaces_tables(database: str, state: Path, tmp_path: Path) -> None:
@@ -67,7 +71,10 @@ def test_an_overlay_replaces_tables(database: str, state: Path, tmp_path: Path) 
 
     (difference,) = postgres.compare_states(database, "s", state, overlay)
 
-    assert str(difference) == "s.bag: 3 rows not expected, 1 expected rows missing\n  found    ()\n  expected (other)"
+    assert (
+        str(difference)
+        == "s.bag: 3 rows not expected, 1 expected rows missing\n  found    ()\n  expected (other)"
+    )
 
 
 def test_comparing_leaves_nothing_behind(database: str, state: Path) -> None:
@@ -78,7 +85,9 @@ def test_comparing_leaves_nothing_behind(database: str, state: Path) -> None:
         assert connection.execute(count).fetchone() == before
 
 
-def test_a_table_that_the_database_lacks_is_an_error_and_not_a_difference(database: str, state: Path) -> None:
+def test_a_table_that_the_database_lacks_is_an_error_and_not_a_difference(
+    database: str, state: Path
+) -> None:
     (state / "gone.csv").write_text("a\n1\n")
 
     with pytest.raises(TargetError, match=r"s\.gone") as raised:
@@ -129,10 +138,14 @@ def test_scripts_run_in_order_and_stop_at_the_first_error(database: str, tmp_pat
     assert raised.value.code == "LR4001"
     assert raised.value.where.file == "1.sql"
     with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT v FROM s.bag WHERE v IN ('first', 'no')").fetchall() == [("first",)]
+        assert connection.execute("SELECT v FROM s.bag WHERE v IN ('first', 'no')").fetchall() == [
+            ("first",)
+        ]
 
 
-def test_the_users_own_psql_settings_do_not_matter(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_own_psql_settings_do_not_matter(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PGOPTIONS", "-c default_transaction_read_only=on")
     monkeypatch.setenv("PGSSLMODE", "require")
     script = tmp_path / "write.sql"

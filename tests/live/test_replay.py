@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import main
-from replay.live import above
+from replay.changes.position import Position
+from replay.cli.main import main
 from replay.targets import target_named
 from replay.targets.postgres import connect
-from tests.logcut import cut
-from tests.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
+from tests.support.logcut import cut
+from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
 POSTGRES = target_named("postgres")
 #: A unit whose rows no other unit up to the first point in time touches.
@@ -42,7 +42,9 @@ def test_every_point_forward_and_back(replay: Replay, database: str, sakila: Pat
     assert same(database, sakila, "final")
 
 
-def test_time_and_mark(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_time_and_mark(
+    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][1]
     assert replay("--until-time", point["commit_timestamp"]) == 0
     assert same(database, sakila, point["dir"])
@@ -58,7 +60,9 @@ def test_time_and_mark(replay: Replay, database: str, sakila: Path, capsys: pyte
     assert "run 3: backward" in shown
 
 
-def test_nothing_is_written_without_apply(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_written_without_apply(
+    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert replay(apply=False) == 0
     shown = capsys.readouterr().out
     assert "2,598 units of recovery with 19,549 statements are to be applied" in shown
@@ -95,11 +99,13 @@ def test_logs_that_overlap(database: str, sakila: Path, tmp_path: Path) -> None:
     assert same(database, sakila, "initial")
 
 
-def test_logs_that_adjoin(database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_that_adjoin(
+    database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][1]
     whole = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
     early = cut(*whole, tmp_path / "early", high=point["commit_lrsn"])
-    late = cut(*whole, tmp_path / "late", low=above(bytes.fromhex(point["commit_lrsn"])).hex())
+    late = cut(*whole, tmp_path / "late", low=Position.from_hex(point["commit_lrsn"]).above.hex())
     go = ["--to", database, "--engine", "local", "--apply"]
     assert main(["replay", *early, *go]) == 0
     assert main(["replay", *late, *go]) == 8
@@ -108,8 +114,11 @@ def test_logs_that_adjoin(database: str, sakila: Path, tmp_path: Path, capsys: p
     assert same(database, sakila, "final")
 
 
-def test_a_unit_that_a_later_log_completes(database: str, sakila: Path, tmp_path: Path, replay: Replay) -> None:
-    """A unit is incomplete in the first log. The second one brings it whole, below the position, and it is applied once."""
+def test_a_unit_that_a_later_log_completes(
+    database: str, sakila: Path, tmp_path: Path, replay: Replay
+) -> None:
+    """A unit is incomplete in the first log. The second one brings it whole, below the position,
+    and it is applied once."""
     point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][0]
     whole = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
     early = cut(*whole, tmp_path / "early", high=point["commit_lrsn"], incomplete=INDEPENDENT)
@@ -132,14 +141,19 @@ def test_a_target_that_stands_elsewhere(fresh_database: str, sakila: Path, log: 
     POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / points[1]["dir"])
     go = ["replay", *log, "--to", fresh_database, "--engine", "local", "--apply"]
-    assert main([*go, "--at-lrsn", points[1]["commit_lrsn"], "--until-lrsn", points[0]["commit_lrsn"]]) == 0
+    assert (
+        main([*go, "--at-lrsn", points[1]["commit_lrsn"], "--until-lrsn", points[0]["commit_lrsn"]])
+        == 0
+    )
     assert same(fresh_database, sakila, points[0]["dir"])
     assert main([*go, "--at-lrsn", points[1]["commit_lrsn"]]) == 12
     assert main(go) == 0
     assert same(fresh_database, sakila, "final")
 
 
-def test_other_options_or_source(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_options_or_source(
+    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert replay("--until-lrsn", PIT1) == 0
     before = position(database)
     capsys.readouterr()
@@ -155,7 +169,9 @@ def test_other_options_or_source(replay: Replay, database: str, sakila: Path, ca
     assert position(database) == before
 
 
-def test_a_gap_between_position_and_log(database: str, replay: Replay, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gap_between_position_and_log(
+    database: str, replay: Replay, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert replay("--until-lrsn", PIT1) == 0
     rows(database, "UPDATE logreplay.position SET commit_lrsn = '00000000000000000001'")
     assert replay() == 8
@@ -170,8 +186,13 @@ def test_a_gap_between_position_and_log(database: str, replay: Replay, sakila: P
     assert "nothing shows what lies between" in capsys.readouterr().err
 
 
-def test_one_replay_at_a_time(replay: Replay, database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("replay.live._LOCK_SECONDS", 0.3)
+def test_one_replay_at_a_time(
+    replay: Replay,
+    database: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("replay.live.preflight.LOCK_SECONDS", 0.3)
     other = connect(database)
     assert other.lock()
     assert replay() == 8
@@ -181,8 +202,11 @@ def test_one_replay_at_a_time(replay: Replay, database: str, monkeypatch: pytest
     assert replay("--until-lrsn", PIT1) == 0
 
 
-def test_a_row_that_somebody_changed(replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first unit that touches the row stops the replay; all before it are applied, and nothing of it."""
+def test_a_row_that_somebody_changed(
+    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first unit that touches the row stops the replay; all before it are applied, and nothing
+    of it."""
     rows(database, "UPDATE sakila.film SET last_update = '1999-01-01' WHERE film_id = 819")
     assert replay() == 8
     said = capsys.readouterr().err
@@ -201,7 +225,11 @@ def test_a_row_that_somebody_changed(replay: Replay, database: str, sakila: Path
     rows(database, "UPDATE sakila.film SET last_update = '2001-01-01' WHERE film_id = 819")
     assert replay() == 8
     assert position(database)[:4] == (commit, unit, units, statements)
-    rows(database, f"UPDATE sakila.film SET last_update = (SELECT '{film_before(sakila)}'::timestamp) WHERE film_id = 819")
+    rows(
+        database,
+        f"UPDATE sakila.film SET last_update = (SELECT '{film_before(sakila)}'::timestamp) WHERE"
+        " film_id = 819",
+    )
     assert replay() == 0
     assert same(database, sakila, "final")
 
@@ -211,7 +239,9 @@ def film_before(sakila: Path) -> str:
         return next(line for line in file if line.startswith("819,")).strip().rsplit(",", 1)[1]
 
 
-def test_triggers_and_cascades_of_the_target(fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_triggers_and_cascades_of_the_target(
+    fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     POSTGRES.run_scripts(fresh_database, [sakila / "schema-ri.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
     go = ["replay", *log, "--to", fresh_database, "--engine", "local", "--apply"]
@@ -222,10 +252,18 @@ def test_triggers_and_cascades_of_the_target(fresh_database: str, sakila: Path, 
     assert "ON DELETE CASCADE" in said.out
     assert main([*go, "--enforcement", "off"]) == 0
     assert same(fresh_database, sakila, "final")
-    assert main([*go, "--until-lrsn", PIT1]) == 0
+    assert main([*go, "--until-lrsn", PIT1]) == 8
+    assert "--accept foreign-key-action" in capsys.readouterr().err
+    assert main([*go, "--until-lrsn", PIT1, "--accept", "foreign-key-action"]) == 0
     assert same(fresh_database, sakila, "pit1")
-    rows(fresh_database, "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
-    rows(fresh_database, "CREATE TRIGGER watcher AFTER UPDATE ON sakila.film FOR EACH ROW EXECUTE FUNCTION f()")
+    rows(
+        fresh_database,
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    )
+    rows(
+        fresh_database,
+        "CREATE TRIGGER watcher AFTER UPDATE ON sakila.film FOR EACH ROW EXECUTE FUNCTION f()",
+    )
     assert main([*go, "--until-lrsn", START]) == 8
     assert "triggers of the target would fire again: watcher" in capsys.readouterr().err
 
@@ -233,11 +271,23 @@ def test_triggers_and_cascades_of_the_target(fresh_database: str, sakila: Path, 
 def test_foreign_keys_left_to_the_target(fresh_database: str, sakila: Path, log: list[str]) -> None:
     POSTGRES.run_scripts(fresh_database, [sakila / "schema-ri.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
-    assert main(["replay", *log, "--to", fresh_database, "--engine", "local", "--apply", "--ri", "skip"]) == 0
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final", sakila / "final_without_ri") == []
+    assert (
+        main(
+            ["replay", *log, "--to", fresh_database, "--engine", "local", "--apply", "--ri", "skip"]
+        )
+        == 0
+    )
+    assert (
+        POSTGRES.compare_states(
+            fresh_database, "sakila", sakila / "final", sakila / "final_without_ri"
+        )
+        == []
+    )
 
 
-def test_a_target_that_lacks_something(replay: Replay, database: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_target_that_lacks_something(
+    replay: Replay, database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows(database, "ALTER TABLE sakila.film DROP COLUMN rating")
     rows(database, "ALTER TABLE sakila.rental DROP CONSTRAINT rental_pkey CASCADE")
     rows(database, "DROP TABLE sakila.kiosk_scan")
@@ -248,28 +298,59 @@ def test_a_target_that_lacks_something(replay: Replay, database: str, capsys: py
     assert "refused: SAKILA.KIOSK_SCAN: the target has no such table" in said
 
 
-def test_more_shapes_than_a_session_keeps(replay: Replay, database: str, sakila: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_shapes_than_a_session_keeps(
+    replay: Replay, database: str, sakila: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("replay.targets.postgres_session._PREPARED", 3)
-    monkeypatch.setattr("replay.plan.ScriptOptions.records_per_file", 2000)
+    monkeypatch.setattr("replay.changes.options.ScriptOptions.records_per_file", 2000)
     assert replay() == 0
     assert same(database, sakila, "final")
 
 
 def test_identity_and_generated_columns(replay: Replay, database: str, sakila: Path) -> None:
     rows(database, "ALTER TABLE sakila.address ALTER address_id ADD GENERATED ALWAYS AS IDENTITY")
-    rows(database, "ALTER TABLE sakila.payment ADD COLUMN cents bigint GENERATED ALWAYS AS (amount * 100) STORED")
+    rows(
+        database,
+        "ALTER TABLE sakila.payment ADD COLUMN cents bigint GENERATED ALWAYS AS (amount * 100)"
+        " STORED",
+    )
     assert replay() == 0
     assert same(database, sakila, "final")
     highest = rows(database, "SELECT max(address_id) FROM sakila.address")[0][0]
-    assert rows(database, "SELECT nextval(pg_get_serial_sequence('sakila.address', 'address_id'))") == [(highest + 1,)]
+    assert rows(
+        database, "SELECT nextval(pg_get_serial_sequence('sakila.address', 'address_id'))"
+    ) == [(highest + 1,)]
 
 
-def test_incomplete_units_come_with_a_later_log(fresh_database: str, incomplete: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Units set aside are noted in the target; once a log brings them whole they are applied, below the position as they are."""
+def test_incomplete_units_come_with_a_later_log(
+    fresh_database: str, incomplete: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Units set aside are noted in the target; once a log brings them whole they are applied, below
+    the position as they are."""
     POSTGRES.run_scripts(fresh_database, [incomplete / "schema.sql"])
     POSTGRES.load_state(fresh_database, "sakila", incomplete / "initial")
-    log = ["--control", str(incomplete / "incomplete.ctl"), "--data", str(incomplete / "incomplete.dat")]
-    assert main(["replay", *log, "--to", fresh_database, "--engine", "local", "--apply", "--incomplete", "quarantine"]) == 4
+    log = [
+        "--control",
+        str(incomplete / "incomplete.ctl"),
+        "--data",
+        str(incomplete / "incomplete.dat"),
+    ]
+    assert (
+        main(
+            [
+                "replay",
+                *log,
+                "--to",
+                fresh_database,
+                "--engine",
+                "local",
+                "--apply",
+                "--incomplete",
+                "quarantine",
+            ]
+        )
+        == 4
+    )
     assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / "unflagged") == []
     pending = rows(fresh_database, "SELECT unit FROM logreplay.pending")
     assert pending
@@ -277,11 +358,16 @@ def test_incomplete_units_come_with_a_later_log(fresh_database: str, incomplete:
     assert f"set aside: unit {pending[0][0][:20]}/" in capsys.readouterr().out
 
 
-def test_no_password_is_shown(replay: Replay, database: str, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_password_is_shown(
+    replay: Replay, database: str, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     secret = database.split(":")[2].split("@")[0]
     assert replay("--until-lrsn", PIT1) == 0
     assert main(["status", "--to", database, "--json"]) == 0
-    assert main(["replay", *log, "--to", database.replace(secret, "wrong-word"), "--engine", "local"]) == 8
+    assert (
+        main(["replay", *log, "--to", database.replace(secret, "wrong-word"), "--engine", "local"])
+        == 8
+    )
     said = capsys.readouterr()
     assert "LR4003" in said.err
     assert secret not in said.out + said.err

@@ -1,4 +1,5 @@
-"""Conditions and responses: what happens when a row of the target is not as the log says, and what was told to be done about it."""
+"""Conditions and responses: what happens when a row of the target is not as the log says, and what
+was told to be done about it."""
 
 from __future__ import annotations
 
@@ -11,25 +12,40 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from replay.cli import main
+from replay.cli.main import main
 from replay.errors import UsageError
-from replay.responses import OVERWRITE, SKIP, STOP, responses_of
-from replay.targets import target_named
+from replay.live.error_policy import Response, error_policy_of
+from replay.targets import Condition, target_named
 from sqlgen.rows import Op
-from tests.replayed import AT_PIT1, PIT1, START, position, rows, same
+from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
 Replay = Callable[..., int]
 
 #: Condition -> (what brings it about before the replay, the statement that it ends in).
 TROUBLE = {
-    "no-row:update": ("UPDATE sakila.film_stock SET on_hand = 99 WHERE film_id = 819 AND store_id = 1", "update", "SAKILA.FILM_STOCK"),
-    "duplicate-key:insert": ("INSERT INTO sakila.inventory VALUES (4583, 1, 1, '2001-01-01')", "insert", "SAKILA.INVENTORY"),
-    "several-rows:update": (
-        "CREATE TABLE sakila.more () INHERITS (sakila.film_stock); INSERT INTO sakila.more SELECT * FROM ONLY sakila.film_stock WHERE film_id = 819",
+    "no-row:update": (
+        "UPDATE sakila.film_stock SET on_hand = 99 WHERE film_id = 819 AND store_id = 1",
         "update",
         "SAKILA.FILM_STOCK",
     ),
-    "other:insert": ("ALTER TABLE sakila.inventory ADD CHECK (inventory_id <> 4583)", "insert", "SAKILA.INVENTORY"),
+    "duplicate-key:insert": (
+        "INSERT INTO sakila.inventory VALUES (4583, 1, 1, '2001-01-01')",
+        "insert",
+        "SAKILA.INVENTORY",
+    ),
+    "several-rows:update": (
+        (
+            "CREATE TABLE sakila.more () INHERITS (sakila.film_stock); INSERT INTO sakila.more"
+            " SELECT * FROM ONLY sakila.film_stock WHERE film_id = 819"
+        ),
+        "update",
+        "SAKILA.FILM_STOCK",
+    ),
+    "other:insert": (
+        "ALTER TABLE sakila.inventory ADD CHECK (inventory_id <> 4583)",
+        "insert",
+        "SAKILA.INVENTORY",
+    ),
 }
 
 
@@ -43,8 +59,12 @@ def entries(url: str, tmp_path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"])
-def test_stop_is_what_happens_by_itself(replay: Replay, database: str, capsys: pytest.CaptureFixture[str], name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"]
+)
+def test_stop_is_what_happens_by_itself(
+    replay: Replay, database: str, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     trouble(database, name)
     assert replay("--until-lrsn", PIT1) == 8
     said = capsys.readouterr().err
@@ -62,17 +82,26 @@ def test_stop_is_what_happens_by_itself(replay: Replay, database: str, capsys: p
         assert "in the target: {'inventory_id': '4583', 'film_id': '1'" in said
     units = position(database)[2]
     assert units < 10
-    assert rows(database, "SELECT outcome LIKE 'LR4006%', units FROM logreplay.run") == [(True, units)]
+    assert rows(database, "SELECT outcome LIKE 'LR4006%', units FROM logreplay.run") == [
+        (True, units)
+    ]
 
 
-@pytest.mark.parametrize("name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"])
+@pytest.mark.parametrize(
+    "name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"]
+)
 def test_skip(replay: Replay, database: str, tmp_path: Path, name: str) -> None:
     trouble(database, name)
     later = "--on=no-row=skip"  # what comes after a change that was left out may miss it
     assert replay("--until-lrsn", PIT1, "--on", f"{name}=skip", later) == 4
     found = entries(database, tmp_path)
     condition, op = name.split(":")
-    assert (found[0]["condition"], found[0]["operation"], found[0]["response"], found[0]["table"]) == (
+    assert (
+        found[0]["condition"],
+        found[0]["operation"],
+        found[0]["response"],
+        found[0]["table"],
+    ) == (
         condition,
         op,
         "skip",
@@ -83,9 +112,18 @@ def test_skip(replay: Replay, database: str, tmp_path: Path, name: str) -> None:
     assert position(database)[2:] == (*AT_PIT1, len(found))
 
 
+def test_skip_what_the_database_names(replay: Replay, database: str, tmp_path: Path) -> None:
+    trouble(database, "other:insert")
+    later = "--on=no-row=skip"
+    assert replay("--until-lrsn", PIT1, "--on", "23505=skip", later) == 8
+    assert replay("--until-lrsn", PIT1, "--on", "23514:insert=skip", later) == 4
+    assert entries(database, tmp_path)[0]["sqlstate"] == "23514"
+
+
 @pytest.mark.parametrize("name", ["no-row:update", "duplicate-key:insert", "several-rows:update"])
 def test_overwrite(replay: Replay, database: str, sakila: Path, tmp_path: Path, name: str) -> None:
-    """The log's row is in place afterwards, so everything after it fits and the state is the log's."""
+    """The log's row is in place afterwards, so everything after it fits and the state is the
+    log's."""
     trouble(database, name)
     assert replay("--until-lrsn", PIT1, "--on", f"{name}=overwrite") == 4
     found = entries(database, tmp_path)
@@ -96,13 +134,17 @@ def test_overwrite(replay: Replay, database: str, sakila: Path, tmp_path: Path, 
     assert same(database, sakila, "pit1")
 
 
-def test_overwrite_an_update_of_a_row_that_is_gone(replay: Replay, database: str, sakila: Path) -> None:
+def test_overwrite_an_update_of_a_row_that_is_gone(
+    replay: Replay, database: str, sakila: Path
+) -> None:
     rows(database, "DELETE FROM sakila.film_stock WHERE film_id = 819 AND store_id = 1")
     assert replay("--until-lrsn", PIT1, "--on", "no-row:update=overwrite") == 4
     assert same(database, sakila, "pit1")
 
 
-def test_overwrite_a_delete_of_a_row_that_is_gone(replay: Replay, database: str, sakila: Path) -> None:
+def test_overwrite_a_delete_of_a_row_that_is_gone(
+    replay: Replay, database: str, sakila: Path
+) -> None:
     assert replay("--until-lrsn", PIT1) == 0
     rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
     assert replay("--until-lrsn", START, "--on", "no-row:delete=overwrite") == 4
@@ -115,28 +157,52 @@ def test_undo_leaves_out_what_was_skipped(replay: Replay, database: str, sakila:
     assert replay("--until-lrsn", PIT1, "--on", "duplicate-key=skip") == 4
     assert position(database)[4] == 1
     assert replay("--until-lrsn", START) == 0
-    assert rows(database, "SELECT film_id FROM sakila.inventory WHERE inventory_id = 4583") == [(1,)]
+    assert rows(database, "SELECT film_id FROM sakila.inventory WHERE inventory_id = 4583") == [
+        (1,)
+    ]
     rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
     assert same(database, sakila, "initial")
     assert position(database)[2:] == (0, 0, 0)
 
 
-def test_undo_refuses_what_was_overwritten(replay: Replay, database: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undo_refuses_what_was_overwritten(
+    replay: Replay, database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     trouble(database, "duplicate-key:insert")
     assert replay("--until-lrsn", PIT1, "--on", "duplicate-key=overwrite") == 4
     assert replay("--until-lrsn", START) == 8
     assert "this change overwrote a row that was not the log's" in capsys.readouterr().err
 
 
-def test_a_missing_parent(fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Foreign keys that can wait are checked at the end of the unit, others with the statement; both name the unit."""
+def test_a_missing_parent(
+    fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Foreign keys that can wait are checked at the end of the unit, others with the statement;
+    both name the unit."""
     target = target_named("postgres")
     target.run_scripts(fresh_database, [sakila / "schema.sql"])
     target.load_state(fresh_database, "sakila", sakila / "initial")
     rows(fresh_database, "CREATE TABLE parent (id int PRIMARY KEY)")
-    rows(fresh_database, "INSERT INTO parent SELECT DISTINCT inventory_id FROM sakila.inventory UNION VALUES (4582), (4584)")
-    key = "ALTER TABLE sakila.inventory ADD CONSTRAINT of_parent FOREIGN KEY (inventory_id) REFERENCES parent"
-    go = ["replay", *log, "--to", fresh_database, "--engine", "local", "--apply", "--until-lrsn", PIT1]
+    rows(
+        fresh_database,
+        "INSERT INTO parent SELECT DISTINCT inventory_id FROM sakila.inventory UNION VALUES (4582),"
+        " (4584)",
+    )
+    key = (
+        "ALTER TABLE sakila.inventory ADD CONSTRAINT of_parent FOREIGN KEY (inventory_id)"
+        " REFERENCES parent"
+    )
+    go = [
+        "replay",
+        *log,
+        "--to",
+        fresh_database,
+        "--engine",
+        "local",
+        "--apply",
+        "--until-lrsn",
+        PIT1,
+    ]
     rows(fresh_database, key)
     assert main(go) == 8
     said = capsys.readouterr().err
@@ -161,21 +227,42 @@ def test_a_missing_parent(fresh_database: str, sakila: Path, log: list[str], cap
 @pytest.mark.parametrize(
     ("how", "late", "early"),
     [
-        ([], "film_stock WHERE (film_id, store_id) = (725, 1)", "film_stock WHERE (film_id, store_id) = (819, 1)"),
-        (["--sessions", "2"], "film_stock WHERE (film_id, store_id) = (725, 1)", "film_stock WHERE (film_id, store_id) = (819, 1)"),
+        (
+            [],
+            "film_stock WHERE (film_id, store_id) = (725, 1)",
+            "film_stock WHERE (film_id, store_id) = (819, 1)",
+        ),
+        (
+            ["--sessions", "2"],
+            "film_stock WHERE (film_id, store_id) = (725, 1)",
+            "film_stock WHERE (film_id, store_id) = (819, 1)",
+        ),
         (["--mode", "merged"], "customer_note WHERE note_id = 100", "film WHERE film_id = 100"),
     ],
 )
 def test_a_deadlock_with_somebody_else(
-    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str], how: list[str], late: str, early: str
+    replay: Replay,
+    database: str,
+    sakila: Path,
+    capsys: pytest.CaptureFixture[str],
+    how: list[str],
+    late: str,
+    early: str,
 ) -> None:
-    """Rows are locked against the order of the replay, which the database ends, because it looks for a deadlock first; it is tried again."""
+    """Rows are locked against the order of the replay, which the database ends, because it looks
+    for a deadlock first; it is tried again."""
     rows(database, f"ALTER DATABASE {database.rsplit('/', 1)[1]} SET deadlock_timeout = '1500ms'")
     ended = []
 
     def other() -> None:
-        waiting = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND wait_event_type = 'Lock'"
-        with psycopg.connect(database) as connection, psycopg.connect(database, autocommit=True) as watching:
+        waiting = (
+            "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND"
+            " wait_event_type = 'Lock'"
+        )
+        with (
+            psycopg.connect(database) as connection,
+            psycopg.connect(database, autocommit=True) as watching,
+        ):
             connection.execute("SET deadlock_timeout = '10s'")
             connection.execute(f"SELECT FROM sakila.{late} FOR UPDATE".encode())
             while not watching.execute(waiting).fetchone():
@@ -193,20 +280,49 @@ def test_a_deadlock_with_somebody_else(
     assert position(database)[2:4] == AT_PIT1
 
 
-def test_the_table_of_responses() -> None:
-    table = responses_of(["no-row=skip", "no-row:delete=overwrite", "duplicate-key=overwrite", "other:update=skip", "other=stop"])
-    assert table.to(Op.UPDATE, "no-row") == SKIP
-    assert table.to(Op.DELETE, "no-row") == OVERWRITE
-    assert table.to(Op.INSERT, "duplicate-key") == OVERWRITE
-    assert table.to(Op.UPDATE, "duplicate-key") == STOP
-    assert table.to(Op.UPDATE, "other") == STOP
-    assert table.careful
-    assert not responses_of([]).careful
+def test_the_error_policy() -> None:
+    policy = error_policy_of(
+        [
+            "no-row=skip",
+            "no-row:delete=overwrite",
+            "duplicate-key=overwrite",
+            "other:update=skip",
+            "other=stop",
+        ]
+    )
+    assert policy.response_to(Op.UPDATE, Condition.NO_ROW) == Response.SKIP
+    assert policy.response_to(Op.DELETE, Condition.NO_ROW) == Response.OVERWRITE
+    assert policy.response_to(Op.INSERT, Condition.DUPLICATE_KEY) == Response.OVERWRITE
+    assert policy.response_to(Op.UPDATE, Condition.DUPLICATE_KEY) == Response.STOP
+    assert policy.response_to(Op.UPDATE, Condition.OTHER) == Response.STOP
+    assert policy.watches
+    assert not error_policy_of([]).watches
+
+
+def test_the_last_definition_that_fits_counts() -> None:
+    policy = error_policy_of(["other=skip", "23514=stop", "40001:update=retry"])
+    assert policy.response_to(Op.INSERT, Condition.OTHER, "22001") == Response.SKIP
+    assert policy.response_to(Op.INSERT, Condition.OTHER, "23514") == Response.STOP
+    assert policy.response_to(Op.UPDATE, Condition.OTHER, "40001") == Response.RETRY
+    assert policy.response_to(Op.INSERT, Condition.OTHER, "40001") == Response.SKIP
+    again = error_policy_of(["other=skip", "23514=stop", "other=skip"])
+    assert again.response_to(Op.INSERT, Condition.OTHER, "23514") == Response.SKIP
 
 
 @pytest.mark.parametrize(
-    "text", ["no-row", "no-row=", "norow=skip", "no-row:merge=skip", "no-row=ignore", "foreign-key=overwrite", "other:insert=overwrite"]
+    "text",
+    [
+        "no-row",
+        "2351=skip",
+        "23514=overwrite",
+        "no-row=",
+        "norow=skip",
+        "no-row:merge=skip",
+        "no-row=ignore",
+        "foreign-key=overwrite",
+        "other:insert=overwrite",
+    ],
 )
 def test_definitions_that_mean_nothing(text: str) -> None:
     with pytest.raises(UsageError, match="LR1001"):
-        responses_of([text])
+        error_policy_of([text])

@@ -1,4 +1,5 @@
-"""The bundled logs against a live PostgreSQL: every state that the workload's own database had must come out of the scripts."""
+"""The bundled logs against a live PostgreSQL: every state that the workload's own database had must
+come out of the scripts."""
 
 from __future__ import annotations
 
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import replay
-from replay import cli
-from replay.plan import ScriptOptions
-from replay.selection import Selection
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli import main
 from replay.targets import target_named
+from sqlgen.constraints import Constraints
 from sqlgen.statements import RenderOptions
 
 POSTGRES = target_named("postgres")
@@ -26,17 +28,38 @@ def played(url: str, log: Path, schema: str, initial: str, scripts: list[Path]) 
         POSTGRES.run_scripts(url, sorted(folder.glob("*.sql")))
 
 
-def sakila_script(sakila: Path, out: Path, mode: str, selection: Selection | None = None, options: ScriptOptions | None = None) -> Path:
-    bundle = replay.write_script(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], out, mode=mode, selection=selection, options=options)
+def sakila_script(
+    sakila: Path,
+    out: Path,
+    mode: str,
+    selection: Selection | None = None,
+    options: ScriptOptions | None = None,
+) -> Path:
+    bundle = replay.write_script(
+        sakila / "sakila.ctl",
+        [sakila / "sakila.dat.gz"],
+        out,
+        mode=mode,
+        constraints=Constraints(),
+        selection=selection,
+        options=options,
+    )
     assert bundle.exit_code == (4 if selection and selection.cascade == "force" else 0)
     assert bundle.manifest["balance"]["closes"]
-    assert bundle.manifest["balance"]["read"] == json.loads((sakila / "manifest.json").read_text())["physical_records"]
+    assert (
+        bundle.manifest["balance"]["read"]
+        == json.loads((sakila / "manifest.json").read_text())["physical_records"]
+    )
     return bundle.folder
 
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 def test_redo_then_undo(fresh_database: str, sakila: Path, tmp_path: Path, where: str) -> None:
-    options = ScriptOptions(render=RenderOptions(where_columns=where), records_per_file=7000, commit_every=50 if where == "all" else 1)
+    options = ScriptOptions(
+        render=RenderOptions(where_columns=where),
+        records_per_file=7000,
+        commit_every=50 if where == "all" else 1,
+    )
     redo = sakila_script(sakila, tmp_path / "redo", "redo", options=options)
     undo = sakila_script(sakila, tmp_path / "undo", "undo", options=options)
     assert len(list(redo.glob("*.sql"))) > 1
@@ -47,13 +70,20 @@ def test_redo_then_undo(fresh_database: str, sakila: Path, tmp_path: Path, where
 
 
 @pytest.mark.parametrize("point", [0, 1, 2])
-def test_point_in_time_both_ways(fresh_database: str, sakila: Path, tmp_path: Path, point: int) -> None:
+def test_point_in_time_both_ways(
+    fresh_database: str, sakila: Path, tmp_path: Path, point: int
+) -> None:
     stop = json.loads((sakila / "manifest.json").read_text())["points_in_time"][point]
     position = bytes.fromhex(stop["commit_lrsn"])
     there = sakila_script(sakila, tmp_path / "redo", "redo", Selection(until_position=position))
-    back = sakila_script(sakila, tmp_path / "undo", "undo", Selection(until_position=position, cascade="force"))
+    back = sakila_script(
+        sakila, tmp_path / "undo", "undo", Selection(until_position=position, cascade="force")
+    )
     rest = sakila_script(
-        sakila, tmp_path / "rest", "redo", Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big"))
+        sakila,
+        tmp_path / "rest",
+        "redo",
+        Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big")),
     )
     played(fresh_database, sakila, "schema.sql", "initial", [there])
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila / stop["dir"]) == []
@@ -69,7 +99,12 @@ def test_point_in_time_both_ways(fresh_database: str, sakila: Path, tmp_path: Pa
 def test_ri_is_left_to_the_target(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
     redo = sakila_script(sakila, tmp_path / "redo", "redo", Selection(ri="skip"))
     played(fresh_database, sakila, "schema-ri.sql", "initial", [redo])
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final", sakila / "final_without_ri") == []
+    assert (
+        POSTGRES.compare_states(
+            fresh_database, "sakila", sakila / "final", sakila / "final_without_ri"
+        )
+        == []
+    )
 
 
 def test_undo_respects_foreign_keys(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
@@ -82,19 +117,30 @@ def test_undo_respects_foreign_keys(fresh_database: str, sakila: Path, tmp_path:
 def test_small_log_with_and_without_record_descriptors(
     fresh_database: str, sakila: Path, sakila_small: Path, tmp_path: Path, name: str
 ) -> None:
-    bundle = replay.write_script(sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"], tmp_path / "redo")
+    bundle = replay.write_script(
+        sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"], tmp_path / "redo"
+    )
     played(fresh_database, sakila, "schema.sql", "initial", [bundle.folder])
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila_small / "final") == []
 
 
-@pytest.mark.parametrize(("rule", "state"), [("quarantine", "unflagged"), ("dependentrba", "before_dependentrba")])
-def test_incomplete_units_are_set_aside(fresh_database: str, incomplete: Path, tmp_path: Path, rule: str, state: str) -> None:
+@pytest.mark.parametrize(
+    ("rule", "state"), [("quarantine", "unflagged"), ("dependentrba", "before_dependentrba")]
+)
+def test_incomplete_units_are_set_aside(
+    fresh_database: str, incomplete: Path, tmp_path: Path, rule: str, state: str
+) -> None:
     bundle = replay.write_script(
-        incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"], tmp_path / "redo", selection=Selection(incomplete=rule)
+        incomplete / "incomplete.ctl",
+        [incomplete / "incomplete.dat"],
+        tmp_path / "redo",
+        selection=Selection(incomplete=rule),
     )
     assert bundle.exit_code == 4
     assert bundle.manifest["balance"]["closes"]
-    assert all(unit["reason"].startswith("LR3004 ") for unit in bundle.manifest["quarantined_units"])
+    assert all(
+        unit["reason"].startswith("LR3004 ") for unit in bundle.manifest["quarantined_units"]
+    )
     assert len(bundle.manifest["quarantined_units"]) == bundle.manifest["quarantine"]["units"] > 100
     assert bundle.manifest["quarantine"]["statements"] + bundle.manifest["statements"] == 1378
     played(fresh_database, incomplete, "schema.sql", "initial", [bundle.folder])
@@ -102,18 +148,25 @@ def test_incomplete_units_are_set_aside(fresh_database: str, incomplete: Path, t
 
 
 def test_exact_names(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
-    redo = sakila_script(sakila, tmp_path / "redo", "redo", options=ScriptOptions(names="exact", render=RenderOptions(names="exact")))
+    redo = sakila_script(
+        sakila,
+        tmp_path / "redo",
+        "redo",
+        options=ScriptOptions(names="exact", render=RenderOptions(names="exact")),
+    )
     upper = tmp_path / "upper.sql"
     tables = [path.name.split(".")[0] for path in (sakila / "initial").iterdir()]
     renames = [f'ALTER TABLE sakila.{table} RENAME TO "{table.upper()}";' for table in tables]
     columns = (
-        "DO $$ DECLARE r record; BEGIN FOR r IN SELECT table_name t, column_name c FROM information_schema.columns WHERE table_schema = 'sakila' "
-        "LOOP EXECUTE format('ALTER TABLE sakila.%I RENAME COLUMN %I TO %I', r.t, r.c, upper(r.c)); END LOOP; END $$;"
+        "DO $$ DECLARE r record; BEGIN FOR r IN SELECT table_name t, column_name c FROM"
+        " information_schema.columns WHERE table_schema = 'sakila' LOOP EXECUTE format('ALTER TABLE"
+        " sakila.%I RENAME COLUMN %I TO %I', r.t, r.c, upper(r.c)); END LOOP; END $$;"
     )
     upper.write_text("\n".join([columns, *renames, 'ALTER SCHEMA sakila RENAME TO "SAKILA";']))
     lower = tmp_path / "lower.sql"
     lower.write_text(
-        'ALTER SCHEMA "SAKILA" RENAME TO sakila;\n' + "\n".join(f'ALTER TABLE sakila."{t.upper()}" RENAME TO {t};' for t in tables)
+        'ALTER SCHEMA "SAKILA" RENAME TO sakila;\n'
+        + "\n".join(f'ALTER TABLE sakila."{t.upper()}" RENAME TO {t};' for t in tables)
         + columns.replace("upper(r.c)", "lower(r.c)")
     )  # fmt: skip
     POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
@@ -123,10 +176,14 @@ def test_exact_names(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
 
 
 def test_tables_made_from_the_log(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
-    """``ddl`` with the foreign keys of a schema, the rows before the log, and redo give the rows after it."""
+    """``ddl`` with the foreign keys of a schema, the rows before the log, and redo give the rows
+    after it."""
     script = tmp_path / "tables.sql"
     log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
-    assert cli.main(["ddl", *log, "--schema", str(sakila / "schema-ri.sql"), "--out", str(script)]) == 0
+    assert (
+        main.main(["ddl", *log, "--schema", str(sakila / "schema-ri.sql"), "--out", str(script)])
+        == 0
+    )
     POSTGRES.run_scripts(fresh_database, [script])
     tables = set(re.findall(r"CREATE TABLE sakila\.(\w+)", script.read_text()))
     states = {state: tmp_path / state for state in ("initial", "final")}
@@ -137,7 +194,9 @@ def test_tables_made_from_the_log(fresh_database: str, sakila: Path, tmp_path: P
                 (folder / path.name).symlink_to(path)
     POSTGRES.load_state(fresh_database, "sakila", states["initial"])
     redo = ["redo", *log, "--ri", "skip", "--out", str(tmp_path / "redo"), "--engine", "local"]
-    assert cli.main(redo) == 0
+    assert main.main(redo) == 0
     POSTGRES.run_scripts(fresh_database, sorted((tmp_path / "redo").glob("*.sql")))
     differing = POSTGRES.compare_states(fresh_database, "sakila", states["final"])
-    assert [difference.table for difference in differing] == ["sakila.payment_audit"]  # no cascades by the log, so no audit rows of theirs
+    assert [difference.table for difference in differing] == [
+        "sakila.payment_audit"
+    ]  # no cascades by the log, so no audit rows of theirs

@@ -1,4 +1,5 @@
-"""Random histories of a solidDB, with DDL in the middle, as scripts on a live PostgreSQL: what the tables hold there is what the history ended with."""
+"""Random histories of a solidDB, with DDL in the middle, as scripts on a live PostgreSQL: what the
+tables hold there is what the history ended with."""
 
 from __future__ import annotations
 
@@ -9,33 +10,50 @@ from typing import Any
 import psycopg
 import pytest
 
-from replay import local
-from replay.bundle import write_bundle
-from replay.cli import main
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.main import main
 from replay.logs import Inputs
 from replay.logs.soliddb.reader import SolidLog, open_log
-from replay.plan import ScriptOptions, make_plan
-from replay.selection import Selection
+from replay.output.bundle import write_bundle
+from replay.pipeline import local
+from replay.pipeline.plan import make_plan
 from replay.targets import target_named
 from sqlgen.ddl import create_schema, create_table
 from sqlgen.dialects import profile_named
-from tests.solidbuilder import Framing, LogBuilder, Tab, write_catalog, write_rows
-from tests.solidhistory import COLUMNS, History
-from tests.unit.test_solid_histories import opened
+from tests.logs.soliddb.test_histories import opened
+from tests.support.solidbuilder import Framing, LogBuilder, Tab, write_catalog, write_rows
+from tests.support.solidhistory import COLUMNS, History
 
 POSTGRES, PROFILE = target_named("postgres"), profile_named("postgres")
 
 
 def prepared(url: str, log: SolidLog, folder: Path) -> None:
     """The tables as they are before the log."""
-    first = {version.obid: version.table for version in reversed(log.catalog.versions) if version.table.name in ("MAIN", "PAIR")}
+    first = {
+        version.obid: version.table
+        for version in reversed(log.catalog.versions)
+        if version.table.name in ("MAIN", "PAIR")
+    }
     path = folder / "tables.sql"
-    path.write_text("\n".join([create_schema("APP", PROFILE), *(create_table(table, PROFILE) for table in first.values())]))
+    path.write_text(
+        "\n".join(
+            [
+                create_schema("APP", PROFILE),
+                *(create_table(table, PROFILE) for table in first.values()),
+            ]
+        )
+    )
     POSTGRES.run_scripts(url, [path])
 
 
 def scripts(log: SolidLog, out: Path, mode: str) -> list[Path]:
-    bundle = write_bundle(make_plan(log, mode, Selection(), ScriptOptions(records_per_file=300), 1 << 14), log, out, local.ENGINE)
+    bundle = write_bundle(
+        make_plan(log, mode, Selection(), ScriptOptions(records_per_file=300), 1 << 14),
+        log,
+        out,
+        local.ENGINE,
+    )
     assert (bundle.exit_code, bundle.manifest["quarantined_units"]) == (0, [])
     return sorted(out.glob("*.sql"))
 
@@ -45,7 +63,13 @@ def held(url: str, history: History) -> dict[str, list[tuple[Any, ...]]]:
     with psycopg.connect(url) as connection:
         for name, table in history.tables.items():
             columns = ", ".join(f'"{column.name.lower()}"' for column in table.user())
-            found[name] = sorted((tuple(map(plain, row)) for row in connection.execute(f"SELECT {columns} FROM app.{name}")), key=repr)
+            found[name] = sorted(
+                (
+                    tuple(map(plain, row))
+                    for row in connection.execute(f"SELECT {columns} FROM app.{name}")
+                ),
+                key=repr,
+            )
     return {name: rows for name, rows in found.items() if rows}
 
 
@@ -55,12 +79,19 @@ def expected(history: History) -> dict[str, list[tuple[Any, ...]]]:
             return None
         if kind == "TIMESTAMP":
             return value[:26]
-        return format(Decimal(value).quantize(Decimal("0.001")), "f") if kind == "DECIMAL" else plain(value)
+        return (
+            format(Decimal(value).quantize(Decimal("0.001")), "f")
+            if kind == "DECIMAL"
+            else plain(value)
+        )
 
     return {
         name: sorted(
             (
-                tuple(shown(value, column.type) for value, column in zip(row, history.tables[name].user(), strict=True))
+                tuple(
+                    shown(value, column.type)
+                    for value, column in zip(row, history.tables[name].user(), strict=True)
+                )
                 for row in rows.values()
             ),
             key=repr,
@@ -103,7 +134,10 @@ def test_there_and_back(fresh_database: str, tmp_path: Path, seed: int) -> None:
     POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / "undo", "undo"))
     assert tables_of(fresh_database) == before
     with psycopg.connect(fresh_database) as connection:
-        assert [connection.execute(f"SELECT count(*) FROM app.{name}").fetchone() for name in ("main", "pair")] == [(0,), (0,)]
+        assert [
+            connection.execute(f"SELECT count(*) FROM app.{name}").fetchone()
+            for name in ("main", "pair")
+        ] == [(0,), (0,)]
 
 
 @pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
@@ -114,10 +148,21 @@ def test_replay_there_and_back(fresh_database: str, tmp_path: Path, how: list[st
     log = opened(tmp_path, history)
     prepared(fresh_database, log, tmp_path)
     before = tables_of(fresh_database)
-    named = ["--source", "soliddb", "--log", str(tmp_path / "syslog.parquet"), "--catalog", str(tmp_path), "--engine", "local"]
+    named = [
+        "--source",
+        "soliddb",
+        "--log",
+        str(tmp_path / "syslog.parquet"),
+        "--catalog",
+        str(tmp_path),
+        "--engine",
+        "local",
+    ]
     assert main(["replay", *named, "--to", fresh_database, "--apply", *how]) == 0
     assert held(fresh_database, history) == expected(history)
-    assert main(["replay", *named, "--to", fresh_database, "--apply", "--until-lrsn", "0" * 40]) == 0
+    assert (
+        main(["replay", *named, "--to", fresh_database, "--apply", "--until-lrsn", "0" * 40]) == 0
+    )
     assert tables_of(fresh_database) == before
 
 
@@ -125,9 +170,27 @@ def test_a_replay_goes_on_with_the_next_session(fresh_database: str, tmp_path: P
     history = History(11, Framing(), structure=False).run(60)
     rows, log = [dict(row) for row in history.log.rows], opened(tmp_path, history)
     prepared(fresh_database, log, tmp_path)
-    cut = next(place for place, row in enumerate(rows) if row["RECID"] == 12 and place > len(rows) // 2) + 1
-    named = ["--source", "soliddb", "--catalog", str(tmp_path), "--engine", "local", "--to", fresh_database, "--apply"]
-    first, second = (str(write_rows(tmp_path / f"{name}.parquet", part)) for name, part in (("a", rows[:cut]), ("b", rows[cut:])))
+    cut = (
+        next(
+            place for place, row in enumerate(rows) if row["RECID"] == 12 and place > len(rows) // 2
+        )
+        + 1
+    )
+    named = [
+        "--source",
+        "soliddb",
+        "--catalog",
+        str(tmp_path),
+        "--engine",
+        "local",
+        "--to",
+        fresh_database,
+        "--apply",
+    ]
+    first, second = (
+        str(write_rows(tmp_path / f"{name}.parquet", part))
+        for name, part in (("a", rows[:cut]), ("b", rows[cut:]))
+    )
     assert main(["replay", "--log", first, *named]) == 0
     assert held(fresh_database, history) != expected(history)
     assert main(["replay", "--log", first, second, *named]) == 0
@@ -159,7 +222,12 @@ def test_rows_without_key_that_are_alike(fresh_database: str, tmp_path: Path) ->
 
 
 def tables_of(url: str) -> list[tuple[Any, ...]]:
-    query = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'app' ORDER BY 1, 2"
+    query = (
+        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'app'"
+        " ORDER BY 1, 2"
+    )
     with psycopg.connect(url) as connection:
-        indexes = connection.execute("SELECT indexname, '' FROM pg_indexes WHERE schemaname = 'app' ORDER BY 1").fetchall()
+        indexes = connection.execute(
+            "SELECT indexname, '' FROM pg_indexes WHERE schemaname = 'app' ORDER BY 1"
+        ).fetchall()
         return [*connection.execute(query).fetchall(), *indexes]

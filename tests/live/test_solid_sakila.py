@@ -1,4 +1,5 @@
-"""The Sakila workload as solidDB's SYS_LOG against a live PostgreSQL: every state that the workload's own database had must come out of the scripts."""
+"""The Sakila workload as solidDB's SYS_LOG against a live PostgreSQL: every state that the
+workload's own database had must come out of the scripts."""
 
 from __future__ import annotations
 
@@ -8,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from replay import local
-from replay.bundle import write_bundle
-from replay.cli import main
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.main import main
 from replay.logs import Inputs
 from replay.logs.soliddb.reader import SolidLog, open_log
-from replay.plan import ScriptOptions, make_plan
-from replay.selection import Selection
+from replay.output.bundle import write_bundle
+from replay.pipeline import local
+from replay.pipeline.plan import make_plan
 from replay.targets import target_named
-from tests.solidbuilder import Framing, write_catalog, write_rows
-from tests.solidsakila import Encoded, encode
+from tests.support.solidbuilder import Framing, write_catalog, write_rows
+from tests.support.solidsakila import Encoded, encode
 
 POSTGRES = target_named("postgres")
 SHAPES = [
@@ -34,18 +36,28 @@ def opened(encoded: Encoded, folder: Path, name: str) -> SolidLog:
 
 
 def scripts(log: SolidLog, out: Path, mode: str, selection: Selection | None = None) -> list[Path]:
-    plan = make_plan(log, mode, selection or Selection(), ScriptOptions(records_per_file=7000), 1 << 20)
+    plan = make_plan(
+        log, mode, selection or Selection(), ScriptOptions(records_per_file=7000), 1 << 20
+    )
     bundle = write_bundle(plan, log, out, local.ENGINE)
     assert bundle.manifest["balance"]["closes"]
-    assert bundle.exit_code == (4 if selection and selection.cascade == "force" else 0), bundle.manifest["findings"]
+    assert bundle.exit_code == (4 if selection and selection.cascade == "force" else 0), (
+        bundle.manifest["findings"]
+    )
     return sorted(out.glob("*.sql"))
 
 
 @pytest.mark.parametrize(("framing", "size", "name"), SHAPES, ids=str)
-def test_redo_undo_and_points_in_time(fresh_database: str, sakila: Path, tmp_path: Path, framing: Framing, size: int, name: str) -> None:
+def test_redo_undo_and_points_in_time(
+    fresh_database: str, sakila: Path, tmp_path: Path, framing: Framing, size: int, name: str
+) -> None:
     encoded = encode(sakila, tmp_path, framing, size)
     log = opened(encoded, tmp_path, name)
-    assert (log.shape.framing.lengths.name, log.shape.framing.count, log.shape.columns) == (framing.profile, framing.count, "A")
+    assert (log.shape.framing.lengths.name, log.shape.framing.count, log.shape.columns) == (
+        framing.profile,
+        framing.count,
+        "A",
+    )
     POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
     POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / "redo", "redo"))
@@ -54,24 +66,44 @@ def test_redo_undo_and_points_in_time(fresh_database: str, sakila: Path, tmp_pat
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
     if framing.profile != "len32":
         return
-    for number, point in enumerate(json.loads((sakila / "manifest.json").read_text())["points_in_time"]):
+    for number, point in enumerate(
+        json.loads((sakila / "manifest.json").read_text())["points_in_time"]
+    ):
         until = log.placed(encoded.until(bytes.fromhex(point["commit_lrsn"])), True)
         there = Selection(until_position=until)
-        POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / f"there{number}", "redo", there))
+        POSTGRES.run_scripts(
+            fresh_database, scripts(log, tmp_path / f"there{number}", "redo", there)
+        )
         assert POSTGRES.compare_states(fresh_database, "sakila", sakila / point["dir"]) == []
-        POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / f"back{number}", "undo", replace(there, cascade="force")))
+        POSTGRES.run_scripts(
+            fresh_database,
+            scripts(log, tmp_path / f"back{number}", "undo", replace(there, cascade="force")),
+        )
         assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
 
 
 @pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
 def test_replay_in_every_mode(
-    fresh_database: str, sakila: Path, tmp_path: Path, how: list[str], capsys: pytest.CaptureFixture[str]
+    fresh_database: str,
+    sakila: Path,
+    tmp_path: Path,
+    how: list[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     encoded = encode(sakila, tmp_path, *SHAPES[1][:2])
     opened(encoded, tmp_path, "syslog.parquet")
     POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
-    log = ["--source", "soliddb", "--log", str(tmp_path / "syslog.parquet"), "--catalog", str(tmp_path), "--engine", "local"]
+    log = [
+        "--source",
+        "soliddb",
+        "--log",
+        str(tmp_path / "syslog.parquet"),
+        "--catalog",
+        str(tmp_path),
+        "--engine",
+        "local",
+    ]
     assert main(["replay", *log, "--to", fresh_database, "--apply", *how]) == 0
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
     assert "in strict order:" not in capsys.readouterr().out

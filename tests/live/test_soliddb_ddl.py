@@ -1,8 +1,7 @@
-"""A history of solidDB's DDL on PostgreSQL, and back: what is there after each step is what was there when the step was first reached."""
+"""A history of solidDB's DDL on PostgreSQL, and back: what is there after each step is what was
+there when the step was first reached."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import psycopg
 
@@ -12,19 +11,26 @@ from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
+from tests.support.places import GOLDEN
 
-HISTORY = (Path(__file__).parents[1] / "golden" / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
+HISTORY = (GOLDEN / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
 POSTGRES = profile_named("postgres")
-#: What a database with these schemas holds, but for the numbers that PostgreSQL gives and the order of columns, which no statement brings back.
+#: What a database with these schemas holds, but for the numbers that PostgreSQL gives and the order
+#: of columns, which no statement brings back.
 SHOWN = """
-    SELECT 'column', table_schema, table_name, column_name, data_type, character_maximum_length, numeric_precision, numeric_scale,
-           is_nullable, column_default FROM information_schema.columns WHERE table_schema IN ('dba', 'other')
-    UNION ALL SELECT 'index', schemaname, tablename, indexname, indexdef, NULL, NULL, NULL, NULL, NULL
+    SELECT 'column', table_schema, table_name, column_name, data_type, character_maximum_length,
+           numeric_precision, numeric_scale, is_nullable, column_default
+           FROM information_schema.columns WHERE table_schema IN ('dba', 'other')
+    UNION ALL SELECT 'index', schemaname, tablename, indexname, indexdef,
+              NULL, NULL, NULL, NULL, NULL
               FROM pg_indexes WHERE schemaname IN ('dba', 'other')
-    UNION ALL SELECT 'constraint', n.nspname, r.relname, c.conname, pg_get_constraintdef(c.oid), NULL, NULL, NULL, NULL, NULL
-              FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid JOIN pg_namespace n ON n.oid = r.relnamespace
+    UNION ALL SELECT 'constraint', n.nspname, r.relname, c.conname, pg_get_constraintdef(c.oid),
+              NULL, NULL, NULL, NULL, NULL
+              FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid JOIN pg_namespace n ON
+              n.oid = r.relnamespace
               WHERE n.nspname IN ('dba', 'other') AND c.contype <> 'n'
-    UNION ALL SELECT 'sequence', schemaname, sequencename, start_value::text, increment_by::text, NULL, NULL, NULL, NULL, NULL FROM pg_sequences
+    UNION ALL SELECT 'sequence', schemaname, sequencename, start_value::text, increment_by::text,
+              NULL, NULL, NULL, NULL, NULL FROM pg_sequences
     UNION ALL SELECT 'view', schemaname, viewname, '', definition, NULL, NULL, NULL, NULL, NULL
               FROM pg_views WHERE schemaname IN ('dba', 'other')
     ORDER BY 1, 2, 3, 4, 5

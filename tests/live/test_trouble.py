@@ -1,4 +1,5 @@
-"""What goes wrong around a replay: a network that breaks in the middle of a COPY, a unit of recovery larger than memory."""
+"""What goes wrong around a replay: a network that breaks in the middle of a COPY, a unit of
+recovery larger than memory."""
 
 from __future__ import annotations
 
@@ -17,22 +18,23 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from replay import codecs
-from replay.cli import main
+from replay.cli.main import main
+from replay.decoding import codecs
 from replay.logs.logmaster.layouts import LLDF
 from replay.targets import embedded
 from replay.targets.postgres import connect
-from tests.logbuilder import Col, LogBuilder, Tab, frame, rba
-from tests.replayed import AT_END, PIT1, position, rows, same
+from tests.support.logbuilder import Col, LogBuilder, Tab, frame, rba
+from tests.support.places import ROOT
+from tests.support.replayed import AT_END, PIT1, position, rows, same
 
-ROOT = Path(__file__).resolve().parents[2]
 #: What a client says before it sends rows into a staging table.
 COPYING = b"COPY pg_temp.logreplay_"
 
 
 @dataclass
 class Proxy:
-    """Passes connections on to a server and breaks those in which a COPY has sent ``after`` bytes, ``cuts`` times; negative: every time."""
+    """Passes connections on to a server and breaks those in which a COPY has sent ``after`` bytes,
+    ``cuts`` times; negative: every time."""
 
     server: tuple[str, int]
     cuts: int
@@ -46,7 +48,9 @@ class Proxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._pass, args=(client, socket.create_connection(self.server)), daemon=True).start()
+            threading.Thread(
+                target=self._pass, args=(client, socket.create_connection(self.server)), daemon=True
+            ).start()
 
     def _pass(self, client: socket.socket, server: socket.socket) -> None:
         copying, sent = False, 0
@@ -87,13 +91,17 @@ def proxied(url: str, cuts: int, buffer: int | None = None) -> Iterator[tuple[st
 
 
 def test_a_network_that_takes_a_message_in_parts(database: str) -> None:
-    """A message is larger than what a socket takes at once, and the server does not answer before it has all of it."""
+    """A message is larger than what a socket takes at once, and the server does not answer before
+    it has all of it."""
     found: list[int] = []
     with proxied(database, cuts=0, buffer=4096) as (url, _), closing(connect(url)) as session:
-        own = socket.socket(fileno=os.dup(session.connection.pgconn.socket))  # type: ignore[attr-defined]
+        number = os.dup(session.connection.pgconn.socket)  # type: ignore[attr-defined]
+        own = socket.socket(fileno=number)
         own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         own.close()
-        asked = threading.Thread(target=lambda: found.extend(session.run(b"SELECT 1;" * 50_000).counts), daemon=True)
+        asked = threading.Thread(
+            target=lambda: found.extend(session.run(b"SELECT 1;" * 50_000).counts), daemon=True
+        )
         asked.start()
         asked.join(60)
         assert len(found) == 50_000
@@ -103,14 +111,33 @@ def test_the_network_breaks_in_the_middle_of_a_copy(
     database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with proxied(database, cuts=2) as (url, proxy):
-        assert main(["replay", *log, "--to", url, "--engine", "local", "--apply", "--mode", "merged", "--commit-statements", "4000"]) == 0
+        assert (
+            main(
+                [
+                    "replay",
+                    *log,
+                    "--to",
+                    url,
+                    "--engine",
+                    "local",
+                    "--apply",
+                    "--mode",
+                    "merged",
+                    "--commit-statements",
+                    "4000",
+                ]
+            )
+            == 0
+        )
     assert proxy.done == 2
     assert "2 transactions were tried again" in capsys.readouterr().out
     assert same(database, sakila, "final")
     assert position(database)[2:] == (*AT_END, 0)
 
 
-def test_the_network_stays_broken(database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_network_stays_broken(
+    database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     go = ["replay", *log, "--engine", "local", "--apply", "--mode", "merged"]
     assert main([*go, "--to", database, "--until-lrsn", PIT1]) == 0
     stood = position(database)
@@ -124,14 +151,16 @@ def test_the_network_stays_broken(database: str, sakila: Path, log: list[str], c
     assert same(database, sakila, "final")
 
 
-#: Rows of the huge unit, and bytes of memory (heap, and everything else that is not a mapped file) that its replay may take.
+#: Rows of the huge unit, and bytes of memory (heap, and everything else that is not a mapped file)
+#: that its replay may take.
 HUGE = 1_000_000
 MEMORY = 640 << 20
 BIG = Tab("BIG", (Col("K", "INT", 4, key=1), Col("T", "VCHR", 30), Col("N", "INT", 4)))
 
 
 def huge_log(folder: Path) -> list[str]:
-    """One unit of recovery that inserts :data:`HUGE` rows: the record of one insert, with other keys and positions."""
+    """One unit of recovery that inserts :data:`HUGE` rows: the record of one insert, with other
+    keys and positions."""
     log = LogBuilder((BIG,))
     log.unit().insert(BIG, (0, "thirty characters of any text.", 7))
     control = folder / "huge.ctl"
@@ -139,28 +168,57 @@ def huge_log(folder: Path) -> list[str]:
     (record,) = log.records()
     framed = np.frombuffer(frame([record], "rdw"), np.uint8)
     places = {4 + LLDF.size + 4: int.from_bytes(codecs.encode_integer(0, 4), "big")}
-    places[4 + LLDF.names["LOGRBA"].offset + 6] = int.from_bytes(rba(0)[6:], "big")
+    places[4 + LLDF.names["LOGRBA"].offset + 6] = int.from_bytes(rba(20)[6:], "big")
     places[4 + LLDF.names["LOGLRSN"].offset + 3] = 0x10000
     with (folder / "huge.dat").open("wb") as file:
         for low in range(0, HUGE, 50_000):
             number = np.arange(low, low + 50_000)
             block = np.tile(framed, (len(number), 1))
             for place, base in places.items():
-                block[:, place : place + 4] = (number + base).astype(">u4").view(np.uint8).reshape(-1, 4)
+                block[:, place : place + 4] = (
+                    (number + base).astype(">u4").view(np.uint8).reshape(-1, 4)
+                )
             file.write(block.tobytes())
     return ["--control", str(control), "--data", str(folder / "huge.dat")]
 
 
+@pytest.mark.slow
 def test_a_unit_of_a_million_rows_in_little_memory(tmp_path: Path) -> None:
-    """The unit is one transaction of the target, whatever its size; nothing that grows with it is held in memory but its sort records."""
+    """The unit is one transaction of the target, whatever its size; nothing that grows with it is
+    held in memory but its sort records."""
     log = huge_log(tmp_path)
-    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)\n"
-    limited += "from replay.cli import main; sys.exit(main(sys.argv[2:]))"
+    limited = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)\n"
+    )
+    limited += "from replay.cli.main import main; sys.exit(main(sys.argv[2:]))"
     with embedded.server() as server:
-        rows(server, "CREATE SCHEMA testown; CREATE TABLE testown.big (k int PRIMARY KEY, t varchar(30), n int)")
+        rows(
+            server,
+            "CREATE SCHEMA testown; CREATE TABLE testown.big (k int PRIMARY KEY, t varchar(30), n"
+            " int)",
+        )
         for mode in ("merged", "strict"):
             rows(server, "DROP SCHEMA IF EXISTS logreplay CASCADE; TRUNCATE testown.big")
-            command = [sys.executable, "-c", limited, str(MEMORY), "replay", *log, "--to", server, "--engine", "local", "--apply"]
-            subprocess.run([*command, "--mode", mode], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=tmp_path)
-            assert rows(server, "SELECT count(*), min(k), max(k), sum(n) FROM testown.big") == [(HUGE, 0, HUGE - 1, 7 * HUGE)]
+            command = [
+                sys.executable,
+                "-c",
+                limited,
+                str(MEMORY),
+                "replay",
+                *log,
+                "--to",
+                server,
+                "--engine",
+                "local",
+                "--apply",
+            ]
+            subprocess.run(
+                [*command, "--mode", mode],
+                check=True,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                cwd=tmp_path,
+            )
+            assert rows(server, "SELECT count(*), min(k), max(k), sum(n) FROM testown.big") == [
+                (HUGE, 0, HUGE - 1, 7 * HUGE)
+            ]
             assert position(server)[2:] == (1, HUGE, 0)

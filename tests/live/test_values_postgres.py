@@ -1,4 +1,5 @@
-"""Values make the round trip: Arrow -> literal -> PostgreSQL -> Python, for every type; and each statement touches exactly one row."""
+"""Values make the round trip: Arrow -> literal -> PostgreSQL -> Python, for every type; and each
+statement touches exactly one row."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.postgres import RESERVED
-from sqlgen.merging import Merging
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.shapes import render_shaped
+from sqlgen.staged_merge import Merging
 from sqlgen.statements import RenderOptions, render
 
 POSTGRES = profile_named("postgres")
@@ -39,27 +40,37 @@ KEYED = Table("ROUND", "TRIP", tuple(COLUMNS), ("ID",))
 KEYLESS = Table("ROUND", "LOOSE", tuple(COLUMNS))
 NAMES = [column.name for column in COLUMNS]
 
-text = st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
-digits = st.integers(-(10**31) + 1, 10**31 - 1).map(lambda n: f"{'-' if n < 0 else ''}{abs(n) // 10**5}.{abs(n) % 10**5:05d}")
+text = st.text(
+    alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20
+)
+digits = st.integers(-(10**31) + 1, 10**31 - 1).map(
+    lambda n: f"{'-' if n < 0 else ''}{abs(n) // 10**5}.{abs(n) % 10**5:05d}"
+)
 times = st.times().map(lambda t: t.strftime("%H:%M:%S")) | st.just("24:00:00")
 singles = st.floats(width=32, allow_subnormal=False)
 row = st.tuples(
     *(
         st.none() | value
         for value in (
-            st.integers(-(2**15), 2**15 - 1), digits, singles, st.floats(allow_subnormal=False), text, text, st.binary(max_size=50),
-            st.dates().map(str), times, st.datetimes().map(lambda t: t.isoformat(" ", "microseconds")),
+            st.integers(-(2**15), 2**15 - 1), digits, singles, st.floats(allow_subnormal=False),
+            text, text, st.binary(max_size=50),
+            st.dates().map(str), times, st.datetimes().map(lambda t: t.isoformat(" ",
+                "microseconds")),
         )
     )
 )  # fmt: skip
 
 
 def arrays(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
-    return {column.name: pa.array([values[place] for values in rows], ARROW_TYPES[column.type]) for place, column in enumerate(COLUMNS)}
+    return {
+        column.name: pa.array([values[place] for values in rows], ARROW_TYPES[column.type])
+        for place, column in enumerate(COLUMNS)
+    }
 
 
 def plain(value: Any) -> Any:
-    """A value as it is compared: floats by their bits (all NaN alike), the rest as PostgreSQL shows it."""
+    """A value as it is compared: floats by their bits (all NaN alike), the rest as PostgreSQL shows
+    it."""
     if isinstance(value, float):
         return "nan" if math.isnan(value) else struct.pack(">d", value)
     return value
@@ -70,14 +81,23 @@ def connection(postgres: str) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(postgres, autocommit=True) as session:
         session.execute("SET TimeZone = 'UTC'; SET standard_conforming_strings = on")
         columns = ", ".join(f"{column.name.lower()} {kind}" for column, kind in COLUMNS.items())
-        session.execute(f"CREATE SCHEMA round; CREATE TABLE round.trip ({columns}, PRIMARY KEY (id)); CREATE TABLE round.loose ({columns})")
+        session.execute(
+            f"CREATE SCHEMA round; CREATE TABLE round.trip ({columns}, PRIMARY KEY (id)); CREATE"
+            f" TABLE round.loose ({columns})"
+        )
         yield session
         session.execute("DROP SCHEMA round CASCADE")
 
 
 def state(connection: psycopg.Connection[Any], table: str) -> list[tuple[Any, ...]]:
     shown = "id, s, d::text, r::float8, f, rtrim(c), v, b, day::text, clock::text, ts::text"
-    return sorted((tuple(map(plain, found)) for found in connection.execute(f"SELECT {shown} FROM round.{table}").fetchall()), key=repr)
+    return sorted(
+        (
+            tuple(map(plain, found))
+            for found in connection.execute(f"SELECT {shown} FROM round.{table}").fetchall()
+        ),
+        key=repr,
+    )
 
 
 def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -94,7 +114,10 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 def merge(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions) -> None:
     """Bring rows in as merged mode does."""
-    types = {column.name.lower(): kind.partition("(")[0].replace("char", "bpchar", kind == "char(20)") for column, kind in COLUMNS.items()}
+    types = {
+        column.name.lower(): kind.partition("(")[0].replace("char", "bpchar", kind == "char(20)")
+        for column, kind in COLUMNS.items()
+    }
     load = Merging(POSTGRES, options, types).load(rows, 0)
     with connection.transaction(), connection.cursor() as cursor:
         if load.make:
@@ -115,7 +138,11 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions,
         shaped = render_shaped(rows, POSTGRES, options, worth=1)
         for name, statement in shaped.shapes.items():
             connection.execute(f"PREPARE {name} AS {statement}".encode())
-        assert all(text.startswith("EXECUTE") for text in shaped.rendered.text.to_pylist() if "= (SELECT" not in text)
+        assert all(
+            text.startswith("EXECUTE")
+            for text in shaped.rendered.text.to_pylist()
+            if "= (SELECT" not in text
+        )
     rendered = shaped.rendered if prepared else render(rows, POSTGRES, options)
     assert rendered.problems == []
     for statement in filter(None, rendered.text.to_pylist()):
@@ -125,18 +152,41 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions,
 
 
 @pytest.mark.parametrize(
-    ("table", "way"), [(KEYED, "in full"), (KEYED, "prepared"), (KEYED, "merged"), (KEYLESS, "in full"), (KEYLESS, "prepared")]
+    ("table", "way"),
+    [
+        (KEYED, "in full"),
+        (KEYED, "prepared"),
+        (KEYED, "merged"),
+        (KEYLESS, "in full"),
+        (KEYLESS, "prepared"),
+    ],
 )
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(first=st.lists(row, min_size=1, max_size=6), second=st.lists(row, min_size=6, max_size=6), twin=st.booleans())
+@settings(
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    first=st.lists(row, min_size=1, max_size=6),
+    second=st.lists(row, min_size=6, max_size=6),
+    twin=st.booleans(),
+)
 def test_redo_and_undo_of_values(
-    connection: psycopg.Connection[Any], table: Table, where: str, way: str, first: list[Any], second: list[Any], twin: bool
+    connection: psycopg.Connection[Any],
+    table: Table,
+    where: str,
+    way: str,
+    first: list[Any],
+    second: list[Any],
+    twin: bool,
 ) -> None:
     name = table.name.lower()
     connection.execute(f"TRUNCATE round.{name}")
     same = twin and not table.key
-    before = [(1 if same else number, *(first[0] if same else values)) for number, values in enumerate(first)]
+    before = [
+        (1 if same else number, *(first[0] if same else values))
+        for number, values in enumerate(first)
+    ]
     after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
     options = RenderOptions(where_columns=where)
     inserts = Rows(table, Op.INSERT, len(before), {}, arrays(before), {})
@@ -144,7 +194,12 @@ def test_redo_and_undo_of_values(
     assert state(connection, name) == expected(before)
     one, two = arrays(before), arrays(after)
     masks = {
-        column: pa.array([repr(a) != repr(b) for a, b in zip(one[column].to_pylist(), two[column].to_pylist(), strict=True)])
+        column: pa.array(
+            [
+                repr(a) != repr(b)
+                for a, b in zip(one[column].to_pylist(), two[column].to_pylist(), strict=True)
+            ]
+        )
         for column in NAMES
     }
     updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
@@ -157,5 +212,10 @@ def test_redo_and_undo_of_values(
 
 
 def test_reserved_words_are_those_of_the_server(connection: psycopg.Connection[Any]) -> None:
-    words = {word for (word,) in connection.execute("SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")}
+    words = {
+        word
+        for (word,) in connection.execute(
+            "SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')"
+        )
+    }
     assert words <= RESERVED

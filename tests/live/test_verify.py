@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from replay.cli import main
-from tests.replayed import AT_END, PIT1, rows
+from replay.cli.main import main
+from tests.support.replayed import AT_END, PIT1, rows
 
 Replay = Callable[..., int]
 
 
-def test_a_target_as_it_should_be(replay: Replay, database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """At any position the expected state is the first state with the log up to there; nothing is written to the target."""
-    verify = ["verify", "--to", database, "--expected", str(sakila / "initial"), "--engine", "local"]
+def test_a_target_as_it_should_be(
+    replay: Replay, database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At any position the expected state is the first state with the log up to there; nothing is
+    written to the target."""
+    verify = [
+        "verify",
+        "--to",
+        database,
+        "--expected",
+        str(sakila / "initial"),
+        "--engine",
+        "local",
+    ]
     assert main([*verify, "--target-schema", "sakila"]) == 0
     assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
     assert replay("--until-lrsn", PIT1) == 0
@@ -25,67 +37,196 @@ def test_a_target_as_it_should_be(replay: Replay, database: str, sakila: Path, l
     shown = capsys.readouterr().out
     assert "sakila.payment: 15,950 rows, all as expected" in shown
     assert shown.endswith("SAME\n")
-    assert main(["verify", "--to", database, "--expected", str(sakila / "pit1"), "--target-schema", "sakila"]) == 0
+    assert (
+        main(
+            [
+                "verify",
+                "--to",
+                database,
+                "--expected",
+                str(sakila / "pit1"),
+                "--target-schema",
+                "sakila",
+            ]
+        )
+        == 0
+    )
 
 
 def test_rows_that_differ_are_named(
-    replay: Replay, database: str, sakila: Path, log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    replay: Replay,
+    database: str,
+    sakila: Path,
+    log: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert replay("--until-lrsn", PIT1) == 0
     rows(database, "UPDATE sakila.film SET title = 'X', rating = NULL WHERE film_id = 5")
     rows(database, "DELETE FROM sakila.address WHERE address_id = 7")
     rows(database, "INSERT INTO sakila.kiosk_scan SELECT * FROM sakila.kiosk_scan LIMIT 1")
-    rows(database, "UPDATE sakila.payment SET payment_id = payment_id + 100000 WHERE payment_id % 2000 = 11")
+    rows(
+        database,
+        "UPDATE sakila.payment SET payment_id = payment_id + 100000 WHERE payment_id % 2000 = 11",
+    )
     out = tmp_path / "found.json"
-    verify = ["verify", *log, "--to", database, "--expected", str(sakila / "initial"), "--engine", "local", "--certificate", str(out)]
+    verify = [
+        "verify",
+        *log,
+        "--to",
+        database,
+        "--expected",
+        str(sakila / "initial"),
+        "--engine",
+        "local",
+        "--certificate",
+        str(out),
+    ]
     assert main(verify) == 8
     shown = capsys.readouterr().out
     assert "sakila.film: 1,000 rows, 1 DIFFER" in shown
-    assert "film_id = 5: title: expected 'AFRICAN EGG', found 'X'; rating: expected 'G', found None" in shown
+    assert (
+        "film_id = 5: title: expected 'AFRICAN EGG', found 'X'; rating: expected 'G', found None"
+        in shown
+    )
     assert "address_id = 7: row missing" in shown
     assert "row not expected" in shown
-    found = {table["table"]: table["differing"] for table in json.loads(out.read_text())["tables"] if table["differing"]}
+    found = {
+        table["table"]: table["differing"]
+        for table in json.loads(out.read_text())["tables"]
+        if table["differing"]
+    }
     moved = rows(database, "SELECT count(*) FROM sakila.payment WHERE payment_id > 100000")[0][0]
-    assert found == {"sakila.film": 1, "sakila.address": 1, "sakila.kiosk_scan": 1, "sakila.payment": 2 * moved}
+    assert found == {
+        "sakila.film": 1,
+        "sakila.address": 1,
+        "sakila.kiosk_scan": 1,
+        "sakila.payment": 2 * moved,
+    }
 
 
-def test_a_target_that_lacks_a_table(database: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_target_that_lacks_a_table(
+    database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows(database, "DROP TABLE sakila.store")
-    assert main(["verify", "--to", database, "--expected", str(sakila / "initial"), "--target-schema", "sakila"]) == 8
+    assert (
+        main(
+            [
+                "verify",
+                "--to",
+                database,
+                "--expected",
+                str(sakila / "initial"),
+                "--target-schema",
+                "sakila",
+            ]
+        )
+        == 8
+    )
     assert "LR4002 table sakila.store" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("from_target", [True, False])
-def test_the_round_trip_and_its_certificate(database: str, sakila: Path, log: list[str], tmp_path: Path, from_target: bool) -> None:
+def test_the_round_trip_and_its_certificate(
+    database: str, sakila: Path, log: list[str], tmp_path: Path, from_target: bool
+) -> None:
     out = tmp_path / "certificate.json"
     tables = ["--to", database] if from_target else ["--ddl", str(sakila / "schema.sql")]
     state = ["--expected", str(sakila / "initial"), "--certificate", str(out)]
     assert main(["verify", "--roundtrip", *log, *tables, *state, "--engine", "local"]) == 0
     certificate = json.loads(out.read_text())
     digest = certificate.pop("sha256")
-    assert digest == hashlib.sha256(json.dumps(certificate, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    assert (
+        digest
+        == hashlib.sha256(
+            json.dumps(certificate, sort_keys=True, ensure_ascii=False).encode()
+        ).hexdigest()
+    )
     assert certificate["holds"]
     assert certificate["units"], certificate["statements"]["undo"] == AT_END
-    assert certificate["inputs"][1]["sha256"] == hashlib.sha256((sakila / "sakila.dat.gz").read_bytes()).hexdigest()
+    assert (
+        certificate["inputs"][1]["sha256"]
+        == hashlib.sha256((sakila / "sakila.dat.gz").read_bytes()).hexdigest()
+    )
     tables_of = {entry["table"]: entry for entry in certificate["tables"]}
     assert tables_of["film"]["before"] == tables_of["film"]["undone"] != tables_of["film"]["redone"]
     assert tables_of["store"]["before"] == tables_of["store"]["redone"]
     assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
 
 
-def test_a_round_trip_that_does_not_come_back(database: str, sakila: Path, log: list[str], tmp_path: Path) -> None:
-    """A rule of the table alters what is inserted; keys alone do not see it, the certificate does."""
+def test_a_round_trip_that_does_not_come_back(
+    database: str, sakila: Path, log: list[str], tmp_path: Path
+) -> None:
+    """A rule of the table alters what is inserted; keys alone do not see it, the certificate
+    does."""
     ddl = tmp_path / "schema.sql"
-    rule = "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.remark := ''cut''; RETURN NEW; END';"
-    trigger = "CREATE TRIGGER cut BEFORE INSERT ON sakila.payment FOR EACH ROW EXECUTE FUNCTION cut(); "
+    rule = (
+        "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.remark := ''cut'';"
+        " RETURN NEW; END';"
+    )
+    trigger = (
+        "CREATE TRIGGER cut BEFORE INSERT ON sakila.payment FOR EACH ROW EXECUTE FUNCTION cut(); "
+    )
     always = "ALTER TABLE sakila.payment ENABLE ALWAYS TRIGGER cut;"
     ddl.write_text((sakila / "schema.sql").read_text() + rule + trigger + always)
     out = tmp_path / "certificate.json"
-    options = ["--expected", str(sakila / "initial"), "--certificate", str(out), "--engine", "local", "--ddl", str(ddl)]
+    options = [
+        "--expected",
+        str(sakila / "initial"),
+        "--certificate",
+        str(out),
+        "--engine",
+        "local",
+        "--ddl",
+        str(ddl),
+    ]
     assert main(["verify", "--roundtrip", *log, *options]) == 8
 
 
-def test_what_verify_must_be_told(sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_round_trip_into_types_that_round(
+    database: str,
+    sakila: Path,
+    log: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Padded there and back is the same state each time; it is not that of the log's values."""
+    ddl = tmp_path / "schema.sql"
+    narrow = "ALTER TABLE sakila.film ALTER COLUMN title TYPE char(255);"
+    ddl.write_text((sakila / "schema.sql").read_text() + narrow)
+    options = ["--expected", str(sakila / "initial"), "--engine", "local", "--ddl", str(ddl)]
+    assert main(["verify", "--roundtrip", *log, *options]) == 8
+    said = capsys.readouterr().out
+    assert "film: DOES NOT HOLD" in said
+    assert "redone again: 1,000 rows DIFFER" in said
+    assert re.search(r"film_id = \d+: title: expected '([^']+)', found '\1 +'", said)
+    assert "payment: holds" in said
+
+
+def test_zones_that_the_target_does_not_keep(
+    fresh_database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A moment is the same whatever zone it is written in."""
+    (tmp_path / "moment.csv").write_text(
+        "id,at\n1,2024-03-15 10:00:00+02:00\n2,2024-03-15 10:00:00.5Z\n"
+    )
+    rows(
+        fresh_database,
+        "CREATE SCHEMA s; CREATE TABLE s.moment (id int PRIMARY KEY, at timestamptz); INSERT INTO"
+        " s.moment VALUES (1, '2024-03-15 08:00:00Z'), (2, '2024-03-15 12:00:00.6+02')",
+    )
+    verify = ["verify", "--to", fresh_database, "--expected", str(tmp_path)]
+    assert main([*verify, "--target-schema", "s"]) == 8
+    said = capsys.readouterr().out
+    assert "not compared: zone of moment.at: the target keeps the moment only" in said
+    wanted = "id = 2: at: expected '2024-03-15 10:00:00.5', found '2024-03-15 10:00:00.6'"
+    assert wanted in said
+    assert "1 DIFFER" in said
+
+
+def test_what_verify_must_be_told(
+    sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     state = ["--expected", str(sakila / "initial")]
     assert main(["verify", *state]) == 12
     assert main(["verify", *state, "--roundtrip"]) == 12

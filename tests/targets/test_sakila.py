@@ -1,5 +1,5 @@
-"""The Sakila log on SQLite, DuckDB and MariaDB: redo leads to the state after it, undo back to the state before. The tables are those that the log
-describes; three more of the states never change."""
+"""The Sakila log on SQLite, DuckDB and MariaDB: redo leads to the state after it, undo back to the
+state before. The tables are those that the log describes; three more of the states never change."""
 
 from __future__ import annotations
 
@@ -9,13 +9,24 @@ import pyarrow as pa
 import pytest
 
 import replay
-from replay.logs.logmaster.reader import open_log
-from replay.plan import ScriptOptions
+from replay.changes.options import ScriptOptions
+from replay.logs.logmaster.opening import open_log
 from sqlgen import ddl
+from sqlgen.constraints import Constraints
 from sqlgen.names import table_expression
 from sqlgen.schema import ARROW_TYPES, Table
 from sqlgen.statements import RenderOptions
-from tests.engines import Engine, Place, run_all, shape, state, state_file, statements_of, table_names, typed
+from tests.support.engines import (
+    Engine,
+    Place,
+    run_all,
+    shape,
+    state,
+    state_file,
+    statements_of,
+    table_names,
+    typed,
+)
 
 
 def log_tables(sakila: Path, scratch: Path) -> dict[str, Table]:
@@ -26,7 +37,10 @@ def log_tables(sakila: Path, scratch: Path) -> dict[str, Table]:
 def values_of(folder: Path, table: Table) -> dict[str, pa.Array]:
     file = state_file(folder, table.name.lower())
     return {
-        column.name: pa.array([typed(text, column) for text in file[column.name.lower()].to_pylist()], ARROW_TYPES[column.type])
+        column.name: pa.array(
+            [typed(text, column) for text in file[column.name.lower()].to_pylist()],
+            ARROW_TYPES[column.type],
+        )
         for column in table.columns
     }
 
@@ -52,20 +66,37 @@ def differences(engine: Engine, folder: Path, tables: dict[str, Table]) -> list[
 
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
-def test_redo_then_undo(place: Place, where: str, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
-    """DuckDB, which is slow at single rows, has the first units of the log; :mod:`tests.targets.test_replay_targets` has them all. So has MariaDB, but for
-    one way to find rows: each statement is a message there and back."""
+@pytest.mark.slow
+def test_redo_then_undo(
+    place: Place, where: str, sakila: Path, sakila_small: Path, tmp_path: Path
+) -> None:
+    """DuckDB, which is slow at single rows, has the first units of the log;
+    :mod:`tests.targets.test_replay_targets` has them all. So has MariaDB, but for one way to find
+    rows: each statement is a message there and back."""
     short = place.dialect == "duckdb" or (place.dialect == "mariadb" and where != "key")
-    control, data = (sakila_small / "small.ctl", sakila_small / "small.dat") if short else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
+    control, data = (
+        (sakila_small / "small.ctl", sakila_small / "small.dat")
+        if short
+        else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
+    )
     states = {"redo": (sakila_small if short else sakila) / "final", "undo": sakila / "initial"}
     tables = log_tables(sakila, tmp_path)
-    options = ScriptOptions(dialect=place.dialect, render=RenderOptions(where_columns=where), commit_every=50)
+    options = ScriptOptions(
+        dialect=place.dialect, render=RenderOptions(where_columns=where), commit_every=50
+    )
     with place.engine("sakila") as engine:
         assert len(tables.keys() & table_names(states["redo"])) == 11
         load(engine, sakila / "initial", tables)
         assert differences(engine, sakila / "initial", tables) == []
         for mode, folder in states.items():
-            bundle = replay.write_script(control, [data], tmp_path / mode, mode=mode, options=options)
+            bundle = replay.write_script(
+                control,
+                [data],
+                tmp_path / mode,
+                mode=mode,
+                options=options,
+                constraints=Constraints(),
+            )
             assert bundle.exit_code == 0
             assert run_all(engine, statements_of(bundle.folder.glob("*.sql"))) == []
             assert differences(engine, folder, tables) == []

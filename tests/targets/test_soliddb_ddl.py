@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
-from tests import engines
+from tests.support import engines
+from tests.support.places import GOLDEN
 
-HISTORY = (Path(__file__).parents[1] / "golden" / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
-#: One schema (no reserved word), because not every engine can move a table to another; nor have all of them WITH CHECK OPTION, which RICH is about.
+HISTORY = (GOLDEN / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
+#: One schema (no reserved word), because not every engine can move a table to another; nor have all
+#: of them WITH CHECK OPTION, which RICH is about.
 TEXTS = [
-    text.replace("DBA.", "ROUND.").replace("OTHER.", "ROUND.") for text in HISTORY if "MODIFY SCHEMA" not in text and "RICH" not in text
+    text.replace("DBA.", "ROUND.").replace("OTHER.", "ROUND.")
+    for text in HISTORY
+    if "MODIFY SCHEMA" not in text and "RICH" not in text
 ]
 TABLES = {
     "sqlite": "SELECT name FROM round.sqlite_master",

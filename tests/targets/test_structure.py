@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import main
+from replay.cli.main import main
 from replay.targets import Target, target_named
-from tests.luwbuilder import LogBuilder, catalog_csv
-from tests.luwhistory import ADDED, LATE
+from tests.support.luwbuilder import LogBuilder, catalog_csv
+from tests.support.luwhistory import ADDED, LATE
 
 WIDE = replace(LATE, columns=LATE.columns + ADDED)
-ROWS = [(1, "a", "1.125", "2024-01-01", None, None), (2, "b", None, "2024-01-02", 5, "why"), (3, "c", None, "2024-01-03", 6, "so")]
+ROWS = [
+    (1, "a", "1.125", "2024-01-01", None, None),
+    (2, "b", None, "2024-01-02", 5, "why"),
+    (3, "c", None, "2024-01-03", 6, "so"),
+]
 
 
 def written(folder: Path) -> list[str]:
@@ -33,7 +37,16 @@ def written(folder: Path) -> list[str]:
     unit.commit(1_000_000_002)
     (folder / "x.log").write_bytes(log.bytes())
     (folder / "catalog.csv").write_text(catalog_csv([WIDE]), encoding="utf-8")
-    return ["--source", "db2luw", "--log", str(folder / "x.log"), "--catalog", str(folder / "catalog.csv"), "--engine", "local"]
+    return [
+        "--source",
+        "db2luw",
+        "--log",
+        str(folder / "x.log"),
+        "--catalog",
+        str(folder / "catalog.csv"),
+        "--engine",
+        "local",
+    ]
 
 
 def shown(target: Target, url: str) -> list[tuple[str, ...]]:

@@ -1,4 +1,5 @@
-"""Scripts of ``--upsert`` on SQLite, DuckDB and MariaDB: applied again they change nothing, and over a part of themselves they lead to the same end."""
+"""Scripts of ``--upsert`` on SQLite, DuckDB and MariaDB: applied again they change nothing, and
+over a part of themselves they lead to the same end."""
 
 from __future__ import annotations
 
@@ -11,23 +12,30 @@ from typing import Any
 import pytest
 
 import replay
-from replay.plan import ScriptOptions
-from replay.selection import Selection
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
 from sqlgen import ddl
+from sqlgen.constraints import Constraints
 from sqlgen.dialects import Upsert, profile_named
 from sqlgen.statements import RenderOptions
-from tests import upserts
-from tests.engines import Engine, Place, run_all, statements_of
-from tests.history import History, Maker
-from tests.logbuilder import Col, LogBuilder, Tab
+from tests.support import upserts
+from tests.support.engines import Engine, Place, run_all, statements_of
+from tests.support.history import History, Maker
+from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.targets.test_sakila import differences, load, log_tables
 
 WITH_KEY = Selection(exclude_tables=("*.KIOSK_SCAN",))
 #: The kinds that an engine takes, its own first.
 KINDS = {
-    "sqlite": [Upsert("conflict"), Upsert("replace")],
-    "duckdb": [Upsert("conflict"), Upsert("merge"), Upsert("merge", joined=True), Upsert("replace")],
-    "mariadb": [Upsert("duplicate"), Upsert("replace")],
+    "sqlite": [Upsert("conflict", folds=True), Upsert("pair"), Upsert("replace")],
+    "duckdb": [
+        Upsert("conflict", folds=True),
+        Upsert("pair"),
+        Upsert("merge"),
+        Upsert("merge", joined=True),
+        Upsert("replace"),
+    ],
+    "mariadb": [Upsert("pair", source="DUAL"), Upsert("replace")],
 }
 
 
@@ -36,9 +44,16 @@ def changes(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.startswith(("INSERT", "UPDATE", "DELETE", "MERGE"))]
 
 
-def test_sakila_again_and_over_a_part(place: Place, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_sakila_again_and_over_a_part(
+    place: Place, sakila: Path, sakila_small: Path, tmp_path: Path
+) -> None:
     short = place.dialect != "sqlite"
-    control, data = (sakila_small / "small.ctl", sakila_small / "small.dat") if short else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
+    control, data = (
+        (sakila_small / "small.ctl", sakila_small / "small.dat")
+        if short
+        else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
+    )
     states = {"redo": (sakila_small if short else sakila) / "final", "undo": sakila / "initial"}
     tables = {name: table for name, table in log_tables(sakila, tmp_path).items() if table.key}
     plain = ScriptOptions(dialect=place.dialect)
@@ -46,12 +61,32 @@ def test_sakila_again_and_over_a_part(place: Place, sakila: Path, sakila_small: 
     with place.engine("sakila") as engine:
         load(engine, sakila / "initial", tables)
         for mode, folder in states.items():
-            once = replay.write_script(control, [data], tmp_path / f"{mode}-once", mode=mode, selection=WITH_KEY, options=plain)
-            many = replay.write_script(control, [data], tmp_path / mode, mode=mode, selection=WITH_KEY, options=put)
+            once = replay.write_script(
+                control,
+                [data],
+                tmp_path / f"{mode}-once",
+                mode=mode,
+                selection=WITH_KEY,
+                options=plain,
+            )
+            many = replay.write_script(
+                control,
+                [data],
+                tmp_path / mode,
+                mode=mode,
+                selection=WITH_KEY,
+                options=put,
+                constraints=Constraints(),
+            )
             assert many.exit_code == 0
             assert many.manifest["options"]["upsert"] is True
             lines = list(statements_of(many.folder.glob("*.sql")))
-            assert len(changes(lines)) == many.manifest["statements"] >= once.manifest["statements"] > 200
+            assert (
+                len(changes(lines))
+                == many.manifest["statements"]
+                >= once.manifest["statements"]
+                > 200
+            )
             first = changes(list(statements_of(once.folder.glob("*.sql"))))
             assert run_all(engine, first[: len(first) // 3]) == []
             assert differences(engine, folder, tables) != []
@@ -61,6 +96,7 @@ def test_sakila_again_and_over_a_part(place: Place, sakila: Path, sakila_small: 
                     assert differences(engine, folder, tables) == []
 
 
+@pytest.mark.slow
 def test_histories(place: Place) -> None:
     for kind in KINDS[place.dialect]:
         for seed in range({"sqlite": 30, "mariadb": 10, "duckdb": 4}[place.dialect]):
@@ -77,7 +113,10 @@ def check_history(engine: Engine, kind: Upsert, history: History, seed: int) -> 
         engine.run(ddl.create_table(table, engine.profile))
 
     def state() -> dict[str, list[Any]]:
-        return {name: sorted(engine.rows(f"SELECT * FROM testown.{name}")) for name in upserts.TITLES.values()}
+        return {
+            name: sorted(engine.rows(f"SELECT * FROM testown.{name}"))
+            for name in upserts.TITLES.values()
+        }
 
     def run(lines: Sequence[str]) -> None:
         for line in lines:
@@ -95,7 +134,9 @@ def test_histories_by_way_of_a_log(seed: int, tmp_path: Path) -> None:
     scripts = {
         mode: list(
             statements_of(
-                replay.write_script(control, data, tmp_path / mode, mode=mode, selection=left, options=options).folder.glob("*.sql")
+                replay.write_script(
+                    control, data, tmp_path / mode, mode=mode, selection=left, options=options
+                ).folder.glob("*.sql")
             )
         )
         for mode in ("redo", "undo")
@@ -110,7 +151,9 @@ def test_histories_by_way_of_a_log(seed: int, tmp_path: Path) -> None:
                 run_all(engine, changes(scripts[mode])[: 10 + seed])
                 run_all(engine, scripts[mode])
                 for name in upserts.TITLES.values():
-                    assert sorted(engine.rows(f"SELECT * FROM testown.{name}")) == ([] if empty else final[name])
+                    assert sorted(engine.rows(f"SELECT * FROM testown.{name}")) == (
+                        [] if empty else final[name]
+                    )
 
 
 WIDE = Tab("WIDE", (Col("ID", "INT", 4, key=1), *(Col(name, "INT", 4) for name in "ABCD")))
@@ -121,13 +164,22 @@ PARTS = {
     "of an operation": ("redo", Selection(ops=("update",))),
     "of a value": ("redo", Selection(where="after.A < 5")),
     "of a member, and what builds on it": ("undo", replace(FIRST, cascade="all")),
-    "of a member, but for what others built on": ("undo", replace(FIRST, cascade="non-conflicting")),
-    "of an operation, but for what others built on": ("undo", Selection(ops=("update",), cascade="non-conflicting")),
+    "of a member, but for what others built on": (
+        "undo",
+        replace(FIRST, cascade="non-conflicting"),
+    ),
+    "of an operation, but for what others built on": (
+        "undo",
+        Selection(ops=("update",), cascade="non-conflicting"),
+    ),
 }
 
 
-def wide_history(seed: int) -> tuple[LogBuilder, dict[int, tuple[int, ...]], dict[int, tuple[int, ...]]]:
-    """Units of two members that update columns of the same rows, and insert and delete rows of their own: (log, rows before it, rows after it)."""
+def wide_history(
+    seed: int,
+) -> tuple[LogBuilder, dict[int, tuple[int, ...]], dict[int, tuple[int, ...]]]:
+    """Units of two members that update columns of the same rows, and insert and delete rows of
+    their own: (log, rows before it, rows after it)."""
     choice = random.Random(seed)
     rows = {key: (key, *choice.choices(range(9), k=4)) for key in range(8)}
     before, owner = dict(rows), dict.fromkeys(rows, 0)
@@ -138,13 +190,25 @@ def wide_history(seed: int) -> tuple[LogBuilder, dict[int, tuple[int, ...]], dic
         mine = sorted(key for key in rows if owner[key] in (0, member))
         kind = choice.choice(["insert", "delete", *["update"] * 6])
         if kind == "insert":
-            rows[100 + number], owner[100 + number] = (100 + number, *choice.choices(range(9), k=4)), member
+            rows[100 + number], owner[100 + number] = (
+                (
+                    100 + number,
+                    *choice.choices(range(9), k=4),
+                ),
+                member,
+            )
             unit.insert(WIDE, rows[100 + number])
         elif kind == "delete" and [key for key in mine if owner[key]]:
             unit.delete(WIDE, rows.pop(choice.choice([key for key in mine if owner[key]])))
         else:
             key = choice.choice(mine)
-            after = (key, *(choice.randrange(9) if choice.random() < 0.3 else value for value in rows[key][1:]))
+            after = (
+                key,
+                *(
+                    choice.randrange(9) if choice.random() < 0.3 else value
+                    for value in rows[key][1:]
+                ),
+            )
             unit.update(WIDE, rows[key], after)
             rows[key] = after
     return log, before, rows
@@ -152,7 +216,8 @@ def wide_history(seed: int) -> tuple[LogBuilder, dict[int, tuple[int, ...]], dic
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_of_the_changes_writes_no_others(part: str, tmp_path: Path) -> None:
-    """Of rows that changes outside of the selection wrote too, an upsert script writes what the plain one does."""
+    """Of rows that changes outside of the selection wrote too, an upsert script writes what the
+    plain one does."""
     mode, selection = PARTS[part]
     different = 0
     for seed in range(12):
@@ -163,7 +228,9 @@ def test_a_part_of_the_changes_writes_no_others(part: str, tmp_path: Path) -> No
         ends = []
         for again in (False, True):
             options = ScriptOptions(dialect="sqlite", render=RenderOptions(upsert=again))
-            bundle = replay.write_script(control, data, folder / str(again), mode=mode, selection=selection, options=options)
+            bundle = replay.write_script(
+                control, data, folder / str(again), mode=mode, selection=selection, options=options
+            )
             assert bundle.manifest["findings"]["count"] == 0
             lines = list(statements_of(bundle.folder.glob("*.sql")))
             with Place("sqlite").engine("testown") as engine:

@@ -1,4 +1,5 @@
-"""What an entry of the index of a Db2 LUW log tells beyond :class:`replay.logs.entries.Entries`."""
+"""What an entry of the index of a Db2 LUW log tells beyond
+:class:`replay.logs.indexed_envelope.IndexedEnvelope`."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from replay.logs import entries
+from replay.arrays import Bytes, Index, Mask
+from replay.logs import indexed_envelope
 
-Bytes = npt.NDArray[np.uint8]
 
-
-class Entries(entries.Entries):
-    """Units have a commit time, a log stream and an authorization id, and may be rolled back to a savepoint."""
+class LuwEntries(indexed_envelope.IndexedEnvelope):
+    """Units have a commit time, a log stream and an authorization id, and may be rolled back to a
+    savepoint."""
 
     place: ClassVar[str] = "head"
 
@@ -21,14 +22,20 @@ class Entries(entries.Entries):
         """Commit time as 34 packed digits."""
         return self.octets("time")
 
-    def member(self) -> npt.NDArray[np.int64]:
+    def incomplete_unit(self) -> Mask:
+        """Units whose beginning is not in the log, or another part of them."""
+        return np.asarray(self.of_unit("incomplete"), bool)
+
+    def member(self) -> Index:
         """Log stream."""
         return np.ascontiguousarray(self.unit()[:, 10:]).view(">u2").reshape(-1).astype(np.int64)
 
     def disposition(self) -> Bytes:
         """C, S for what was rolled back to a savepoint, A in a unit that was not committed."""
         committed = self.unit_disposition() == ord("C")
-        return np.where(self.rows["cancelled"], ord("S"), np.where(committed, ord("C"), ord("A"))).astype(np.uint8)
+        return np.where(
+            self.rows["cancelled"], ord("S"), np.where(committed, ord("C"), ord("A"))
+        ).astype(np.uint8)
 
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """The authorization id; other names are not in the log."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from replay.logs import FACTS, Capabilities, Family
-from replay.logs.db2luw import inspect
+from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
+from replay.logs.db2luw import checkup, inspect
 from replay.logs.db2luw.layouts import FRAMINGS
 from replay.logs.db2luw.reader import open_log
 
 _UNKNOWN = {
-    "origins": "no record says where a change came from; those of triggers and foreign keys look like all others",
-    "incomplete units": "a unit whose records are filtered out or lie before the log is not marked",
+    "origins": (
+        "no record says where a change came from; those of triggers and foreign keys look like all"
+        " others"
+    ),
+    "incomplete units": (
+        "units that begin before the log are found and set aside; where units that depend on them"
+        " begin is not in the log"
+    ),
     "recovery sets": "the log has no recovery points",
     "plans": "records name a transaction and, at its end, an authorization id",
     "correlation ids": "records name a transaction and, at its end, an authorization id",
@@ -27,11 +33,20 @@ FAMILY = Family(
         "byte-order": "big or little: that of the server (default: found out)",
         "dialect": "v7, v95, v97 or v10 (default: found out; v95 must be named)",
         "codepage": "of the database, where the catalog export does not say (default utf-8)",
-        "database": "its name, which the log does not hold; tells the logs of several databases apart",
+        "database": (
+            "its name, which the log does not hold; tells the logs of several databases apart"
+        ),
+        "headless": (
+            "set-aside (default) or apply: units that begin before the log, or have records that"
+            " lie between its files"
+        ),
         "partitions": "export of SYSCAT.DATAPARTITIONS, for range-partitioned tables",
     },
     open=open_log,
     describe=inspect.describe,
     text=inspect.text,
     dump_record=inspect.dump_record,
+    order=OrderRules(rising=positions_rise),
+    unconfirmed=checkup.UNCONFIRMED,
+    checkup=checkup.checkup,
 )

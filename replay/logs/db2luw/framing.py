@@ -1,7 +1,9 @@
-"""How records lie in a file: framing, byte order and dialect, found out together; then the place of every record.
+"""How records lie in a file: framing, byte order and dialect, found out together; then the place of
+every record.
 
-The three are tried in all combinations on the first records; what is required of a record is in section 2 of the format notes. The best
-combination that reads on to the end wins, and two that do equally well are an error, never a guess.
+The three are tried in all combinations on the first records; what is required of a record is in
+section 2 of the format notes. The best combination that reads on to the end wins, and two that do
+equally well are an error, never a guess.
 """
 
 from __future__ import annotations
@@ -11,52 +13,71 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
+from replay.arrays import Bytes, Index, Lengths
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
-from replay.logs.db2luw.layouts import DIALECTS, DMS, FRAMINGS, Dialect, Framing, Kind, Parts, Role
+from replay.logs.db2luw.layouts import (
+    DIALECTS,
+    DMS,
+    FRAMINGS,
+    Dialect,
+    Parts,
+    RecordFraming,
+    RecordKind,
+    RecordRole,
+)
 
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
-
-#: Records looked at to find out the shape, and bytes of the file that may take.
+#: FramedRecords looked at to find out the shape, and bytes of the file that may take.
 _SAMPLE, _HEAD = 200, 4 << 20
-#: A record with rows that closes counts for so much more; a shape with so high a score that fails later fails because the file is damaged.
+#: A record with rows that closes counts for so much more; a shape with so high a score that fails
+#: later fails because the file is damaged.
 _CLOSURE, _SURE = 3, 20
-#: What a record of an unknown type counts (section 5: it is passed over by its length), and how many others must stand before each further one.
+#: What a record of an unknown type counts (section 5: it is passed over by its length), and how
+#: many others must stand before each further one.
 _UNKNOWN, _KNOWN = -2, 4
 _AGAIN = "Collect the log again, or copy the file again in binary mode"
-_NAME_IT = "Name what you know: --framing NAME, --log-option byte-order=big|little, --log-option dialect=v7|v95|v97|v10"
+_NAME_IT = (
+    "Name what you know: --framing NAME, --log-option byte-order=big|little, --log-option"
+    " dialect=v7|v95|v97|v10"
+)
 
 
 @dataclass(frozen=True)
-class Shape:
+class LuwShape:
     """Framing, byte order and dialect of a file, and where its first record's framing begins."""
 
-    framing: Framing
+    framing: RecordFraming
     big: bool
     dialect: Dialect
     start: int = 0
 
     def __str__(self) -> str:
-        return f"framing {self.framing.name}, {'big' if self.big else 'little'}-endian, dialect {self.dialect.name}"
+        return (
+            f"framing {self.framing.name}, {'big' if self.big else 'little'}-endian, dialect"
+            f" {self.dialect.name}"
+        )
 
 
 @dataclass(frozen=True)
-class Records:
-    """Records of a file: ``offsets`` (after the framing) and ``lengths``; ``tail`` is the byte at which an incomplete record begins, or None."""
+class FramedRecords:
+    """FramedRecords of a file: ``offsets`` (after the framing) and ``lengths``; ``tail`` is the
+    byte at which an incomplete record begins, or None."""
 
     offsets: Index
-    lengths: npt.NDArray[np.int32]
+    lengths: Lengths
     tail: int | None
 
 
-def settle(head: bytes, size: int, name: str, framing: str | None, order: str | None, dialect: str | None) -> Shape:
-    """The shape of a file of ``size`` bytes that begins with ``head``; what is given is taken as it is.
+def settle(
+    head: bytes, size: int, name: str, framing: str | None, order: str | None, dialect: str | None
+) -> LuwShape:
+    """The shape of a file of ``size`` bytes that begins with ``head``; what is given is taken as it
+    is.
 
-    InputError LR2002 for an empty file, LR2004 when nothing fits or several shapes fit equally well.
+    InputError LR2002 for an empty file, LR2004 when nothing fits or several shapes fit equally
+    well.
     """
     if not size:
         raise InputError("LR2002", "found an empty file; expected Db2 log records", Where(name))
@@ -67,34 +88,61 @@ def settle(head: bytes, size: int, name: str, framing: str | None, order: str | 
     framings = [FRAMINGS[framing]] if framing else list(FRAMINGS.values())
     orders = [order == "big"] if order else [True, False]
     dialects = [DIALECTS[dialect]] if dialect else [DIALECTS[known] for known in layouts.DETECTED]
-    shapes = [Shape(*combination, start) for combination in product(framings, orders, dialects)]
+    shapes = [LuwShape(*combination, start) for combination in product(framings, orders, dialects)]
     if not (framing and dialect):  # positions are as wide as those that headers hold
-        shapes = [shape for shape in shapes if _lsn_bytes(shape) in (0, shape.dialect.header["previous"].size)]
+        shapes = [
+            shape
+            for shape in shapes
+            if _lsn_bytes(shape) in (0, shape.dialect.header["previous"].size)
+        ]
     if len(shapes) == 1:
         return shapes[0]
     for passed_over in (False, True):
         tried = [(shape, *_score(head, size, shape, passed_over)) for shape in shapes]
         highest = max((score for _, score, stop in tried if stop is None), default=0)
         least = _KNOWN if passed_over else 0
-        best = [shape for shape, score, stop in tried if stop is None and score == highest and score > least]
+        best = [
+            shape
+            for shape, score, stop in tried
+            if stop is None and score == highest and score > least
+        ]
         if best:
             break
     furthest = max(tried, key=lambda attempt: attempt[1])
     if furthest[1] > max(highest, _SURE):
-        found = f"found a record that does not fit {furthest[0]}, as the records before it do; expected one that does"
-        raise InputError("LR2010", found, Where(name, None, furthest[2]), f"The file is damaged there. {_AGAIN}")
+        message = (
+            f"found a record that does not fit {furthest[0]}, as the records before it do; expected"
+            " one that does"
+        )
+        raise InputError(
+            "LR2010",
+            message,
+            Where(name, None, furthest[2]),
+            f"The file is damaged there. {_AGAIN}",
+        )
     if not best:
-        found = f"found X'{head[start : start + 16].hex().upper()}' …, which no known framing, byte order and dialect explain"
-        raise InputError("LR2004", f"{found}; expected Db2 log records", Where(name, 1, start), f"{_NAME_IT}. {_AGAIN}")
+        message = (
+            f"found X'{head[start : start + 16].hex().upper()}' …, which no known framing, byte"
+            " order and dialect explain"
+        )
+        raise InputError(
+            "LR2004",
+            f"{message}; expected Db2 log records",
+            Where(name, 1, start),
+            f"{_NAME_IT}. {_AGAIN}",
+        )
     if len(best) > 1:
         fits = "; ".join(map(str, best[:4]))
         raise InputError(
-            "LR2004", f"found records that fit {len(best)} shapes equally well ({fits}); expected one", Where(name, 1, start), _NAME_IT
+            "LR2004",
+            f"found records that fit {len(best)} shapes equally well ({fits}); expected one",
+            Where(name, 1, start),
+            _NAME_IT,
         )
     return best[0]
 
 
-def _lsn_bytes(shape: Shape) -> int:
+def _lsn_bytes(shape: LuwShape) -> int:
     part = shape.framing.parts.get("lsn")
     return part.size if part else 0
 
@@ -103,26 +151,35 @@ def _of_header(
     head: bytes, name: str, framing: str | None, order: str | None, dialect: str | None
 ) -> tuple[str | None, str | None, str | None]:
     """What the header of a collected file says, where the user did not."""
-    codes = {field: number(head, 0, layouts.FILE_HEADER[field], True) for field in ("order", "dialect", "framing")}
-    known = {
+    codes = {
+        field: number(head, 0, layouts.FILE_HEADER[field], True)
+        for field in ("order", "dialect", "framing")
+    }
+    framings = {
         "order": {1: "big", 2: "little"},
         "dialect": {entry.code: entry.name for entry in DIALECTS.values()},
         "framing": {entry.code: entry.name for entry in FRAMINGS.values()},
     }
     for field, code in codes.items():
-        if code and code not in known[field]:
+        if code and code not in framings[field]:
             where = Where(name, None, layouts.FILE_HEADER[field].offset, field)
-            raise InputError("LR2004", f"found code {code} in the file header; expected 0 to {max(known[field])}", where, _NAME_IT)
+            raise InputError(
+                "LR2004",
+                f"found code {code} in the file header; expected 0 to {max(framings[field])}",
+                where,
+                _NAME_IT,
+            )
     return (
-        framing or known["framing"].get(codes["framing"]),
-        order or known["order"].get(codes["order"]),
-        dialect or known["dialect"].get(codes["dialect"]),
+        framing or framings["framing"].get(codes["framing"]),
+        order or framings["order"].get(codes["order"]),
+        dialect or framings["dialect"].get(codes["dialect"]),
     )
 
 
-def _score(head: bytes, size: int, shape: Shape, passed_over: bool) -> tuple[int, int | None]:
-    """(records that fit, those with rows counted more; the offset of the first one that does not, None where the sample or the file ends first).
-    ``passed_over``: records of unknown types fit, as long as there are few."""
+def _score(head: bytes, size: int, shape: LuwShape, passed_over: bool) -> tuple[int, int | None]:
+    """(records that fit, those with rows counted more; the offset of the first one that does not,
+    None where the sample or the file ends first). ``passed_over``: records of unknown types fit, as
+    long as there are few."""
     place, score, last, unknown = shape.start, 0, -1, 0
     for seen in range(_SAMPLE):
         if place == size:
@@ -154,56 +211,53 @@ def _score(head: bytes, size: int, shape: Shape, passed_over: bool) -> tuple[int
     return score, None
 
 
-def _plausible_framing(head: bytes, place: int, length: int, shape: Shape) -> bool:
+def _plausible_framing(head: bytes, place: int, length: int, shape: LuwShape) -> bool:
     """An LSN that is not zero and, where the framing repeats the length, one of the right size."""
     framing = shape.framing.parts
     position = number(head, place, framing["lsn"], shape.big)
     if position >> 60 or (position == 0 and place > shape.start):
         return False
-    return "real" not in framing or number(head, place, framing["real"], shape.big) <= layouts.LONGEST_RECORD
+    return (
+        "real" not in framing
+        or number(head, place, framing["real"], shape.big) <= layouts.LONGEST_RECORD
+    )
 
 
-def _fits(record: bytes, shape: Shape) -> int:
-    """1 for a record that may be one, 1 + :data:`_CLOSURE` for one whose parts close, -1 for one that cannot be, :data:`_UNKNOWN` for one of a type
-    that is not known."""
+def _fits(record: bytes, shape: LuwShape) -> int:
+    """1 for a record that may be one, 1 + :data:`_CLOSURE` for one whose parts close, -1 for one
+    that cannot be, :data:`_UNKNOWN` for one of a type that is not known."""
     dialect, big = shape.dialect, shape.big
     kind = number(record, 0, dialect.header["type"], big)
     flags = number(record, 0, dialect.header["flags"], big)
     if kind > 255 or flags & layouts.FLAGS_UNUSED:
         return -1
-    if layouts.KIND_OF_TYPE[kind] == Kind.UNKNOWN:
+    if layouts.KIND_OF_TYPE[kind] == RecordKind.UNKNOWN:
         return _UNKNOWN
     begin = header_size(dialect, kind, flags)
     if len(record) < begin:
         return -1
-    if layouts.KIND_OF_TYPE[kind] == Kind.COMPONENT:
+    if layouts.KIND_OF_TYPE[kind] == RecordKind.COMPONENT:
         if len(record) < begin + 2 or record[begin] not in layouts.COMPONENTS:
             return -1
-        return 1 + _CLOSURE if _closes(record[begin:], shape) else -1 if _must_close(record[begin:], shape) else 1
-    if kind in layouts.PLAIN_COMMITS and "authid_length" in dialect.commits[0]:
-        if _name_closes(record, begin, dialect.commits[0], big):
+        return (
+            1 + _CLOSURE
+            if _closes(record[begin:], shape)
+            else -1
+            if _must_close(record[begin:], shape)
+            else 1
+        )
+    one_name = kind in (*layouts.PLAIN_COMMITS, *layouts.LOCAL_PENDING)
+    if one_name and "authid_length" in dialect.commits[0]:
+        if name_closes(record, begin, dialect.commits[0], big):
             return 1 + _CLOSURE
-        return 1 if kind in layouts.PENDING_LISTS or len(dialect.commits) > 1 else -1
+        return 1 if kind in layouts.LOCAL_PENDING or len(dialect.commits) > 1 else -1
     return 1
 
 
-def _name_closes(record: bytes, begin: int, form: Parts, big: bool) -> bool:
-    return begin + form["authid"].offset + number(record, begin, form["authid_length"], big) == len(record)
-
-
-def ending(record: bytes, begin: int, shape: Shape) -> Parts:
-    """The form of a commit or abort record, of which ``begin`` bytes are the header: where a release has two, that in which the length of the name
-    closes the record, else that without such a length (section 14). Records that hold more have the usual form."""
-    kind = number(record, 0, shape.dialect.header["type"], shape.big)
-    commits = layouts.KIND_OF_TYPE[kind] == Kind.COMMIT
-    forms = shape.dialect.commits if commits else shape.dialect.aborts
-    if commits and kind not in layouts.PLAIN_COMMITS:
-        return forms[0]
-    for form in forms:
-        if "authid_length" in form and _name_closes(record, begin, form, shape.big):
-            return form
-    free = [form for form in forms if "authid_length" not in form and kind not in layouts.PENDING_LISTS]
-    return free[0] if free else forms[0]
+def name_closes(record: bytes, begin: int, form: Parts, big: bool) -> bool:
+    """Whether the name that a record says the length of ends where the record does."""
+    named = number(record, begin, form["authid_length"], big)
+    return begin + form["authid"].offset + named == len(record)
 
 
 def header_size(dialect: Dialect, kind: int, flags: int) -> int:
@@ -214,35 +268,56 @@ def header_size(dialect: Dialect, kind: int, flags: int) -> int:
     return middle if kind == layouts.BACKOUT_FREE else plain
 
 
-def _must_close(payload: bytes, shape: Shape) -> bool:
-    return payload[0] == DMS and shape.dialect.roles[DMS, payload[1]] in (Role.INSERT, Role.DELETE) and payload[1] not in layouts.EMPTY_PAGE
+def _must_close(payload: bytes, shape: LuwShape) -> bool:
+    return (
+        payload[0] == DMS
+        and shape.dialect.roles[DMS, payload[1]] in (RecordRole.INSERT, RecordRole.DELETE)
+        and payload[1] not in layouts.EMPTY_PAGE
+    )
 
 
-def _closes(payload: bytes, shape: Shape) -> bool:
-    """Whether the row of an insert or delete record (or both rows of an update) ends where the record does."""
+def _closes(payload: bytes, shape: LuwShape) -> bool:
+    """Whether the row of an insert or delete record (or both rows of an update) ends where the
+    record does."""
     if payload[0] != DMS:
         return False
     dialect, big = shape.dialect, shape.big
     role = dialect.roles[DMS, payload[1]]
     length = number(payload, 0, dialect.row["length"], big)
-    if role in (Role.INSERT, Role.DELETE, Role.UNDO_DELETE, Role.UNDO_UPDATE):
-        return len(payload) in (dialect.row_size + length, dialect.row_size + layouts.EMPTY_PAGE_MORE + length)
-    if role == Role.UPDATE:
+    if role in (
+        RecordRole.INSERT,
+        RecordRole.DELETE,
+        RecordRole.UNDO_DELETE,
+        RecordRole.UNDO_UPDATE,
+    ):
+        return len(payload) in (
+            dialect.row_size + length,
+            dialect.row_size + layouts.EMPTY_PAGE_MORE + length,
+        )
+    if role == RecordRole.UPDATE:
         old = number(payload, dialect.row_size, layouts.ROW_HEADER["length"], big)
         second = dialect.row_size + old
         new = number(payload, second + dialect.row_size, layouts.ROW_HEADER["length"], big)
-        return payload[second : second + 6] == payload[:6] and second + dialect.row_size + new == len(payload)
+        return payload[second : second + 6] == payload[
+            :6
+        ] and second + dialect.row_size + new == len(payload)
     return False
 
 
-def walk(buffer: Bytes, shape: Shape, name: str) -> Records:
-    """The place of every record of a file. Its end may be an incomplete record or zeros: ``tail`` says where.
+def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
+    """The place of every record of a file. Its end may be an incomplete record or zeros: ``tail``
+    says where.
 
     InputError LR2005 where a length in the middle is impossible.
     """
     view = memoryview(np.ascontiguousarray(buffer).data)
     length_at = struct.Struct(f"{'>' if shape.big else '<'}I").unpack_from
-    lead, least, most, size = shape.framing.size, shape.dialect.sizes[0], layouts.LONGEST_RECORD, len(view)
+    lead, least, most, size = (
+        shape.framing.size,
+        shape.dialect.sizes[0],
+        layouts.LONGEST_RECORD,
+        len(view),
+    )
     offsets: list[int] = []
     lengths: list[int] = []
     place = shape.start
@@ -255,7 +330,9 @@ def walk(buffer: Bytes, shape: Shape, name: str) -> Records:
             if length == 0:
                 break
             where = Where(name, len(offsets) + 1, begin, "length")
-            raise InputError("LR2005", f"found record length {length}; expected {least} to {most}", where, _AGAIN)
+            raise InputError(
+                "LR2005", f"found record length {length}; expected {least} to {most}", where, _AGAIN
+            )
         if begin + length > size:
             break
         offsets.append(begin)
@@ -263,9 +340,15 @@ def walk(buffer: Bytes, shape: Shape, name: str) -> Records:
         place = begin + length
     if place < size and length_is_zero(buffer, place + lead) and buffer[place + lead :].any():
         where = Where(name, len(offsets) + 1, place + lead, "length")
-        raise InputError("LR2005", "found record length 0 and more data behind it; expected a record, or nothing but zeros", where, _AGAIN)
+        raise InputError(
+            "LR2005",
+            "found record length 0 and more data behind it; expected a record, or nothing but"
+            " zeros",
+            where,
+            _AGAIN,
+        )
     tail = place if place < size else None
-    return Records(np.array(offsets, np.int64), np.array(lengths, np.int32), tail)
+    return FramedRecords(np.array(offsets, np.int64), np.array(lengths, np.int32), tail)
 
 
 def length_is_zero(buffer: Bytes, place: int) -> bool:

@@ -1,42 +1,50 @@
-"""The index of a log: what became of every record, made once when a log is opened and looked up by place afterwards.
+"""The index of a log: what became of every record, made once when a log is opened and looked up by
+place afterwards.
 
-The first look (:mod:`scan`), units and compensations (:mod:`units`), moved rows (:mod:`moves`) and tables (:mod:`timeline`) come together in two
-arrays, one entry a record and one entry a unit, which lie in files, so that engines map them instead of carrying them.
+The first look (:mod:`scan`), units and compensations (:mod:`units`), moved rows (:mod:`moves`) and
+tables (:mod:`timeline`) come together in two arrays, one entry a record and one entry a unit, which
+lie in files, so that engines map them instead of carrying them.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from replay.changes import Change
+from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.changes.envelope import Change
 from replay.errors import InputError, Where
-from replay.logs.db2luw import layouts, moves, units
+from replay.logs.db2luw import chains, layouts, row_moves, units
 from replay.logs.db2luw.binary import number, numbers
-from replay.logs.db2luw.framing import Records, Shape, ending, walk
-from replay.logs.db2luw.layouts import Kind, Role
-from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, SCANNED, scan
-from replay.logs.db2luw.tables import Known, TableId
-from replay.logs.db2luw.timeline import Timeline, build
+from replay.logs.db2luw.endings import EARLIEST, LATEST, authid, ending
+from replay.logs.db2luw.framing import FramedRecords, LuwShape, walk
+from replay.logs.db2luw.layouts import RecordKind, RecordRole
+from replay.logs.db2luw.scan import (
+    HALF_MOVED,
+    NORMAL,
+    OVERFLOWN,
+    SCANNED,
+    pass_over_temporary,
+    scan,
+)
+from replay.logs.db2luw.table_history import LuwTableHistory, build
+from replay.logs.db2luw.tables import LuwTable, TableId
 from sqlgen.structure import StructureChange
 
-Bytes = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
-
-#: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number of the change's first record, which is its place
-#: in the unit; images are places in ``before_file`` and ``after_file``. ``problem`` is of the images (:data:`scan.PROBLEMS`), ``fault`` of the
-#: record itself (:data:`FAULTS`).
+#: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
+#: of the change's first record, which is its place in the unit; images are places in
+#: ``before_file`` and ``after_file``. ``problem`` is of the images (:data:`scan.PROBLEMS`),
+#: ``fault`` of the record itself (:data:`FAULTS`).
 ENTRY = np.dtype(
     [
-        ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("unit", "<i8"), ("head", "<i8"), ("segment", "<u2"), ("segments", "<u2"),
-        ("version", "<i4"), ("change", "u1"), ("cancelled", "?"), ("problem", "u1"), ("fault", "u1"), ("lsn", "<u8"),
-        ("before_file", "<u2"), ("before", "<i8"), ("before_size", "<i4"), ("after_file", "<u2"), ("after", "<i8"), ("after_size", "<i4"),
+        ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("unit", "<i8"), ("head", "<i8"),
+        ("segment", "<u2"), ("segments", "<u2"),
+        ("version", "<i4"), ("change", "u1"), ("cancelled", "?"), ("problem", "u1"),
+        ("fault", "u1"), ("lsn", "<u8"),
+        ("before_file", "<u2"), ("before", "<i8"), ("before_size", "<i4"), ("after_file", "<u2"),
+        ("after", "<i8"), ("after_size", "<i4"),
     ]
 )  # fmt: skip
 
@@ -49,14 +57,24 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
         "a compensation record for a change that is not in the log",
         "the change it takes back, in the same unit of recovery",
     ),
-    ("LR2011", "table id", "a table that neither the catalog export nor the log describes", "one that the catalog export lists"),
+    (
+        "LR2011",
+        "table id",
+        "a table that neither the catalog export nor the log describes",
+        "one that the catalog export lists",
+    ),
     (
         "LR2030",
         "previous",
         "a record and its predecessor that are not of the same open transaction",
         "the predecessor that the record names",
     ),
-    ("LR2010", "type or flags", "a record type or flags that contradict the record's function", "those that go with its function"),
+    (
+        "LR2010",
+        "type or flags",
+        "a record type or flags that contradict the record's function",
+        "those that go with its function",
+    ),
 )
 NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
 
@@ -64,105 +82,194 @@ NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
 _CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
 #: A byte that is no packed digits, and greater than all that are.
 _NO_DIGITS = 0xFF
+#: Units that a warning names.
+_NAMED = 20
 _ORDER = "Give the files in the order in which they were collected, each once, and complete"
 
 
 @dataclass(frozen=True)
-class File:
-    """A log file as it was found: its shape, its records, and where an incomplete record at its end begins (None: it ends with a whole one)."""
+class OpenedFile:
+    """A log file as it was found: its shape, its records, and where an incomplete record at its end
+    begins (None: it ends with a whole one)."""
 
     name: str
     buffer: Bytes
-    shape: Shape
-    records: Records
+    shape: LuwShape
+    records: FramedRecords
 
 
 @dataclass(frozen=True)
-class Index:
-    """``entries`` (dtype :data:`ENTRY`) and ``units`` (see :func:`_unit_dtype`); ``ordered_by_lsn``: commit positions are LSNs; else they are file and
-    offset of the commit record."""
+class LuwIndex:
+    """``entries`` (dtype :data:`ENTRY`) and ``units`` (see :func:`_unit_dtype`);
+    ``ordered_by_lsn``: commit positions are LSNs; else they are file and offset of the commit
+    record."""
 
-    entries: npt.NDArray[np.void]
-    units: npt.NDArray[np.void]
-    timeline: Timeline
+    entries: Records
+    units: Records
+    timeline: LuwTableHistory
     structure: Mapping[tuple[int, int], StructureChange]
     ordered_by_lsn: bool
     warnings: tuple[str, ...]
+    hole: str | None = None
 
 
-def open_file(name: str, buffer: Bytes, shape: Shape) -> File:
+def open_file(name: str, buffer: Bytes, shape: LuwShape) -> OpenedFile:
     """Find the records of a file. Errors as :func:`framing.walk`."""
-    return File(name, buffer, shape, walk(buffer, shape, name))
+    return OpenedFile(name, buffer, shape, walk(buffer, shape, name))
 
 
-def build_index(files: list[File], known: Mapping[TableId, Known], code_page: int) -> Index:
-    """Index a log. InputError LR2030 where records are out of order."""
-    scanned = [part for place, file in enumerate(files) for part in scan(file.buffer, file.shape, place, file.records)]
-    found = np.concatenate(scanned) if scanned else np.zeros(0, SCANNED)
+def build_index(
+    files: list[OpenedFile],
+    tables: Mapping[TableId, LuwTable],
+    code_page: int,
+    *,
+    set_aside: bool = True,
+) -> LuwIndex:
+    """Index a log. ``set_aside``: units that lack records are incomplete.
+
+    InputError LR2030 where records are out of order."""
+    scanned = [
+        part
+        for place, file in enumerate(files)
+        for part in scan(file.buffer, file.shape, place, file.records)
+    ]
+    records = np.concatenate(scanned) if scanned else np.zeros(0, SCANNED)
     del scanned
-    tids = _parents(found, files)
+    pass_over_temporary(records)
+    tids = _parents(records, files)
     rising = all(_lsns_rise(file.shape) for file in files)
-    wrong = units.disorder(found, tids) if rising else units.tangled(found)
+    ordered = records if rising else chains.rising_positions(records, tids)
+    wrong = units.tangled(records) if ordered is None else units.disorder(ordered, tids)
+    if wrong is None and not rising:
+        wrong = units.tangled(records)
+    chained = records if ordered is None else ordered
+    holes = chains.holes(chained)
+    wrong = holes.misplaced if wrong is None else wrong
     if wrong is not None:
-        row = found[wrong]
+        row = records[wrong]
         where = Where(files[row["file"]].name, None, int(row["offset"]), "position")
         raise InputError(
-            "LR2030", "found a record that cannot come after those before it; expected the records in log order", where, _ORDER
+            "LR2030",
+            "found a record that cannot come after those before it; expected the records in log"
+            " order",
+            where,
+            _ORDER,
         )
-    # a subtransaction has a first record of its own, which begins nothing; where no record names a previous one, none says that it is the first
-    result = units.resolve(found, tids, splits_at_start=bool((tids == found["tid"]).all()) and bool(found["previous"].any()))
-    timeline = build(found, result, {place: (file.buffer, file.shape) for place, file in enumerate(files)}, known, code_page)
-    entries = _entries(found, tids, result, timeline)
-    warnings = _moved(found, result, entries)
-    known_units, by_lsn, untimed = _units(found, result, files, rising)
-    places = {(int(found["file"][row]), int(found["offset"][row])): change for row, change in timeline.changes.items()}
-    texts = (*timeline.warnings, *warnings, *untimed, *_endless(found, result), *_warnings(found, files))
-    return Index(entries, known_units, timeline, places, by_lsn, texts)
+    # a subtransaction has a first record of its own, which begins nothing; where no record names a
+    # previous one, none says that it is the first
+    result = units.resolve(
+        records,
+        tids,
+        splits_at_start=bool((tids == records["tid"]).all()) and bool(records["previous"].any()),
+    )
+    timeline = build(
+        records,
+        result,
+        {place: (file.buffer, file.shape) for place, file in enumerate(files)},
+        tables,
+        code_page,
+    )
+    entries = _entries(records, tids, result, timeline, holes.position)
+    warnings = _moved(records, result, entries)
+    known_units, by_lsn, untimed = _units(records, result, files, rising)
+    lacking = chains.lacking(chained, result.unit, len(result.last), holes)
+    known_units["incomplete"] = lacking & set_aside
+    places = {
+        (int(records["file"][row]), int(records["offset"][row])): change
+        for row, change in timeline.changes.items()
+    }
+    texts = (
+        *timeline.warnings,
+        *warnings,
+        *untimed,
+        *_incomplete(records, result, lacking, known_units),
+        *_endless(records, result),
+        *_missing(records, holes, files),
+        *_warnings(records, files),
+    )
+    hole = next(iter(_missing(records, holes, files)), None)
+    return LuwIndex(entries, known_units, timeline, places, by_lsn, texts, hole)
 
 
-def _lsns_rise(shape: Shape) -> bool:
-    """6-byte LSNs of little-endian servers have no known byte order, so nothing is concluded from them (section 3)."""
+def _lsns_rise(shape: LuwShape) -> bool:
+    """6-byte LSNs of little-endian servers have no known byte order, so nothing is concluded from
+    them (section 3)."""
     return shape.big or shape.dialect.header["previous"].size == 8
 
 
-def _parents(found: npt.NDArray[np.void], files: list[File]) -> npt.NDArray[np.uint64]:
-    """The transaction of each record, with subtransactions (v10) given to the transaction that owns them; records that end one end nothing."""
-    tids: npt.NDArray[np.uint64] = found["tid"].copy()
-    for row in np.flatnonzero(found["type"] == layouts.SUBTRANSACTION).tolist():
-        file = files[int(found["file"][row])]
+def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
+    """The transaction of each record, with subtransactions (v10) given to the transaction that owns
+    them; records that end one end nothing."""
+    tids: Hashes = records["tid"].copy()
+    for row in np.flatnonzero(records["type"] == layouts.SUBTRANSACTION).tolist():
+        file = files[int(records["file"][row])]
         part = file.shape.dialect.header["tid"]
-        payload = int(found["offset"][row]) + int(found["header"][row])
-        if file.shape.dialect.name != "v10" or found["length"][row] < found["header"][row] + part.size:
+        payload = int(records["offset"][row]) + int(records["header"][row])
+        if (
+            file.shape.dialect.name != "v10"
+            or records["length"][row] < records["header"][row] + part.size
+        ):
             continue
-        child = number(file.buffer[payload : payload + part.size].tobytes(), 0, layouts.Part(0, part.size), file.shape.big)
-        stream = int(found["tid"][row]) >> 48 << 48
-        mine = found["tid"] == np.uint64(stream | child)
-        tids[mine] = found["tid"][row]
-        found["kind"][mine & np.isin(found["kind"], (Kind.COMMIT, Kind.ABORT, Kind.PREPARE))] = Kind.IGNORED
+        child = number(
+            file.buffer[payload : payload + part.size].tobytes(),
+            0,
+            layouts.Part(0, part.size),
+            file.shape.big,
+        )
+        stream = int(records["tid"][row]) >> 48 << 48
+        mine = records["tid"] == np.uint64(stream | child)
+        tids[mine] = records["tid"][row]
+        records["kind"][
+            mine
+            & np.isin(records["kind"], (RecordKind.COMMIT, RecordKind.ABORT, RecordKind.PREPARE))
+        ] = RecordKind.IGNORED
     return tids
 
 
-# -- entries -------------------------------------------------------------------------------------------------------------------------------
+# -- entries
+# -------------------------------------------------------------------------------------------------
 
 
-def _entries(found: npt.NDArray[np.void], tids: npt.NDArray[np.uint64], result: units.Units, timeline: Timeline) -> npt.NDArray[np.void]:
-    entries = np.zeros(len(found), ENTRY)
-    for name in ("file", "offset", "length", "lsn", "before", "before_size", "after", "after_size", "problem"):
-        entries[name] = found[name]
-    entries["before_file"] = entries["after_file"] = found["file"]
-    entries["unit"], entries["version"], entries["cancelled"] = result.unit, timeline.version, result.cancelled
-    entries["head"] = np.arange(len(found))
+def _entries(
+    records: Records,
+    tids: Hashes,
+    result: units.Units,
+    timeline: LuwTableHistory,
+    position: Hashes,
+) -> Records:
+    entries = np.zeros(len(records), ENTRY)
+    for name in (
+        "file",
+        "offset",
+        "length",
+        "lsn",
+        "before",
+        "before_size",
+        "after",
+        "after_size",
+        "problem",
+    ):
+        entries[name] = records[name]
+    entries["before_file"] = entries["after_file"] = records["file"]
+    entries["unit"], entries["version"], entries["cancelled"] = (
+        result.unit,
+        timeline.version,
+        result.cancelled,
+    )
+    entries["head"] = np.arange(len(records))
     entries["segment"] = entries["segments"] = 1
-    entries["change"] = _changes(found, timeline)
-    entries["cancelled"][_initialised_in_vain(found, result)] = True
+    entries["change"] = _changes(records, timeline)
+    entries["cancelled"][_initialised_in_vain(records, result)] = True
     committed = _in_committed(result)
     row = np.isin(entries["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
     entries["fault"][row & committed & ~result.cancelled & (timeline.version < 0)] = NO_TABLE
     entries["fault"][committed & result.unmatched] = NO_TARGET
-    entries["fault"][committed & units.foreign(found, tids, result.unit)] = FOREIGN
-    compensates = found["type"] == layouts.COMPENSATION
+    entries["fault"][committed & units.foreign(records, tids, result.unit, position)] = FOREIGN
+    compensates = records["type"] == layouts.COMPENSATION
     undo = entries["change"] == Change.COMPENSATION
-    entries["fault"][committed & ((row & compensates) | (undo & ~compensates) | found["odd"])] = CONTRADICTS
+    entries["fault"][committed & ((row & compensates) | (undo & ~compensates) | records["odd"])] = (
+        CONTRADICTS
+    )
     entries["problem"][~row] = 0
     return entries
 
@@ -172,45 +279,67 @@ def _in_committed(result: units.Units) -> Mask:
     return np.asarray(disposition[result.unit] == ord("C"))
 
 
-def _changes(found: npt.NDArray[np.void], timeline: Timeline) -> npt.NDArray[np.uint8]:
+def _changes(records: Records, timeline: LuwTableHistory) -> Bytes:
     """The :class:`Change` of each record before moved rows are put together."""
-    role, problem = found["role"], found["problem"] > 0
-    before, after = (np.isin(found[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is"))
-    undo = np.isin(role, (Role.UNDO_INSERT, Role.UNDO_DELETE, Role.UNDO_UPDATE, Role.UNDO_ADD_COLUMNS, Role.UNDO_CREATE, Role.UNDO_DROP))
-    change = np.full(len(found), Change.CONTROL, np.uint8)
+    role, problem = records["role"], records["problem"] > 0
+    before, after = (
+        np.isin(records[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is")
+    )
+    undo = np.isin(
+        role,
+        (
+            RecordRole.UNDO_INSERT,
+            RecordRole.UNDO_DELETE,
+            RecordRole.UNDO_UPDATE,
+            RecordRole.UNDO_ADD_COLUMNS,
+            RecordRole.UNDO_CREATE,
+            RecordRole.UNDO_DROP,
+        ),
+    )
+    change = np.full(len(records), Change.CONTROL, np.uint8)
     change[undo] = Change.COMPENSATION
-    for name, made, there in (
-        (Role.INSERT, Change.INSERT, after),
-        (Role.DELETE, Change.DELETE, before),
-        (Role.UPDATE, Change.UPDATE, before & after),
-        (Role.PARTIAL_UPDATE, Change.UPDATE, problem),
+    for name, change_kind, there in (
+        (RecordRole.INSERT, Change.INSERT, after),
+        (RecordRole.DELETE, Change.DELETE, before),
+        (RecordRole.UPDATE, Change.UPDATE, before & after),
+        (RecordRole.PARTIAL_UPDATE, Change.UPDATE, problem),
     ):
-        change[(role == name) & (there | problem)] = made
-    change[role == Role.TRUNCATE] = Change.TRUNCATE
-    structural = np.zeros(len(found), bool)
+        change[(role == name) & (there | problem)] = change_kind
+    change[role == RecordRole.TRUNCATE] = Change.TRUNCATE
+    structural = np.zeros(len(records), bool)
     structural[list(timeline.changes)] = True
     change[structural] = Change.STRUCTURE
-    changed = np.isin(change, (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE, Change.STRUCTURE))
-    catalog = np.array([version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool)
-    change[changed & ((found["space"] == _CATALOG_SPACE) & (timeline.version < 0) | catalog[timeline.version])] = Change.CATALOG
+    changed = np.isin(
+        change, (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE, Change.STRUCTURE)
+    )
+    catalog = np.array(
+        [version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool
+    )
+    change[
+        changed
+        & (
+            (records["space"] == _CATALOG_SPACE) & (timeline.version < 0)
+            | catalog[timeline.version]
+        )
+    ] = Change.CATALOG
     return change
 
 
-def _initialised_in_vain(found: npt.NDArray[np.void], result: units.Units) -> list[int]:
+def _initialised_in_vain(records: Records, result: units.Units) -> list[int]:
     """Initialize-table records of tables whose creation was taken back."""
     gone = []
-    for row in np.flatnonzero(result.cancelled & (found["role"] == Role.CREATE)).tolist():
-        same = (result.unit == result.unit[row]) & (found["role"] == Role.INITIALIZE)
+    for row in np.flatnonzero(result.cancelled & (records["role"] == RecordRole.CREATE)).tolist():
+        same = (result.unit == result.unit[row]) & (records["role"] == RecordRole.INITIALIZE)
         for name in ("space", "table"):
-            same &= found[name] == found[name][row]
+            same &= records[name] == records[name][row]
         gone += [place for place in np.flatnonzero(same).tolist() if place > row][:1]
     return gone
 
 
-def _moved(found: npt.NDArray[np.void], result: units.Units, entries: npt.NDArray[np.void]) -> list[str]:
+def _moved(records: Records, result: units.Units, entries: Records) -> list[str]:
     """Make one change of the records of each moved row."""
     live = ~result.cancelled & (result.unit >= 0)
-    pairing = moves.pair(found, result.unit, live)
+    pairing = row_moves.pair(records, result.unit, live)
     for moved in pairing.moved:
         rows = list(moved.records)
         entries["change"][rows] = Change.UPDATE if moved.before and moved.after else Change.DELETE
@@ -222,64 +351,89 @@ def _moved(found: npt.NDArray[np.void], result: units.Units, entries: npt.NDArra
             if source is None:
                 continue
             row, side = source
-            entries[f"{name}_file"][rows[0]] = found["file"][row]
-            entries[name][rows[0]], entries[f"{name}_size"][rows[0]] = found[side][row], found[f"{side}_size"][row]
+            entries[f"{name}_file"][rows[0]] = records["file"][row]
+            entries[name][rows[0]], entries[f"{name}_size"][rows[0]] = (
+                records[side][row],
+                records[f"{side}_size"][row],
+            )
         worst = int(entries["problem"][rows].max())
         entries["problem"][rows] = worst
     for row in pairing.half:
-        entries["change"][row] = Change.DELETE if found["role"][row] == Role.DELETE else Change.UPDATE
+        entries["change"][row] = (
+            Change.DELETE if records["role"][row] == RecordRole.DELETE else Change.UPDATE
+        )
         entries["problem"][row] = entries["problem"][row] or HALF_MOVED
     committed = _in_committed(result)
     single = [row for row in pairing.single if committed[row]]
     if not single:
         return []
     return [
-        f"{len(single)} overflow record(s) of moved rows have no other half in their unit of recovery; they are taken as plain inserts and deletes"
+        f"{len(single)} overflow record(s) of moved rows have no other half in their unit of"
+        " recovery; they are taken as plain inserts and deletes"
     ]
 
 
-# -- units ---------------------------------------------------------------------------------------------------------------------------------
+# -- units
+# -------------------------------------------------------------------------------------------------
 
 
 def _unit_dtype(name_bytes: int) -> np.dtype[np.void]:
-    """``commit`` (10 bytes, sorts in log order), ``unit`` (URID and stream, 12 bytes), ``start`` of the first record, ``time`` 34 packed digits,
-    ``authid``, ``disposition``."""
+    """``commit`` (10 bytes, sorts in log order), ``unit`` (URID and stream, 12 bytes), ``start`` of
+    the first record, ``time`` 34 packed digits, ``authid``, ``disposition``,
+    ``incomplete``."""
     return np.dtype(
-        [("commit", "V10"), ("unit", "V12"), ("start", "V10"), ("time", "V17"), ("authid", f"S{max(name_bytes, 1)}"), ("disposition", "u1")]
+        [
+            ("commit", "V10"),
+            ("unit", "V12"),
+            ("start", "V10"),
+            ("time", "V17"),
+            ("authid", f"S{max(name_bytes, 1)}"),
+            ("disposition", "u1"),
+            ("incomplete", "?"),
+        ]
     )
 
 
 def _units(
-    found: npt.NDArray[np.void], result: units.Units, files: list[File], rising: bool
-) -> tuple[npt.NDArray[np.void], bool, list[str]]:
+    records: Records, result: units.Units, files: list[OpenedFile], rising: bool
+) -> tuple[Records, bool, list[str]]:
     """(the units, whether their positions are LSNs, warnings)."""
     last, first = result.last, result.first
-    lsn = found["lsn"][last]
+    lsn = records["lsn"][last]
     order = np.argsort(last)
-    by_lsn = rising and bool(len(lsn)) and bool(lsn.all()) and not bool((lsn[order][1:] < lsn[order][:-1]).any())
-    seconds, names = _endings(found, result, files)
+    by_lsn = (
+        rising
+        and bool(len(lsn))
+        and bool(lsn.all())
+        and not bool((lsn[order][1:] < lsn[order][:-1]).any())
+    )
+    seconds, names = _endings(records, result, files)
     table = np.zeros(len(last), _unit_dtype(max(map(len, names), default=1)))
-    table["commit"] = _positions(found, last, order, by_lsn)
-    table["start"] = _positions(found, first, np.argsort(first), by_lsn)
+    table["commit"] = _positions(records, last, order, by_lsn)
+    table["start"] = _positions(records, first, np.argsort(first), by_lsn)
     unit = np.zeros((len(last), 12), np.uint8)
     unit[:, :4] = result.again.astype(">u4").view(np.uint8).reshape(-1, 4)
     tid = (result.tid & np.uint64((1 << 48) - 1)).astype(">u8").view(np.uint8).reshape(-1, 8)
     unit[:, 4:10] = tid[:, 2:]
     unit[:, 10:] = (result.tid >> np.uint64(48)).astype(">u2").view(np.uint8).reshape(-1, 2)
     table["unit"] = unit.view("V12").reshape(-1)
-    table["time"], table["authid"], table["disposition"] = _committed_at(seconds, result), names, result.disposition
-    return table, by_lsn, _untimed(found, result, seconds, files)
+    table["time"], table["authid"], table["disposition"] = (
+        _committed_at(seconds, result),
+        names,
+        result.disposition,
+    )
+    return table, by_lsn, _untimed(records, result, seconds, files)
 
 
-def _positions(
-    found: npt.NDArray[np.void], rows: npt.NDArray[np.int64], order: npt.NDArray[np.int64], by_lsn: bool
-) -> npt.NDArray[np.void]:
-    """Positions of records as 10 bytes: the LSN and, where several share one, which of them it is; or file and offset."""
+def _positions(records: Records, rows: Index, order: Index, by_lsn: bool) -> Records:
+    """Positions of records as 10 bytes: the LSN and, where several share one, which of them it is;
+    or file and offset."""
     raw = np.zeros((len(rows), 10), np.uint8)
     value = (
-        found["lsn"][rows]
+        records["lsn"][rows]
         if by_lsn
-        else ((found["file"][rows].astype(np.uint64) + 1) << np.uint64(48)) | found["offset"][rows].astype(np.uint64)
+        else ((records["file"][rows].astype(np.uint64) + 1) << np.uint64(48))
+        | records["offset"][rows].astype(np.uint64)
     )
     raw[:, :8] = value.astype(">u8").view(np.uint8).reshape(-1, 8)
     if by_lsn and len(rows):
@@ -294,49 +448,64 @@ def _positions(
     return raw.view("V10").reshape(-1)
 
 
-def _endings(found: npt.NDArray[np.void], result: units.Units, files: list[File]) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """(commit time in seconds since 1970, 0 for none; authorization id) of each unit, from the record that ends it (section 14)."""
+def _endings(
+    entries: Records, result: units.Units, files: list[OpenedFile]
+) -> tuple[Index, list[bytes]]:
+    """(commit time in seconds since 1970, 0 for none; authorization id) of each unit, from the
+    record that ends it (section 14)."""
     times = np.zeros(len(result.last), np.int64)
     names = [b""] * len(result.last)
     for place, file in enumerate(files):
-        mine = np.flatnonzero((found["file"][result.last] == place) & np.isin(found["kind"][result.last], (Kind.COMMIT, Kind.ABORT)))
+        mine = np.flatnonzero(
+            (entries["file"][result.last] == place)
+            & np.isin(entries["kind"][result.last], (RecordKind.COMMIT, RecordKind.ABORT))
+        )
         rows = result.last[mine]
-        records = [
+        raw_records = [
             file.buffer[start : start + size].tobytes()
-            for start, size in zip(found["offset"][rows].tolist(), found["length"][rows].tolist(), strict=True)
+            for start, size in zip(
+                entries["offset"][rows].tolist(), entries["length"][rows].tolist(), strict=True
+            )
         ]
-        forms = [ending(record, int(found["header"][row]), file.shape) for record, row in zip(records, rows.tolist(), strict=True)]
-        body = found["offset"][rows] + found["header"][rows]
+        forms = [
+            ending(record, int(entries["header"][row]), file.shape)
+            for record, row in zip(raw_records, rows.tolist(), strict=True)
+        ]
+        body = entries["offset"][rows] + entries["header"][rows]
         for part in {form["time"] for form in forms if "time" in form}:
             chosen = np.array([form.get("time") == part for form in forms])
-            fits = chosen & (found["header"][rows] + part.size <= found["length"][rows])
+            fits = chosen & (entries["header"][rows] + part.size <= entries["length"][rows])
             times[mine[fits]] = _seconds(file, body[fits], part)
-        for number_, row, record, form in zip(mine.tolist(), rows.tolist(), records, forms, strict=True):
-            names[number_] = _authid(record, found[row], form, file.shape.big)
+        for number_, row, record, form in zip(
+            mine.tolist(), rows.tolist(), raw_records, forms, strict=True
+        ):
+            names[number_] = authid(record, int(entries["header"][row]), form, file.shape.big)
     return times, names
 
 
-def _committed_at(seconds: npt.NDArray[np.int64], result: units.Units) -> npt.NDArray[np.void]:
-    """Commit times as packed digits. A committed unit without one gets digits that are none, and lie just before the time of the next unit that has
-    one: no time is shown, and whatever is compared with it knows the place that the unit has in the log."""
+def _committed_at(seconds: Index, result: units.Units) -> Records:
+    """Commit times as packed digits. A committed unit without one gets digits that are none, and
+    lie just before the time of the next unit that has one: no time is shown, and whatever is
+    compared with it knows the place that the unit has in the log.
+    """
     packed = _packed_times(seconds)
     committed = np.flatnonzero(result.disposition == ord("C"))
     committed = committed[np.argsort(result.last[committed])]
-    known = seconds[committed]
-    place = np.where(known > 0, np.arange(len(known)), len(known))
+    times = seconds[committed]
+    place = np.where(times > 0, np.arange(len(times)), len(times))
     following = np.minimum.accumulate(place[::-1])[::-1]
-    later = np.append(known, 0)[following]
+    later = np.append(times, 0)[following]
     guess = _packed_times(later - (later > 0))
     guess[:, 7:16] = 0x99
     guess[later == 0] = _NO_DIGITS
     guess[:, 16] = _NO_DIGITS
-    packed[committed[known == 0]] = guess[known == 0]
+    packed[committed[times == 0]] = guess[times == 0]
     return packed.view("V17").reshape(-1)
 
 
-def _seconds(file: File, body: npt.NDArray[np.int64], part: layouts.Part) -> npt.NDArray[np.int64]:
+def _seconds(file: OpenedFile, body: Index, part: layouts.Part) -> Index:
     """Seconds since 1970; of an 8-byte time that is no date, the half that is one (section 14)."""
-    low, high = int(datetime(1980, 1, 1, tzinfo=UTC).timestamp()), int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
+    low, high = EARLIEST, LATEST
     value = numbers(file.buffer, body, part, file.shape.big)
     if part.size == 8:
         for half in (0, 4):
@@ -346,7 +515,7 @@ def _seconds(file: File, body: npt.NDArray[np.int64], part: layouts.Part) -> npt
     return np.where((value >= low) & (value < high), value, 0).astype(np.int64)
 
 
-def _packed_times(seconds: npt.NDArray[np.int64]) -> Bytes:
+def _packed_times(seconds: Index) -> Bytes:
     """34 packed digits, ``uint8[n, 17]``; zeros for no time."""
     text = np.datetime_as_string(seconds.astype("datetime64[s]"), unit="s")
     raw = np.frombuffer(text.astype("S19").tobytes(), np.uint8).reshape(-1, 19)
@@ -357,81 +526,127 @@ def _packed_times(seconds: npt.NDArray[np.int64]) -> Bytes:
     return packed
 
 
-def _authid(record: bytes, row: np.void, form: layouts.Parts, big: bool) -> bytes:
-    """The authorization id of a commit or abort record; empty where the kind of record holds other things in its place."""
-    if row["kind"] == Kind.COMMIT and int(row["type"]) not in layouts.PLAIN_COMMITS:
-        return b""
-    if int(row["type"]) in layouts.PENDING_LISTS and "authid_length" not in form:
-        return b""
-    header = int(row["header"])
-    start, end = header + form["authid"].offset, len(record)
-    if "authid_length" in form:
-        end = start + number(record, header, form["authid_length"], big)
-    return record[start:end].rstrip(b"\0 ")
-
-
-def _untimed(found: npt.NDArray[np.void], result: units.Units, seconds: npt.NDArray[np.int64], files: list[File]) -> list[str]:
-    """A warning about units with changes whose commit record has no time. (A unit of one record has no commit record, and nothing is wrong with it.)"""
-    holds = np.bincount(result.unit[_changing(found, result)], minlength=len(seconds)) > 0
-    lacking = np.sort(result.last[holds & (seconds == 0) & (found["kind"][result.last] == Kind.COMMIT)])
+def _untimed(
+    records: Records, result: units.Units, seconds: Index, files: list[OpenedFile]
+) -> list[str]:
+    """A warning about units with changes whose commit record has no time. (A unit of one record has
+    no commit record, and nothing is wrong with it.)"""
+    holds = np.bincount(result.unit[_changing(records, result)], minlength=len(seconds)) > 0
+    lacking = np.sort(
+        result.last[holds & (seconds == 0) & (records["kind"][result.last] == RecordKind.COMMIT)]
+    )
     if not len(lacking):
         return []
-    row = found[lacking[0]]
+    row = records[lacking[0]]
     return [
-        f"{len(lacking)} unit(s) of recovery, of which the first ends at offset {int(row['offset'])} of {files[row['file']].name}, have a commit "
-        "record without a time: for --from-time and --until-time they count as just before the next unit that has one"
+        f"{len(lacking)} unit(s) of recovery, of which the first ends at offset"
+        f" {int(row['offset'])} of {files[row['file']].name}, have a commit record without a time:"
+        " for --from-time and --until-time they count as just before the next unit that has one"
     ]
 
 
-def _changing(found: npt.NDArray[np.void], result: units.Units) -> Mask:
-    """Records that change rows, were not taken back and are of a unit."""
-    changes = np.isin(found["role"], (Role.INSERT, Role.DELETE, Role.UPDATE, Role.TRUNCATE))
+def _incomplete(
+    records: Records, result: units.Units, lacking: Mask, known_units: Records
+) -> list[str]:
+    """A warning that names the committed units with changes that lack records; and one about those
+    whose commit is all that the files behind the first one have of them."""
+    holds = np.bincount(result.unit[_changing(records, result)], minlength=len(lacking)) > 0
+    committed = lacking & (result.disposition == ord("C"))
+    chosen = np.flatnonzero(committed & holds)
+    bare = int((committed & ~holds & (records["file"][result.first] > 0)).sum())
+    texts = [
+        f"{bare} unit(s) of recovery have their commit here and their changes between two files"
+    ]
+    if not len(chosen):
+        return texts if bare else []
+    names = [
+        known_units["unit"][number].tobytes()[4:10].hex().upper() for number in chosen[:_NAMED]
+    ]
+    more = f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+    done = (
+        "they are set aside (--log-option headless=apply writes what is there)"
+        if known_units["incomplete"].any()
+        else "what is there of them is written (--log-option headless=apply)"
+    )
+    return (texts if bare else []) + [
+        f"{len(chosen)} unit(s) of recovery, TID {', '.join(names)}{more}, begin before the log or"
+        f" have records that lie between its files: {done}"
+    ]
+
+
+def _changing(records: Records, result: units.Units) -> Mask:
+    """FramedRecords that change rows, were not taken back and are of a unit."""
+    changes = np.isin(
+        records["role"],
+        (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE, RecordRole.TRUNCATE),
+    )
     return np.asarray((result.unit >= 0) & ~result.cancelled & changes)
 
 
-def _endless(found: npt.NDArray[np.void], result: units.Units) -> list[str]:
-    """A warning about changes of units without an end whose transaction id begins again: the record that ends them is not in the log."""
-    holds = np.bincount(result.unit[_changing(found, result)], minlength=len(result.tid)) > 0
+def _endless(records: Records, result: units.Units) -> list[str]:
+    """A warning about changes of units without an end whose transaction id begins again: the record
+    that ends them is not in the log."""
+    holds = np.bincount(result.unit[_changing(records, result)], minlength=len(result.tid)) > 0
     cut = holds[:-1] & (result.tid[:-1] == result.tid[1:]) & (result.disposition[:-1] == ord("F"))
     count = int(cut.sum())
-    return [f"{count} unit(s) of recovery have no end, though their transaction ids come again later; they are left out"] if count else []
+    return (
+        [
+            f"{count} unit(s) of recovery have no end, though their transaction ids come again"
+            " later; they are left out"
+        ]
+        if count
+        else []
+    )
 
 
-def _warnings(found: npt.NDArray[np.void], files: list[File]) -> list[str]:
+def _missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> list[str]:
+    """A warning about records that are missing in files that hold all others."""
+    if not len(holes.behind):
+        return []
+    row = records[holes.behind[0]]
+    return [
+        f"LR2030 {len(holes.behind)} place(s) where records are missing in a log that holds all"
+        f" others, the first behind the record at offset {int(row['offset'])} of"
+        f" {files[row['file']].name}: positions go on {int(holes.size[0])} bytes further than the"
+        " records are long. Collect the log again; what can be told of the units that lack them is"
+        " set aside"
+    ]
+
+
+def _warnings(records: Records, files: list[OpenedFile]) -> list[str]:
     texts = []
-    lost = units.lost(found)
+    lost = units.lost(records)
     if len(lost):
-        row = found[lost[0]]
+        row = records[lost[0]]
         place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
         texts.append(
-            f"{len(lost)} record(s), {place}, name one before them in their transaction that is not in the log, where those of the others are: "
-            "it was lost, filtered out, or lies before this log"
+            f"{len(lost)} record(s), {place}, name one before them in their transaction that is not"
+            " in the log, where those of the others are: it was lost, filtered out, or lies before"
+            " this log"
         )
     for file in files:
         if file.records.tail is not None:
             left = len(file.buffer) - file.records.tail
             texts.append(
-                f"LR2006 {file.name}: the last {left} bytes, from offset {file.records.tail} on, are no whole record and are not read"
+                f"LR2006 {file.name}: the last {left} bytes, from offset {file.records.tail} on,"
+                " are no whole record and are not read"
             )
-    loads = found[found["kind"] == Kind.LOAD]
+    loads = records[records["kind"] == RecordKind.LOAD]
     if len(loads):
-        texts.append(f"{len(loads)} load(s) began; rows that a load brings are not in the log, so copy the tables again")
-    unknown = np.flatnonzero(found["kind"] == Kind.UNKNOWN)
+        texts.append(
+            f"{len(loads)} load(s) began; rows that a load brings are not in the log, so copy the"
+            " tables again"
+        )
+    unknown = np.flatnonzero(records["kind"] == RecordKind.UNKNOWN)
     if len(unknown):
         texts.append(f"{len(unknown)} record(s) of unknown types were passed over by their length")
-    odd = np.flatnonzero(found["role"] == Role.UNKNOWN)
+    odd = np.flatnonzero(records["role"] == RecordRole.UNKNOWN)
     if len(odd):
-        names = sorted({f"{int(found['component'][row])}/{int(found['function'][row])}" for row in odd})
-        texts.append(f"{len(odd)} record(s) of unknown functions (component/function {', '.join(names[:10])}) were passed over")
+        names = sorted(
+            {f"{int(records['component'][row])}/{int(records['function'][row])}" for row in odd}
+        )
+        texts.append(
+            f"{len(odd)} record(s) of unknown functions (component/function"
+            f" {', '.join(names[:10])}) were passed over"
+        )
     return texts
-
-
-def save(index: Index, folder: str | None) -> tuple[str | npt.NDArray[np.void], str | npt.NDArray[np.void]]:
-    """Put the arrays of an index into files, and give their paths; without a folder, the arrays themselves."""
-    if folder is None:
-        return index.entries, index.units
-    folder = tempfile.mkdtemp(prefix="index-", dir=folder)
-    paths = Path(folder) / "entries.npy", Path(folder) / "units.npy"
-    for path, array in zip(paths, (index.entries, index.units), strict=True):
-        np.save(path, array)
-    return str(paths[0]), str(paths[1])

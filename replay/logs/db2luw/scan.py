@@ -1,31 +1,35 @@
-"""The first look at a log: the header of every record and the bounds of its row images, column by column (format notes, sections 4 to 9)."""
+"""The first look at a log: the header of every record and the bounds of its row images, column by
+column (format notes, sections 4 to 9)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
-from replay.logs.db2luw.framing import Records, Shape
-from replay.logs.db2luw.layouts import DMS, DOM, Kind, Role
+from replay.logs.db2luw.framing import FramedRecords, LuwShape
+from replay.logs.db2luw.layouts import DMS, DOM, RecordKind, RecordRole
 
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-#: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso`` where the framing says it, ``previous`` of its
-#: transaction, ``compensated`` of a compensation record. ``before`` and ``after`` are the row images (with row header), -1 for none,
-#: ``before_is`` and ``after_is`` their :class:`Row`. ``problem``: an index of :data:`PROBLEMS`; ``odd``: the header contradicts what follows it.
+#: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
+#: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
+#: record. ``before`` and ``after`` are the row images (with row header), -1 for none, ``before_is``
+#: and ``after_is`` their :class:`Row`. ``problem``: an index of :data:`PROBLEMS`; ``odd``: the
+#: header contradicts what follows it; ``temporary``: flagged as of a temporary table, and as one to
+#: be propagated, too.
 SCANNED = np.dtype(
     [
-        ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("type", "u1"), ("kind", "u1"), ("flags", "<u2"), ("header", "u1"),
-        ("tid", "<u8"), ("lsn", "<u8"), ("lfs", "<u8"), ("lso", "<u8"), ("previous", "<u8"), ("compensated", "<u8"), ("component", "u1"),
-        ("function", "u1"), ("role", "u1"), ("space", "<u2"), ("table", "<u2"), ("rid", "<u8"), ("moves", "?"), ("part", "<u2"),
-        ("before", "<i8"), ("before_size", "<i4"), ("before_is", "u1"), ("after", "<i8"), ("after_size", "<i4"), ("after_is", "u1"),
-        ("problem", "u1"), ("odd", "?"),
+        ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("type", "u1"), ("kind", "u1"),
+        ("flags", "<u2"), ("header", "u1"),
+        ("tid", "<u8"), ("lsn", "<u8"), ("lfs", "<u8"), ("lso", "<u8"), ("previous", "<u8"),
+        ("compensated", "<u8"), ("component", "u1"),
+        ("function", "u1"), ("role", "u1"), ("space", "<u2"), ("table", "<u2"), ("rid", "<u8"),
+        ("moves", "?"), ("part", "<u2"),
+        ("before", "<i8"), ("before_size", "<i4"), ("before_is", "u1"), ("after", "<i8"),
+        ("after_size", "<i4"), ("after_is", "u1"),
+        ("problem", "u1"), ("odd", "?"), ("temporary", "?"),
     ]
 )  # fmt: skip
 
@@ -37,43 +41,94 @@ _DAMAGED = "The record is damaged: collect the log again"
 PROBLEMS: tuple[tuple[str, str, str], ...] = (
     ("", "", ""),
     ("a row that does not end where its record does", "a record length that closes", _DAMAGED),
-    ("two row images that do not end where their record does", "an old and a new row that close the record", _DAMAGED),
-    ("a row that the log reader could not expand (its sqlcode is not 0)", "a row", "Read the log on the server, with its dictionaries"),
+    (
+        "two row images that do not end where their record does",
+        "an old and a new row that close the record",
+        _DAMAGED,
+    ),
+    (
+        "a row that the log reader could not expand (its sqlcode is not 0)",
+        "a row",
+        "Read the log on the server, with its dictionaries",
+    ),
     (
         "an update of which only the changed bytes are logged (function 121)",
         "both row images",
         "Leave the table out (--exclude-table); for later logs: ALTER TABLE … DATA CAPTURE CHANGES",
     ),
-    ("a moved row whose other half is not in the log", "its overflow record in the same unit of recovery", "Give all files of the log"),
+    (
+        "a moved row whose other half is not in the log",
+        "its overflow record in the same unit of recovery",
+        "Give all files of the log",
+    ),
     ("an update between a user row and an internal one", "two user rows", _DAMAGED),
-    ("records of many rows that do not fill their record", "as many rows as the record says", _DAMAGED),
+    (
+        "records of many rows that do not fill their record",
+        "as many rows as the record says",
+        _DAMAGED,
+    ),
 )
 ROW_OPEN, UPDATE_OPEN, NOT_EXPANDED, PARTIAL, HALF_MOVED, HALF_INTERNAL, ROWS_OPEN = range(1, 8)
 
 _BATCH = 262_144
+_UNDOES = (RecordRole.UNDO_INSERT, RecordRole.UNDO_DELETE, RecordRole.UNDO_UPDATE)
+#: Roles of records with one row image.
+_ONE_ROW = (
+    RecordRole.INSERT,
+    RecordRole.DELETE,
+    RecordRole.UNDO_DELETE,
+    RecordRole.UNDO_UPDATE,
+)
 
 
-def scan(buffer: Bytes, shape: Shape, file: int, records: Records) -> Iterator[npt.NDArray[np.void]]:
-    """The records of a file in batches (dtype :data:`SCANNED`), many-row records as one entry a row, behind each other."""
+def scan(buffer: Bytes, shape: LuwShape, file: int, records: FramedRecords) -> Iterator[Records]:
+    """The records of a file in batches (dtype :data:`SCANNED`), many-row records as one entry a
+    row, behind each other."""
     for start in range(0, len(records.offsets), _BATCH):
         part = slice(start, start + _BATCH)
         yield _Scan(buffer, shape, file, records.offsets[part], records.lengths[part]).run()
 
 
+def pass_over_temporary(records: Records) -> None:
+    """Rows of temporary tables are none. That flag is damage where other records are of the same
+    row, and do not have it."""
+    flagged = np.flatnonzero(records["temporary"])
+    if not len(flagged):
+        return
+    places = records[["space", "table", "rid"]]
+    changes = np.isin(records["role"], (*_ONE_ROW, RecordRole.UPDATE, RecordRole.UNDO_INSERT))
+    others = np.unique(places[changes & ~records["temporary"]])
+    damaged = np.isin(places[flagged], others) & changes[flagged]
+    records["odd"][flagged[damaged]] = True
+    passed = flagged[~damaged]
+    records["role"][passed], records["problem"][passed] = RecordRole.OTHER, 0
+    for side in ("before", "after"):
+        records[side][passed], records[f"{side}_is"][passed] = -1, NONE
+
+
 class _Scan:
-    def __init__(self, buffer: Bytes, shape: Shape, file: int, offsets: Index, lengths: npt.NDArray[np.int32]) -> None:
+    def __init__(
+        self, buffer: Bytes, shape: LuwShape, file: int, offsets: Index, lengths: Lengths
+    ) -> None:
         self.buffer, self.shape, self.dialect, self.big = buffer, shape, shape.dialect, shape.big
         self.offsets = offsets
-        self.found = np.zeros(len(offsets), SCANNED)
-        self.found["file"], self.found["offset"], self.found["length"] = file, offsets, lengths
-        self.found["before"] = self.found["after"] = -1
+        self.records = np.zeros(len(offsets), SCANNED)
+        self.records["file"], self.records["offset"], self.records["length"] = (
+            file,
+            offsets,
+            lengths,
+        )
+        self.records["before"] = self.records["after"] = -1
 
-    def run(self) -> npt.NDArray[np.void]:
+    def run(self) -> Records:
         self._header()
         self._framing()
-        first = self.buffer[np.minimum(self.offsets + self.found["header"], len(self.buffer) - 1)]
-        other = np.isin(self.found["kind"], (Kind.IGNORED, Kind.LOAD, Kind.UNKNOWN)) & (first == DMS)
-        component = np.flatnonzero((self.found["kind"] == Kind.COMPONENT) | other)
+        self._taken_for_backout_free()
+        first = self.buffer[np.minimum(self.offsets + self.records["header"], len(self.buffer) - 1)]
+        other = np.isin(
+            self.records["kind"], (RecordKind.IGNORED, RecordKind.LOAD, RecordKind.UNKNOWN)
+        ) & (first == DMS)
+        component = np.flatnonzero((self.records["kind"] == RecordKind.COMPONENT) | other)
         if len(component):
             self._component(component)
             astray, roles = self._astray(component)
@@ -82,122 +137,171 @@ class _Scan:
             self._disguised(astray, roles)
         return self._expanded()
 
-    def _numbers(self, base: Index, part: layouts.Part) -> npt.NDArray[np.uint64]:
+    def _numbers(self, base: Index, part: layouts.Part) -> Hashes:
         return numbers(self.buffer, base, part, self.big)
 
     def _header(self) -> None:
-        found, layout = self.found, self.dialect.header
+        records, layout = self.records, self.dialect.header
         kind = self._numbers(self.offsets, layout["type"])
-        found["type"] = np.where(kind < 256, kind, 0)
-        found["kind"] = layouts.KIND_OF_TYPE[found["type"]]
-        found["flags"] = self._numbers(self.offsets, layout["flags"])
-        found["tid"] = self._numbers(self.offsets, layout["tid"])
-        found["previous"] = self._numbers(self.offsets, layout["previous"])
+        records["type"] = np.where(kind < 256, kind, 0)
+        records["kind"] = layouts.KIND_OF_TYPE[records["type"]]
+        records["flags"] = self._numbers(self.offsets, layout["flags"])
+        records["tid"] = self._numbers(self.offsets, layout["tid"])
+        records["previous"] = self._numbers(self.offsets, layout["previous"])
         for name in ("lsn", "lfs"):
             if name in layout:
-                found[name] = self._numbers(self.offsets, layout[name])
+                records[name] = self._numbers(self.offsets, layout[name])
         if "stream" in layout:
-            found["tid"] |= self._numbers(self.offsets, layout["stream"]) << np.uint64(48)
+            records["tid"] |= self._numbers(self.offsets, layout["stream"]) << np.uint64(48)
         plain, middle, large = self.dialect.sizes
-        compensates = found["type"] == layouts.COMPENSATION
-        header = np.where(compensates & ((found["flags"] & layouts.PROPAGATABLE) > 0), large, np.where(compensates, middle, plain))
-        found["header"] = np.where(found["type"] == layouts.BACKOUT_FREE, middle, header)
-        named = compensates & (found["header"] == large) & (found["length"] >= large)
-        found["compensated"][named] = self._numbers(self.offsets[named], self.dialect.compensation["compensated"])
+        compensates = records["type"] == layouts.COMPENSATION
+        header = np.where(
+            compensates & ((records["flags"] & layouts.PROPAGATABLE) > 0),
+            large,
+            np.where(compensates, middle, plain),
+        )
+        records["header"] = np.where(records["type"] == layouts.BACKOUT_FREE, middle, header)
+        named = compensates & (records["header"] == large) & (records["length"] >= large)
+        records["compensated"][named] = self._numbers(
+            self.offsets[named], self.dialect.compensation["compensated"]
+        )
+
+    def _taken_for_backout_free(self) -> None:
+        """Backout-free records with the header and the function of a compensation record are that,
+        with a damaged type."""
+        rows = np.flatnonzero(self.records["type"] == layouts.BACKOUT_FREE)
+        large = self.dialect.sizes[2]
+        rows = rows[self.records["length"][rows] > large + 1]
+        body = self.offsets[rows] + large
+        role = self.dialect.roles[DMS, self.buffer[body + 1]]
+        meant = rows[(self.buffer[body] == DMS) & np.isin(role, _UNDOES)]
+        self.records["header"][meant] = large
+        self.records["kind"][meant], self.records["odd"][meant] = RecordKind.COMPONENT, True
 
     def _framing(self) -> None:
         framing = self.shape.framing
         base = self.offsets - framing.size
         for name in ("lsn", "lfs", "lso"):
             if name in framing.parts:
-                self.found[name] = self._numbers(base, framing.parts[name])
+                self.records[name] = self._numbers(base, framing.parts[name])
         if "sqlcode" in framing.parts:
-            self.found["problem"][self._numbers(base, framing.parts["sqlcode"]) != 0] = NOT_EXPANDED
+            self.records["problem"][self._numbers(base, framing.parts["sqlcode"]) != 0] = (
+                NOT_EXPANDED
+            )
 
     def _component(self, rows: Index) -> None:
-        found = self.found
-        body = self.offsets[rows] + found["header"][rows]
-        payload = found["length"][rows].astype(np.int64) - found["header"][rows]
+        records = self.records
+        body = self.offsets[rows] + records["header"][rows]
+        payload = records["length"][rows].astype(np.int64) - records["header"][rows]
         short = payload < 2
         component = np.where(short, 0, self.buffer[np.minimum(body, len(self.buffer) - 1)])
         function = np.where(short, 0, self.buffer[np.minimum(body + 1, len(self.buffer) - 1)])
         role = self.dialect.roles[np.minimum(component, 15), function]
         needed = np.where(component == DOM, 12, 6)
-        role = np.where((payload < needed) | (component > 15), Role.OTHER, role)
-        temporary = (found["flags"][rows] & layouts.TEMPORARY_TABLE) > 0
-        captured = (found["flags"][rows] & layouts.PROPAGATABLE) > 0  # which no temporary table is
-        role[temporary & ~captured] = Role.OTHER
-        found["odd"][rows[temporary & captured]] = True
-        found["component"][rows], found["function"][rows], found["role"][rows] = component, function, role
+        role = np.where((payload < needed) | (component > 15), RecordRole.OTHER, role)
+        temporary = (records["flags"][rows] & layouts.TEMPORARY_TABLE) > 0
+        captured = (records["flags"][rows] & layouts.PROPAGATABLE) > 0
+        role[temporary & ~captured] = RecordRole.OTHER
+        records["temporary"][rows] = temporary & captured
+        records["component"][rows], records["function"][rows], records["role"][rows] = (
+            component,
+            function,
+            role,
+        )
         for name, part, other in (
             ("space", layouts.DMS_HEADER["tablespace"], layouts.DOM_HEADER["tablespace"]),
             ("table", layouts.DMS_HEADER["table"], layouts.DOM_HEADER["table"]),
         ):
             value = np.where(component == DMS, self._numbers(body, part), 0)
-            found[name][rows] = np.where(component == DOM, self._numbers(body, other), value)
+            records[name][rows] = np.where(component == DOM, self._numbers(body, other), value)
 
     def _astray(self, rows: Index) -> tuple[Index, Index]:
-        """Records of components that hold no rows, with the number of a function that does; and their roles, in place of which they get that one's."""
-        found = self.found
-        meant = self.dialect.roles[DMS, found["function"][rows]]
-        chosen = ~np.isin(found["component"][rows], (DMS, DOM)) & np.isin(meant, (Role.INSERT, Role.DELETE, Role.UPDATE))
+        """FramedRecords of components that hold no rows, with the number of a function that does,
+        and those of functions that hold none; and their roles, in place of which they get those of
+        one with a row."""
+        records = self.records
+        role, component = records["role"][rows], records["component"][rows]
+        meant = self.dialect.roles[DMS, records["function"][rows]]
+        chosen = ~np.isin(component, (DMS, DOM)) & np.isin(
+            meant, (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE)
+        )
+        temporary = (records["flags"][rows] & layouts.TEMPORARY_TABLE) > 0
+        rowless = (component == DMS) & (role == RecordRole.OTHER) & ~temporary
+        meant = np.where(rowless, RecordRole.DELETE, meant)
+        chosen |= rowless
         astray = rows[chosen]
-        roles = found["role"][astray].copy()
-        found["role"][astray] = meant[chosen]
+        roles = records["role"][astray].copy()
+        records["role"][astray] = meant[chosen]
         return astray, roles
 
-    def _disguised(self, rows: Index, roles: Index | Role = Role.OTHER) -> None:
-        """Records whose type or component is none that holds rows, and which hold one all the same: that is damaged. The others get ``roles``."""
-        found = self.found
-        role = found["role"][rows]
-        there = np.isin(found["before_is"][rows], (NORMAL, OVERFLOWN)) | np.isin(found["after_is"][rows], (NORMAL, OVERFLOWN))
-        holds = np.isin(role, (Role.INSERT, Role.DELETE, Role.UPDATE)) & there & (found["problem"][rows] == 0)
-        found["kind"][rows[holds]], found["odd"][rows[holds]] = Kind.COMPONENT, True
-        found["role"][rows[~holds]], found["problem"][rows[~holds]] = np.broadcast_to(roles, len(rows))[~holds], 0
+    def _disguised(self, rows: Index, roles: Index | RecordRole = RecordRole.OTHER) -> None:
+        """FramedRecords whose type or component is none that holds rows, and which hold one all the
+        same: that is damaged. The others get ``roles``."""
+        records = self.records
+        role = records["role"][rows]
+        there = np.isin(records["before_is"][rows], (NORMAL, OVERFLOWN)) | np.isin(
+            records["after_is"][rows], (NORMAL, OVERFLOWN)
+        )
+        holds = (
+            np.isin(role, (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE))
+            & there
+            & (records["problem"][rows] == 0)
+        )
+        records["kind"][rows[holds]], records["odd"][rows[holds]] = RecordKind.COMPONENT, True
+        records["role"][rows[~holds]], records["problem"][rows[~holds]] = (
+            np.broadcast_to(roles, len(rows))[~holds],
+            0,
+        )
 
-    # -- rows ---------------------------------------------------------------------------------------------------------------------------
+    # -- rows
+    # ---------------------------------------------------------------------------------------------
 
     def _rows(self) -> None:
-        role = self.found["role"]
-        self._single(np.flatnonzero(np.isin(role, (Role.INSERT, Role.DELETE, Role.UNDO_DELETE, Role.UNDO_UPDATE))))
-        self._undone(np.flatnonzero(role == Role.UNDO_INSERT))
-        self._updates(np.flatnonzero(role == Role.UPDATE))
-        partial = np.flatnonzero(role == Role.PARTIAL_UPDATE)
+        role = self.records["role"]
+        self._single(np.flatnonzero(np.isin(role, _ONE_ROW)))
+        self._undone(np.flatnonzero(role == RecordRole.UNDO_INSERT))
+        self._updates(np.flatnonzero(role == RecordRole.UPDATE))
+        partial = np.flatnonzero(role == RecordRole.PARTIAL_UPDATE)
         self._problem(partial, np.ones(len(partial), bool), PARTIAL)
 
     def _problem(self, rows: Index, wrong: Mask, problem: int) -> None:
         chosen = rows[wrong]
-        self.found["problem"][chosen[self.found["problem"][chosen] == 0]] = problem
+        self.records["problem"][chosen[self.records["problem"][chosen] == 0]] = problem
 
     def _single(self, rows: Index) -> None:
-        found, dialect = self.found, self.dialect
-        body = self.offsets[rows] + found["header"][rows]
-        payload = found["length"][rows].astype(np.int64) - found["header"][rows]
-        found["rid"][rows] = self._numbers(body, dialect.row["rid"])
+        records, dialect = self.records, self.dialect
+        body = self.offsets[rows] + records["header"][rows]
+        payload = records["length"][rows].astype(np.int64) - records["header"][rows]
+        records["rid"][rows] = self._numbers(body, dialect.row["rid"])
         if "flags" in dialect.row:
-            found["moves"][rows] = (self._numbers(body, dialect.row["flags"]) & layouts.PARTITION_MOVE) > 0
+            records["moves"][rows] = (
+                self._numbers(body, dialect.row["flags"]) & layouts.PARTITION_MOVE
+            ) > 0
         size = self._numbers(body, dialect.row["length"]).astype(np.int64)
         lead = np.full(len(rows), dialect.row_size, np.int64)
-        further = np.isin(found["function"][rows], layouts.EMPTY_PAGE) & (payload == lead + layouts.EMPTY_PAGE_MORE + size)
+        further = np.isin(records["function"][rows], layouts.EMPTY_PAGE) & (
+            payload == lead + layouts.EMPTY_PAGE_MORE + size
+        )
         lead[further] += layouts.EMPTY_PAGE_MORE
         closes = payload == lead + size
         self._problem(rows, ~closes, ROW_OPEN)
         good = rows[closes]
         place, size = (body + lead)[closes], size[closes]
-        after = found["role"][good] == Role.INSERT
+        after = records["role"][good] == RecordRole.INSERT
         self._image(good[after], "after", place[after], size[after])
         self._image(good[~after], "before", place[~after], size[~after])
 
     def _undone(self, rows: Index) -> None:
-        body = self.offsets[rows] + self.found["header"][rows]
-        self.found["rid"][rows] = self._numbers(body, self.dialect.undo_row["rid"])
+        body = self.offsets[rows] + self.records["header"][rows]
+        self.records["rid"][rows] = self._numbers(body, self.dialect.undo_row["rid"])
 
     def _updates(self, rows: Index) -> None:
-        """Split update records (section 9.4): by the old row's own length, else by the first half's, whichever closes the record."""
-        found, dialect = self.found, self.dialect
-        body = self.offsets[rows] + found["header"][rows]
-        payload = found["length"][rows].astype(np.int64) - found["header"][rows]
-        found["rid"][rows] = self._numbers(body, dialect.row["rid"])
+        """Split update records (section 9.4): by the old row's own length, else by the first
+        half's, whichever closes the record."""
+        records, dialect = self.records, self.dialect
+        body = self.offsets[rows] + records["header"][rows]
+        payload = records["length"][rows].astype(np.int64) - records["header"][rows]
+        records["rid"][rows] = self._numbers(body, dialect.row["rid"])
         lead = dialect.row_size
         own = self._numbers(body + lead, layouts.ROW_HEADER["length"]).astype(np.int64)
         crossed = payload - 2 * lead - self._numbers(body, dialect.row["length"]).astype(np.int64)
@@ -211,12 +315,17 @@ class _Scan:
         good = rows[done]
         self._image(good, "before", (body + lead)[done], old[done])
         self._image(good, "after", (body + 2 * lead + old)[done], new[done])
-        one_user = np.isin(found["before_is"][good], (NORMAL, OVERFLOWN)) != np.isin(found["after_is"][good], (NORMAL, OVERFLOWN))
-        internal = (found["before_is"][good] == INTERNAL) | (found["after_is"][good] == INTERNAL)
+        one_user = np.isin(records["before_is"][good], (NORMAL, OVERFLOWN)) != np.isin(
+            records["after_is"][good], (NORMAL, OVERFLOWN)
+        )
+        internal = (records["before_is"][good] == INTERNAL) | (
+            records["after_is"][good] == INTERNAL
+        )
         self._problem(good, one_user & internal, HALF_INTERNAL)
 
     def _split(self, body: Index, payload: Index, old: Index) -> tuple[Mask, Index]:
-        """Whether a record closes with an old row of ``old`` bytes, and the length of its new row."""
+        """Whether a record closes with an old row of ``old`` bytes, and the length of its new
+        row."""
         lead = self.dialect.row_size
         second = body + lead + old
         possible = (old >= 0) & (2 * lead + old <= payload)
@@ -231,36 +340,46 @@ class _Scan:
         return possible & same & (new >= 0) & fits, new
 
     def _image(self, rows: Index, side: str, place: Index, size: Index) -> None:
-        found, last = self.found, len(self.buffer) - 1
-        found[side][rows], found[f"{side}_size"][rows] = place, size
+        records, last = self.records, len(self.buffer) - 1
+        records[side][rows], records[f"{side}_size"][rows] = place, size
         outer = np.where(size > 0, self.buffer[np.minimum(place, last)], 0)
         inner_at = layouts.ROW_HEADER["inner"].offset
-        inner = np.where(size >= layouts.ROW_HEADER_SIZE, self.buffer[np.minimum(place + inner_at, last)], 0)
+        inner = np.where(
+            size >= layouts.ROW_HEADER_SIZE, self.buffer[np.minimum(place + inner_at, last)], 0
+        )
         overflow = (outer & layouts.OVERFLOW) > 0
-        user = (overflow | np.isin(outer, layouts.NORMAL_OUTER)) & ((inner & (layouts.FORMATTED | layouts.COMPRESSED)) > 0)
+        user = (overflow | np.isin(outer, layouts.NORMAL_OUTER)) & (
+            (inner & (layouts.FORMATTED | layouts.COMPRESSED)) > 0
+        )
         pointer = ~overflow & ((outer & layouts.POINTER) > 0)
-        found[f"{side}_is"][rows] = np.where(user, np.where(overflow, OVERFLOWN, NORMAL), np.where(pointer, POINTS, INTERNAL))
+        records[f"{side}_is"][rows] = np.where(
+            user, np.where(overflow, OVERFLOWN, NORMAL), np.where(pointer, POINTS, INTERNAL)
+        )
 
-    # -- many rows in one record --------------------------------------------------------------------------------------------------------
+    # -- many rows in one record
+    # ---------------------------------------------------------------------------------------------
 
-    def _expanded(self) -> npt.NDArray[np.void]:
-        """Records of many rows as one entry for each row; the first keeps the record's offset, the others begin at their row."""
-        many = np.flatnonzero(np.isin(self.found["role"], (Role.INSERT_ROWS, Role.UNDO_INSERT_ROWS)))
+    def _expanded(self) -> Records:
+        """FramedRecords of many rows as one entry for each row; the first keeps the record's
+        offset, the others begin at their row."""
+        many = np.flatnonzero(
+            np.isin(self.records["role"], (RecordRole.INSERT_ROWS, RecordRole.UNDO_INSERT_ROWS))
+        )
         if not len(many):
-            return self.found
+            return self.records
         pieces, start = [], 0
         for row in many.tolist():
-            pieces += [self.found[start:row], self._entries(self.found[row : row + 1])]
+            pieces += [self.records[start:row], self._entries(self.records[row : row + 1])]
             start = row + 1
-        return np.concatenate([*pieces, self.found[start:]])
+        return np.concatenate([*pieces, self.records[start:]])
 
-    def _entries(self, record: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    def _entries(self, record: Records) -> Records:
         body = record["offset"] + record["header"]
         end = int(record["offset"][0]) + int(record["length"][0])
-        insert = bool(record["role"][0] == Role.INSERT_ROWS)
+        insert = bool(record["role"][0] == RecordRole.INSERT_ROWS)
         count = int(self._numbers(body, layouts.INSERT_ROWS["count"])[0])
         entries = np.repeat(record, max(count, 1))
-        entries["role"] = Role.INSERT if insert else Role.UNDO_INSERT
+        entries["role"] = RecordRole.INSERT if insert else RecordRole.UNDO_INSERT
         place = int(body[0]) + layouts.INSERT_ROWS["rows"].offset
         for number in range(count):
             here = np.array([place])
@@ -278,10 +397,13 @@ class _Scan:
             if place == end and count:
                 return entries
         entries = np.repeat(record, 1)
-        entries["role"], entries["problem"] = Role.INSERT if insert else Role.UNDO_INSERT, ROWS_OPEN
+        entries["role"], entries["problem"] = (
+            RecordRole.INSERT if insert else RecordRole.UNDO_INSERT,
+            ROWS_OPEN,
+        )
         return entries
 
-    def _many_image(self, entries: npt.NDArray[np.void], number: int, place: int, size: int) -> None:
-        whole, self.found = self.found, entries
+    def _many_image(self, entries: Records, number: int, place: int, size: int) -> None:
+        whole, self.records = self.records, entries
         self._image(np.array([number]), "after", np.array([place]), np.array([size]))
-        self.found = whole
+        self.records = whole

@@ -1,7 +1,9 @@
-"""Tables of a Db2 LUW log: the catalog export, table descriptors from the log, and the layout of row images that either gives.
+"""Tables of a Db2 LUW log: the catalog export, table descriptors from the log, and the layout of
+row images that either gives.
 
-A log names tables by (table space id, table id) only. Names and keys come from the export (format notes, section 20); the layout comes from the
-last descriptor in the log, else it is computed from the export in column order (11.4).
+A log names tables by (table space id, table id) only. Names and keys come from the export (format
+notes, section 20); the layout comes from the last descriptor in the log, else it is computed from
+the export in column order (11.4).
 """
 
 from __future__ import annotations
@@ -10,48 +12,103 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from replay.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
+from replay.storage import at
 from sqlgen.schema import Column, SqlType, Table
 
 #: (table space id, table id).
 TableId = tuple[int, int]
 
-NEEDED = ("TBSPACEID", "TABLEID", "TABSCHEMA", "TABNAME", "COLNO", "COLNAME", "TYPENAME", "LENGTH", "SCALE", "NULLS")
+NEEDED = (
+    "TBSPACEID",
+    "TABLEID",
+    "TABSCHEMA",
+    "TABNAME",
+    "COLNO",
+    "COLNAME",
+    "TYPENAME",
+    "LENGTH",
+    "SCALE",
+    "NULLS",
+)
 _HINT = "Export it with the query in README, with a header line"
 
 _SQL_TYPES = {
-    "SMALLINT": SqlType.SMALLINT, "INTEGER": SqlType.INTEGER, "BIGINT": SqlType.BIGINT, "DECIMAL": SqlType.DECIMAL, "REAL": SqlType.REAL,
-    "DOUBLE": SqlType.DOUBLE, "CHARACTER": SqlType.CHAR, "VARCHAR": SqlType.VARCHAR, "LONG VARCHAR": SqlType.VARCHAR, "DATE": SqlType.DATE,
-    "TIME": SqlType.TIME, "TIMESTAMP": SqlType.TIMESTAMP, "BLOB": SqlType.VARBINARY, "CLOB": SqlType.VARCHAR, "BINARY": SqlType.BINARY,
-    "VARBINARY": SqlType.VARBINARY, "GRAPHIC": SqlType.CHAR, "VARGRAPHIC": SqlType.VARCHAR, "LONG VARGRAPHIC": SqlType.VARCHAR,
+    "SMALLINT": SqlType.SMALLINT, "INTEGER": SqlType.INTEGER, "BIGINT": SqlType.BIGINT,
+    "DECIMAL": SqlType.DECIMAL, "REAL": SqlType.REAL,
+    "DOUBLE": SqlType.DOUBLE, "CHARACTER": SqlType.CHAR, "VARCHAR": SqlType.VARCHAR,
+    "LONG VARCHAR": SqlType.VARCHAR, "DATE": SqlType.DATE,
+    "TIME": SqlType.TIME, "TIMESTAMP": SqlType.TIMESTAMP, "BLOB": SqlType.VARBINARY,
+    "CLOB": SqlType.VARCHAR, "BINARY": SqlType.BINARY,
+    "VARBINARY": SqlType.VARBINARY, "GRAPHIC": SqlType.CHAR, "VARGRAPHIC": SqlType.VARCHAR,
+    "LONG VARGRAPHIC": SqlType.VARCHAR,
     "DBCLOB": SqlType.VARCHAR,
 }  # fmt: skip
-_FIXED = {"SMALLINT": 2, "INTEGER": 4, "BIGINT": 8, "REAL": 4, "DOUBLE": 8, "DATE": 4, "TIME": 3, "BOOLEAN": 1}
-#: Types whose value lies behind the fixed section, and those of them whose value is not in the row (or only a large object's first form).
-_VARIABLE = ("VARCHAR", "LONG VARCHAR", "DATALINK", "BLOB", "CLOB", "VARGRAPHIC", "LONG VARGRAPHIC", "DBCLOB", "VARBINARY", "XML")
+_FIXED = {
+    "SMALLINT": 2,
+    "INTEGER": 4,
+    "BIGINT": 8,
+    "REAL": 4,
+    "DOUBLE": 8,
+    "DATE": 4,
+    "TIME": 3,
+    "BOOLEAN": 1,
+}
+#: Types whose value lies behind the fixed section, and those of them whose value is not in the row
+#: (or only a large object's first form).
+_VARIABLE = (
+    "VARCHAR",
+    "LONG VARCHAR",
+    "DATALINK",
+    "BLOB",
+    "CLOB",
+    "VARGRAPHIC",
+    "LONG VARGRAPHIC",
+    "DBCLOB",
+    "VARBINARY",
+    "XML",
+)
 _LARGE = (*layouts.LOB_TYPES, "LONG VARCHAR", "LONG VARGRAPHIC", "DATALINK", "XML")
 _GRAPHIC = ("GRAPHIC", "VARGRAPHIC", "LONG VARGRAPHIC", "DBCLOB")
-_SPELLED = {"CHAR": "CHARACTER", "DEC": "DECIMAL", "NUMERIC": "DECIMAL", "INT": "INTEGER", "FLOAT": "DOUBLE", "LONGVAR": "LONG VARCHAR"}
+_SPELLED = {
+    "CHAR": "CHARACTER",
+    "DEC": "DECIMAL",
+    "NUMERIC": "DECIMAL",
+    "INT": "INTEGER",
+    "FLOAT": "DOUBLE",
+    "LONGVAR": "LONG VARCHAR",
+}
 _UTF16 = 1200
 
 
 @dataclass(frozen=True)
-class Known:
-    """A table of the export: its id, name, columns with their layout, and (per column) whether a value for rows older than it is known to be null."""
+class LuwTable:
+    """A table of the export: its id, name, columns with their layout, and whether it is organized
+    by column (TABLEORG C), so that its rows are not in the log."""
 
     id: TableId
     table: Table
     format: RowFormat
+    by_column: bool = False
 
 
-def column_format(name: str, kind: str, length: int, scale: int, nullable: bool, code_page: int, offset: int, key: int = 0) -> ColumnFormat:
-    """A column by its catalog type; ``length`` in bytes as the catalog or a descriptor gives it (of DECIMAL the precision), ``offset`` from the start
-    of the formatted record. Types that are not known are kept as bytes."""
+def column_format(
+    name: str,
+    kind: str,
+    length: int,
+    scale: int,
+    nullable: bool,
+    code_page: int,
+    offset: int,
+    key: int = 0,
+) -> ColumnFormat:
+    """A column by its catalog type; ``length`` in bytes as the catalog or a descriptor gives it (of
+    DECIMAL the precision), ``offset`` from the start of the formatted record. Types that are not
+    known are kept as bytes."""
     kind = _SPELLED.get(kind, kind)
     variable = kind in _VARIABLE
     sql = _SQL_TYPES.get(kind, SqlType.VARBINARY if variable else SqlType.BINARY)
@@ -89,11 +146,15 @@ def width(column: ColumnFormat) -> int:
     return column.length + column.nullable
 
 
-# -- the export ----------------------------------------------------------------------------------------------------------------------------
+# -- the export
+# -------------------------------------------------------------------------------------------------
 
 
-def read_export(path: str, code_page: int, partitions: str | None = None) -> dict[TableId, Known]:
-    """The tables of a catalog export. ``code_page`` is that of the database, for columns whose row does not say.
+def read_export(
+    path: str, code_page: int, partitions: str | None = None
+) -> dict[TableId, LuwTable]:
+    """The tables of a catalog export. ``code_page`` is that of the database, for columns whose row
+    does not say.
 
     InputError LR2031 where the export lacks a column, has an unusable value, or contradicts itself.
     """
@@ -101,20 +162,27 @@ def read_export(path: str, code_page: int, partitions: str | None = None) -> dic
     for number_, row in enumerate(_rows(path, NEEDED), 2):
         key = _number(path, number_, row, "TBSPACEID"), _number(path, number_, row, "TABLEID")
         rows.setdefault(key, []).append((number_, row))
-    found = {key: _table(path, key, columns, code_page) for key, columns in rows.items()}
+    tables = {key: _table(path, key, columns, code_page) for key, columns in rows.items()}
     if partitions is not None:
-        by_name = {(known.table.schema, known.table.name): known for known in found.values()}
-        for number_, row in enumerate(_rows(partitions, ("TBSPACEID", "PARTITIONOBJECTID", "TABSCHEMA", "TABNAME")), 2):
+        by_name = {(each.table.schema, each.table.name): each for each in tables.values()}
+        for number_, row in enumerate(
+            _rows(partitions, ("TBSPACEID", "PARTITIONOBJECTID", "TABSCHEMA", "TABNAME")), 2
+        ):
             name = row["TABSCHEMA"].rstrip(), row["TABNAME"].rstrip()
             if name not in by_name:
-                raise _unusable(partitions, number_, "TABNAME", ".".join(name), "a table of the catalog export")
-            found[_number(partitions, number_, row, "TBSPACEID"), _number(partitions, number_, row, "PARTITIONOBJECTID")] = by_name[name]
-    return found
+                raise _unusable(
+                    partitions, number_, "TABNAME", ".".join(name), "a table of the catalog export"
+                )
+            tables[
+                _number(partitions, number_, row, "TBSPACEID"),
+                _number(partitions, number_, row, "PARTITIONOBJECTID"),
+            ] = by_name[name]
+    return tables
 
 
 def _rows(path: str, needed: Sequence[str]) -> Iterator[Mapping[str, str]]:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = at(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
     delimiter = max(",;|\t", key=text.partition("\n")[0].count)
@@ -123,14 +191,19 @@ def _rows(path: str, needed: Sequence[str]) -> Iterator[Mapping[str, str]]:
     missing = [name for name in needed if name not in names]
     if missing:
         raise InputError(
-            "LR2031", f"found a catalog export without {', '.join(missing)}; expected {', '.join(needed)}", Where(path, 1), _HINT
+            "LR2031",
+            f"found a catalog export without {', '.join(missing)}; expected {', '.join(needed)}",
+            Where(path, 1),
+            _HINT,
         )
     for row in reader:
-        yield {name: (row[spelled] or "") for name, spelled in names.items()}
+        yield {name: row[spelled] or "" for name, spelled in names.items()}
 
 
 def _unusable(path: str, line: int, field: str, found: str, expected: str) -> InputError:
-    return InputError("LR2031", f"found {found!r}; expected {expected}", Where(path, line, None, field), _HINT)
+    return InputError(
+        "LR2031", f"found {found!r}; expected {expected}", Where(path, line, None, field), _HINT
+    )
 
 
 def _number(path: str, line: int, row: Mapping[str, str], field: str) -> int:
@@ -140,41 +213,82 @@ def _number(path: str, line: int, row: Mapping[str, str], field: str) -> int:
     return int(text)
 
 
-def _table(path: str, key: TableId, rows: list[tuple[int, Mapping[str, str]]], code_page: int) -> Known:
+def _table(
+    path: str, key: TableId, rows: list[tuple[int, Mapping[str, str]]], code_page: int
+) -> LuwTable:
     names = {(row["TABSCHEMA"].rstrip(), row["TABNAME"].rstrip()) for _, row in rows}
     if len(names) > 1:
         tables = " and ".join(sorted(".".join(name) for name in names))
-        raise _unusable(path, rows[0][0], "TABLEID", f"{tables} with the ids {key[0]}, {key[1]}", "one table for each pair of ids")
+        raise _unusable(
+            path,
+            rows[0][0],
+            "TABLEID",
+            f"{tables} with the ids {key[0]}, {key[1]}",
+            "one table for each pair of ids",
+        )
     columns, offset = [], 0
-    for place, (line, row) in enumerate(sorted(rows, key=lambda entry: _number(path, entry[0], entry[1], "COLNO"))):
+    for place, (line, row) in enumerate(
+        sorted(rows, key=lambda entry: _number(path, entry[0], entry[1], "COLNO"))
+    ):
         if _number(path, line, row, "COLNO") != place:
-            raise _unusable(path, line, "COLNO", row["COLNO"], f"{place}: every column of the table, from 0")
+            raise _unusable(
+                path, line, "COLNO", row["COLNO"], f"{place}: every column of the table, from 0"
+            )
         if row["NULLS"].strip() not in ("Y", "N"):
             raise _unusable(path, line, "NULLS", row["NULLS"], "Y or N")
         column = _exported(path, line, row, code_page, offset)
         columns.append(column)
         offset += width(column)
-    keyed = sorted((column.key_sequence, column.column.name) for column in columns if column.key_sequence)
+    keyed = sorted(
+        (column.key_sequence, column.column.name) for column in columns if column.key_sequence
+    )
     schema, name = names.pop()
-    table = Table(schema, name, tuple(column.column for column in columns), tuple(column for _, column in keyed))
-    return Known(key, table, RowFormat(tuple(columns)))
+    table = Table(
+        schema,
+        name,
+        tuple(column.column for column in columns),
+        tuple(column for _, column in keyed),
+    )
+    organization = rows[0][1].get("TABLEORG", "").strip()
+    if organization not in ("", "R", "N", "C"):
+        raise _unusable(path, rows[0][0], "TABLEORG", organization, "R, C or N")
+    return LuwTable(key, table, RowFormat(tuple(columns)), organization == "C")
 
 
-def _exported(path: str, line: int, row: Mapping[str, str], code_page: int, offset: int) -> ColumnFormat:
+def _exported(
+    path: str, line: int, row: Mapping[str, str], code_page: int, offset: int
+) -> ColumnFormat:
     page = _number(path, line, row, "CODEPAGE") if row.get("CODEPAGE", "").strip() else code_page
     key = _number(path, line, row, "KEYSEQ") if row.get("KEYSEQ", "").strip() else 0
     length, scale = _number(path, line, row, "LENGTH"), _number(path, line, row, "SCALE")
-    return column_format(row["COLNAME"].rstrip(), row["TYPENAME"].strip(), length, scale, row["NULLS"].strip() == "Y", page, offset, key)
+    return column_format(
+        row["COLNAME"].rstrip(),
+        row["TYPENAME"].strip(),
+        length,
+        scale,
+        row["NULLS"].strip() == "Y",
+        page,
+        offset,
+        key,
+    )
 
 
-# -- descriptors in the log ----------------------------------------------------------------------------------------------------------------
+# -- descriptors in the log
+# -------------------------------------------------------------------------------------------------
 
 
-def descriptor_columns(array: bytes, count: int, big: bool, code_page: int) -> list[ColumnFormat] | None:
-    """The columns of ``count`` descriptors (section 11.2), called C1 to Cn; None where they cannot be right."""
+def descriptor_columns(
+    array: bytes, count: int, big: bool, code_page: int
+) -> list[ColumnFormat] | None:
+    """The columns of ``count`` descriptors (section 11.2), called C1 to Cn; None where they cannot
+    be right."""
     if not 0 < count <= layouts.MOST_COLUMNS or len(array) < count * layouts.DESCRIPTOR_SIZE:
         return None
     columns = []
+    offsets = [
+        number(array, place * layouts.DESCRIPTOR_SIZE, layouts.DESCRIPTOR["offset"], big)
+        for place in range(count)
+    ]
     for place in range(count):
         entry = array[place * layouts.DESCRIPTOR_SIZE : (place + 1) * layouts.DESCRIPTOR_SIZE]
         values = {name: number(entry, 0, part, big) for name, part in layouts.DESCRIPTOR.items()}
@@ -183,45 +297,108 @@ def descriptor_columns(array: bytes, count: int, big: bool, code_page: int) -> l
         if kind == "DECIMAL":
             length, scale = values["precision"], values["scale"]
         nullable = not values["null"] & layouts.NOT_NULLABLE
-        if kind == "GRAPHIC":
-            after = number(array, (place + 1) * layouts.DESCRIPTOR_SIZE, layouts.DESCRIPTOR["offset"], big)
-            bytes_between = after - values["offset"] - nullable
-            length = length if place + 1 < count and bytes_between == 2 * length else length // 2  # the unit is not documented (27.4)
-        columns.append(column_format(f"C{place + 1}", kind, length, scale, nullable, code_page, values["offset"]))
+        if kind == "GRAPHIC":  # the unit of the length is not documented (27.4)
+            after = min((other for other in offsets if other > values["offset"]), default=0)
+            if after - values["offset"] - nullable != 2 * length:
+                length //= 2
+        columns.append(
+            column_format(
+                f"C{place + 1}", kind, length, scale, nullable, code_page, values["offset"]
+            )
+        )
     offset = 0
-    for column in columns:
+    for column in sorted(columns, key=lambda column: column.position):
         if column.position < offset:
             return None
         offset = column.position + width(column)
     return columns
 
 
-def named(columns: Sequence[ColumnFormat], key: TableId, known: Known | None) -> tuple[Table, RowFormat]:
-    """Descriptor columns with the names of the export where they are the first columns of the table there; else ``TS2.T5`` with C1 to Cn."""
-    if known is not None and len(known.format.columns) >= len(columns) and all(map(_alike, columns, known.format.columns)):
-        chosen = tuple(replace(theirs, position=ours.position) for ours, theirs in zip(columns, known.format.columns, strict=False))
+def is_packed(columns: Sequence[ColumnFormat]) -> bool:
+    """Whether columns follow each other in their order, without room between them, as those of an
+    export do. Descriptors may have them elsewhere: their fixed parts must not overlap, that is
+    all."""
+    offset = 0
+    for column in columns:
+        if column.position != offset:
+            return False
+        offset += width(column)
+    return True
+
+
+def named(
+    columns: Sequence[ColumnFormat], key: TableId, table: LuwTable | None
+) -> tuple[Table, RowFormat]:
+    """Descriptor columns with the names of the export where they are the first columns of the table
+    there; else ``TS2.T5`` with C1 to Cn."""
+    if (
+        table is not None
+        and len(table.format.columns) >= len(columns)
+        and all(map(_alike, columns, table.format.columns))
+    ):
+        chosen = tuple(
+            replace(theirs, position=ours.position)
+            for ours, theirs in zip(columns, table.format.columns, strict=False)
+        )
         names = {column.column.name for column in chosen}
-        table_key = known.table.key if set(known.table.key) <= names else ()
-        return Table(known.table.schema, known.table.name, tuple(column.column for column in chosen), table_key), RowFormat(chosen)
-    return Table(f"TS{key[0]}", f"T{key[1]}", tuple(column.column for column in columns)), RowFormat(tuple(columns))
+        table_key = table.table.key if set(table.table.key) <= names else ()
+        return Table(
+            table.table.schema,
+            table.table.name,
+            tuple(column.column for column in chosen),
+            table_key,
+        ), RowFormat(chosen)
+    return Table(
+        f"TS{key[0]}", f"T{key[1]}", tuple(column.column for column in columns)
+    ), RowFormat(tuple(columns))
 
 
-def widened(table: Table, fmt: RowFormat, old: Sequence[ColumnFormat], new: Sequence[ColumnFormat]) -> tuple[Table, RowFormat] | None:
-    """A table of the ``old`` columns with those that ``new`` has more; None where its columns are others, or one of the added has a name of theirs."""
+def widened(
+    table: Table, fmt: RowFormat, old: Sequence[ColumnFormat], new: Sequence[ColumnFormat]
+) -> tuple[Table, RowFormat] | None:
+    """A table of the ``old`` columns with those that ``new`` has more; None where its columns are
+    others, or one of the added has a name of theirs."""
     names = {column.name for column in table.columns}
     added = new[len(old) :]
-    if len(fmt.columns) != len(old) or not all(map(_alike, old, fmt.columns)) or any(column.column.name in names for column in added):
+    if (
+        len(fmt.columns) != len(old)
+        or not all(map(_alike, old, fmt.columns))
+        or any(column.column.name in names for column in added)
+    ):
         return None
-    return replace(table, columns=(*table.columns, *(column.column for column in added))), RowFormat((*fmt.columns, *added))
+    return replace(
+        table, columns=(*table.columns, *(column.column for column in added))
+    ), RowFormat((*fmt.columns, *added))
 
 
 def _alike(ours: ColumnFormat, theirs: ColumnFormat) -> bool:
-    same_type = ours.code == theirs.code and ours.nullable == theirs.nullable and ours.length == theirs.length
+    same_type = (
+        ours.code == theirs.code
+        and ours.nullable == theirs.nullable
+        and ours.length == theirs.length
+    )
     return same_type and (
-        ours.variable or ours.code != "DECIMAL" or (ours.column.length, ours.scale) == (theirs.column.length, theirs.scale)
+        ours.variable
+        or ours.code != "DECIMAL"
+        or (ours.column.length, ours.scale) == (theirs.column.length, theirs.scale)
     )
 
 
-def version_of(index: int, key: TableId, table: Table, fmt: RowFormat, sequence: int) -> TableVersion:
+def version_of(
+    index: int, key: TableId, table: Table, fmt: RowFormat, sequence: int
+) -> TableVersion:
     """A table version; ``psid`` is the table space id, ``obid`` the table id."""
-    return TableVersion(index, table, 0, key[0], key[1], sequence, 0, bytes(10), bytes(10), table.schema, table.name, fmt)
+    return TableVersion(
+        index,
+        table,
+        0,
+        key[0],
+        key[1],
+        sequence,
+        0,
+        bytes(10),
+        bytes(10),
+        table.schema,
+        table.name,
+        fmt,
+    )

@@ -1,7 +1,9 @@
-"""The control file: what it says about the log, its tables and the layout of its data record headers (format notes, sections 3 to 5)."""
+"""The control file: what it says about the log, its tables and the layout of its data record
+headers (format notes, sections 3 to 5)."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,36 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from replay.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.decoding.layout import FieldKind, Layout
 from replay.errors import InputError, Where
-from replay.layout import Field, Kind, Layout
 from replay.logs.logmaster import framing
-from replay.logs.logmaster.framing import Framing, Shape
-from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, FIXED_LENGTH, LLDF, NAMED_ONLY
+from replay.logs.logmaster.framing import Framing, RecordShape
+from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord, header_layout
+from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, FIXED_LENGTH, NAMED_ONLY
 from sqlgen.schema import Column, SqlType, Table
 
-#: Header fields without which nothing can be ordered or decoded.
-NEEDED = (
-    *("LENGTH", "SYSTEMID", "DBID", "PSID", "TBOBID", "LOGLRSN", "LOGRBA", "MEMBERID", "CHANGETYPE", "SQLTYPE", "LOGRECDISP", "SQLSRCTYPE"),
-    *("UORCOMMITTIMESTAMP", "UORDISP", "UORIDLRSN", "UORID", "TOTALSEGS", "SEGNUM", "UORCOMMITLRSN", "UORCOMMITPOINT"),
-)
 _NO_POSITION = {bytes(10), b"\xff" * 10, b"\0" + b"\xff" * 6 + bytes(3), bytes(4) + b"\xff" * 6}
-_REMAKE = "Make the control file again with the log, or give the right one"
-
-
-@dataclass(frozen=True)
-class Record:
-    """One control record: its bytes, its tag, and where it stands."""
-
-    tag: str
-    raw: bytes
-    number: int
-    offset: int
 
 
 @dataclass(frozen=True)
 class ControlFile:
-    """A control file. ``common`` is the XTYP record's fields, ``data_set`` those of DLDS and ``end`` those of DLGE (empty when there is none)."""
+    """A control file. ``common`` is the XTYP record's fields, ``data_set`` those of DLDS and
+    ``end`` those of DLGE (empty when there is none)."""
 
     name: str
     framing: Framing
@@ -65,25 +53,37 @@ class ControlFile:
         return None if value is None or value in _NO_POSITION else value
 
 
-def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[str, int]) -> ControlFile:
-    """Parse a control file. ``ccsids`` overrides the single-byte CCSID per encoding scheme (keys A, E, U).
+def read_control(
+    raw: bytes,
+    name: str,
+    framed: Framing | None,
+    ccsids: Mapping[str, int],
+    known: dict[bytes, Catalog] | None = None,
+) -> ControlFile:
+    """Parse a control file. ``ccsids`` overrides the single-byte CCSID per encoding scheme (keys A,
+    E, U); ``known`` keeps the catalogs of control files, for others that say the same.
 
-    Raises InputError with the record's number and offset for a missing record, an unusable field or columns that contradict each other.
+    Raises InputError with the record's number and offset for a missing record, an unusable field or
+    columns that contradict each other.
     """
     kind = framing.detect_control(raw[:16], name, framed)
-    records = list(_records(raw, kind, name))
-    by_tag: dict[str, list[Record]] = {}
+    records = list(control_records(raw, kind, name))
+    by_tag: dict[str, list[ControlRecord]] = {}
     for record in records:
         by_tag.setdefault(record.tag, []).append(record)
     common = CONTROL["XTYP"].read(by_tag["XTYP"][0].raw)
     if common["CNTLFILETYPE"] != "DB2":
         first = by_tag["XTYP"][0]
         raise InputError(
-            "LR2009", f"found {common['CNTLFILETYPE']!r}; expected 'DB2'", Where(name, first.number, first.offset, "CNTLFILETYPE"), _REMAKE
+            "LR2009",
+            f"found {common['CNTLFILETYPE']!r}; expected 'DB2'",
+            Where(name, first.number, first.offset, "CNTLFILETYPE"),
+            REMAKE_CONTROL,
         )
     data_set = CONTROL["DLDS"].read(by_tag["DLDS"][0].raw) if "DLDS" in by_tag else {}
     end = _end(by_tag["DLGE"][0].raw) if "DLGE" in by_tag else {}
-    header = _header_layout(by_tag.get("XHDF", []), name)
+    header = header_layout(by_tag.get("XHDF", []), name)
+    catalog = _catalog(_Tables(name, common, data_set, ccsids), by_tag, known)
     counts = Counter(record.tag for record in records)
     return ControlFile(
         name,
@@ -93,16 +93,42 @@ def read_control(raw: bytes, name: str, framed: Framing | None, ccsids: Mapping[
         end,
         header,
         "XHDF" in by_tag,
-        _Tables(name, common, data_set, ccsids).catalog(by_tag),
+        catalog,
         counts,
         {tag: count for tag, count in counts.items() if tag not in CONTROL},
-        tuple(CONTROL["DFDS"].read(record.raw)["DESCRIPTION"] or "" for record in by_tag.get("DFDS", [])),
+        tuple(
+            CONTROL["DFDS"].read(record.raw)["DESCRIPTION"] or ""
+            for record in by_tag.get("DFDS", [])
+        ),
     )
 
 
+#: Control records whose text is of one log alone, beside what :class:`_Tables` is made of.
+_OF_ONE_LOG = frozenset({"XTYP", "DLDS", "DLGE", "DFID", "DFDS"})
+
+
+def _catalog(
+    tables: _Tables,
+    by_tag: Mapping[str, list[ControlRecord]],
+    known: dict[bytes, Catalog] | None,
+) -> Catalog:
+    """The catalog of a control file, or that of another one with the same records and settings."""
+    if known is None:
+        return tables.catalog(by_tag)
+    digest = hashlib.sha256(repr(tables.settings).encode())
+    for tag in sorted(set(by_tag) - _OF_ONE_LOG):
+        for record in by_tag[tag]:
+            digest.update(len(record.raw).to_bytes(4))
+            digest.update(record.raw)
+    key = digest.digest()
+    if key not in known:
+        known[key] = tables.catalog(by_tag)
+    return known[key]
+
+
 def _end(raw: bytes) -> dict[str, Any]:
-    """The DLGE record. Before v11.1 DEPENDENTRBA was 12 characters of hexadecimal text (section 4.4); here it is put where the UORIDLRSN of such
-    logs is: 6 bytes at byte 1."""
+    """The DLGE record. Before v11.1 DEPENDENTRBA was 12 characters of hexadecimal text (section
+    4.4); here it is put where the UORIDLRSN of such logs is: 6 bytes at byte 1."""
     values = CONTROL["DLGE"].read(raw)
     place = CONTROL["DLGE"].names["DEPENDENTRBA"].offset
     text = raw[place : place + 12].decode("cp037")
@@ -111,32 +137,36 @@ def _end(raw: bytes) -> dict[str, Any]:
     return values
 
 
-def _records(raw: bytes, kind: Framing, name: str) -> Iterator[Record]:
+def control_records(raw: bytes, kind: Framing, name: str) -> Iterator[ControlRecord]:
+    """The records of a control file in order. InputError where one ends after the file does."""
     if kind is Framing.NONE:
         yield from _bare_records(raw, name)
         return
     buffer = np.frombuffer(raw, np.uint8)
     number = 1
-    for block in framing.blocks(buffer, kind, Shape(0, b""), name):
+    for block in framing.blocks(buffer, kind, RecordShape(0, b""), name):
         for offset, length in zip(block.offsets.tolist(), block.lengths.tolist(), strict=True):
             record = raw[offset : offset + length]
-            yield Record(record[:4].decode("cp037"), record, number, offset)
+            yield ControlRecord(record[:4].decode("cp037"), record, number, offset)
             number += 1
 
 
-def _bare_records(raw: bytes, name: str) -> Iterator[Record]:
-    """Records without descriptor words: known lengths where they are certain, else up to the next known tag (section 2.3)."""
+def _bare_records(raw: bytes, name: str) -> Iterator[ControlRecord]:
+    """Records without descriptor words: known lengths where they are certain, else up to the next
+    known tag (section 2.3)."""
     tags = [tag.encode("cp037") for tag in (*CONTROL, *NAMED_ONLY)]
     place, number = 0, 1
     while place < len(raw):
         tag = raw[place : place + 4].decode("cp037")
         size = CONTROL[tag].size if tag in FIXED_LENGTH else 0
         if tag == "DICL" and place + DICL.size <= len(raw):
-            size = DICL.size + DICL_ENTRY.size * (DICL.read(raw[place : place + DICL.size])["IXCOLRECKEYCOUNT"] or 0)
+            size = DICL.size + DICL_ENTRY.size * (
+                DICL.read(raw[place : place + DICL.size])["IXCOLRECKEYCOUNT"] or 0
+            )
         end = place + size
         if not size or (end < len(raw) and raw[end : end + 4] not in tags):
-            found = [at for at in (raw.find(known, place + 4) for known in tags) if at >= 0]
-            end = min(found, default=len(raw))
+            places = [at for at in (raw.find(known, place + 4) for known in tags) if at >= 0]
+            end = min(places, default=len(raw))
         if end > len(raw):
             hint = "The file is truncated: transfer it again"
             raise InputError(
@@ -145,72 +175,8 @@ def _bare_records(raw: bytes, name: str) -> Iterator[Record]:
                 Where(name, number, place),
                 hint,
             )
-        yield Record(tag, raw[place:end], number, place)
+        yield ControlRecord(tag, raw[place:end], number, place)
         place, number = end, number + 1
-
-
-def _header_layout(records: list[Record], name: str) -> Layout:
-    """The header layout that XHDF records describe, or that of v11.1 when there are none."""
-    if not records:
-        return LLDF
-    standard = {entry.replace(" ", ""): known for entry, known in LLDF.names.items()}
-    described: list[tuple[int, int, str, str, Record]] = []
-    for record in records:
-        values = CONTROL["XHDF"].read(record.raw)
-        spelled = str(values["HEADFIELDNAME"] or "").replace(" ", "")
-        if values["HEADFIELDPOS"] is None or not values["HEADFIELDLEN"]:
-            raise InputError(
-                "LR2009",
-                f"found no length or position for {spelled}; expected numbers",
-                Where(name, record.number, record.offset, "HEADFIELDPOS"),
-                _REMAKE,
-            )
-        described.append((values["HEADFIELDPOS"], values["HEADFIELDLEN"], spelled, str(values["HEADFIELDTYPE"]), record))
-    described.sort(key=lambda entry: entry[0])
-    present: set[str] = set()
-    for _, _, spelled, _, record in described:
-        if spelled in present:
-            where = Where(name, record.number, record.offset, "HEADFIELDNAME")
-            raise InputError("LR2009", f"found a second XHDF record for {spelled}; expected one", where, _REMAKE)
-        present.add(spelled)
-    missing = [wanted for wanted in NEEDED if wanted not in present]
-    if missing:
-        raise InputError(
-            "LR2008", f"found no XHDF record for {', '.join(missing)}; expected all fields that order and decode need", Where(name), _REMAKE
-        )
-    base = next(entry[0] for entry in described if entry[2] == "LENGTH")
-    fields: list[Field] = []
-    place = 0
-    for position, length, spelled, kind, record in described:
-        start = position - base
-        if start < place:
-            found = f"found {spelled} at {position}, inside the field before it; expected {place + base} or more"
-            raise InputError("LR2009", found, Where(name, record.number, record.offset, "HEADFIELDPOS"), _REMAKE)
-        if start > place:
-            fields.append(Field("", place, start - place, Kind.RESERVED))
-        _check_length(standard.get(spelled), spelled, length, Where(name, record.number, record.offset, "HEADFIELDLEN"))
-        fields.append(_header_field(standard.get(spelled), spelled, start, length, kind))
-        place = start + length
-    return Layout("LLDF", "Data change record header, as the XHDF records describe it", place, tuple(fields))
-
-
-#: Lengths that header fields of a kind may have, besides the one in the v11.1 layout.
-_OTHER_LENGTHS = {Kind.POSITION: (6,), Kind.PACKED_TIME: (26,), Kind.UNSIGNED: (2, 4)}
-
-
-def _check_length(standard: Field | None, spelled: str, length: int, where: Where) -> None:
-    if standard is None or spelled not in NEEDED:
-        return
-    usable = {standard.length, *(_OTHER_LENGTHS.get(standard.kind, ()) if spelled != "LENGTH" else ())}
-    if length not in usable:
-        expected = " or ".join(map(str, sorted(usable)))
-        raise InputError("LR2009", f"found length {length} for {spelled}; expected {expected}", where, _REMAKE)
-
-
-def _header_field(standard: Field | None, spelled: str, start: int, length: int, kind: str) -> Field:
-    if standard is not None:
-        return Field(standard.name, start, length, standard.kind)
-    return Field(spelled, start, length, Kind.TEXT if kind == "CHAR" else Kind.UNSIGNED if length <= 8 else Kind.BYTES)
 
 
 #: LLCOLUMNTYPE -> (type, varying, text). Codes that are not here are kept as raw bytes.
@@ -230,8 +196,8 @@ COLUMN_TYPES: dict[str, tuple[SqlType, bool, bool]] = {
     "DTTZ": (SqlType.TIMESTAMP_TZ, False, False),
 }
 LARGE_OBJECTS = frozenset({"BLOB", "CLOB", "DBCL"})
-#: (LLCOLUMNTYPE, LLCOLUMNSUBTYPE) of what a row holds of a large object in place of its value: the first part of one that is stored inline, the number
-#: of a document (sections 4.7 and 6.4).
+#: (LLCOLUMNTYPE, LLCOLUMNSUBTYPE) of what a row holds of a large object in place of its value: the
+#: first part of one that is stored inline, the number of a document (sections 4.7 and 6.4).
 _PARTS_OF_LARGE_OBJECTS = frozenset({("CHAR", "I"), ("VCHR", "I"), ("LVCH", "I"), ("INT", "D")})
 _GRAPHIC = frozenset({"GRPH", "VGRF", "LVGR"})
 _INTEGERS = {2: SqlType.SMALLINT, 4: SqlType.INTEGER, 8: SqlType.BIGINT}
@@ -239,9 +205,11 @@ _FLOATS = {4: SqlType.REAL, 8: SqlType.DOUBLE}
 _SCHEMES = {"E": "EBCDIC", "A": "ASCII", "U": "UNICODE"}
 
 
-#: LLNULLS (section 4.7): nullable, not null, nullable large object; blank where a release does not fill it.
+#: LLNULLS (section 4.7): nullable, not null, nullable large object; blank where a release does not
+#: fill it.
 _NULLS = frozenset({"Y", "N", "L", ""})
-#: Bytes that the text of a moment and packed digits can take (section 6.4), by LLCOLUMNTYPE, and the same in words.
+#: Bytes that the text of a moment and packed digits can take (section 6.4), by LLCOLUMNTYPE, and
+#: the same in words.
 _MOMENTS = frozenset({19, *range(21, 33)})
 _LENGTHS: dict[str, tuple[frozenset[int], str]] = {
     "DEC": (frozenset(range(1, 17)), "1 to 16 bytes"),
@@ -255,81 +223,148 @@ _LENGTHS: dict[str, tuple[frozenset[int], str]] = {
 class _Tables:
     """Builds the catalog from DTBI, DLCI, DIXI and DICL records."""
 
-    def __init__(self, name: str, common: Mapping[str, Any], data_set: Mapping[str, Any], ccsids: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        name: str,
+        common: Mapping[str, Any],
+        data_set: Mapping[str, Any],
+        ccsids: Mapping[str, int],
+    ) -> None:
         self.name, self.common, self.ccsids = name, common, ccsids
         self.expanded = data_set.get("EXPANDVAR") == "Y"
-        self.date_format = "SAS" if str(data_set.get("DATEFORMAT") or "").startswith("SAS") else "ISO"
+        self.date_format = (
+            "SAS" if str(data_set.get("DATEFORMAT") or "").startswith("SAS") else "ISO"
+        )
 
-    def catalog(self, by_tag: Mapping[str, list[Record]]) -> Catalog:
-        columns: dict[tuple[Any, ...], list[tuple[Record, dict[str, Any]]]] = {}
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What tables hang on beside their records."""
+        pages = {name: value for name, value in self.common.items() if name.endswith("CCSID")}
+        return sorted(pages.items()), sorted(self.ccsids.items()), self.expanded, self.date_format
+
+    def catalog(self, by_tag: Mapping[str, list[ControlRecord]]) -> Catalog:
+        columns: dict[tuple[Any, ...], list[tuple[ControlRecord, dict[str, Any]]]] = {}
         for record in by_tag.get("DLCI", []):
             values = self._read(record)
-            columns.setdefault((values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []).append((record, values))
+            columns.setdefault(
+                (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []
+            ).append((record, values))
         indexes: dict[tuple[Any, ...], list[str]] = {}
         for record in by_tag.get("DIXI", []) + by_tag.get("DCXI", []):
             values = self._read(record)
-            indexes.setdefault((values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []).append(
-                f"{values['IXCREATOR']}.{values['IXNAME']}"
-            )
+            indexes.setdefault(
+                (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []
+            ).append(f"{values['IXCREATOR']}.{values['IXNAME']}")
         versions: list[TableVersion] = []
         tables = by_tag.get("DTBI", [])
         if not tables:
-            raise InputError("LR2008", "found no DTBI record; expected one for each table of the log", Where(self.name), _REMAKE)
+            raise InputError(
+                "LR2008",
+                "found no DTBI record; expected one for each table of the log",
+                Where(self.name),
+                REMAKE_CONTROL,
+            )
         for record in tables:
             values = self._read(record)
             key = (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1)
-            versions.append(self._version(len(versions), record, values, columns.get(key, []), tuple(indexes.get(key, []))))
+            versions.append(
+                self._version(
+                    len(versions), record, values, columns.get(key, []), tuple(indexes.get(key, []))
+                )
+            )
         orphans = set(columns) - {(v.dbid, v.obid, v.sequence) for v in versions}
         if orphans:
             record = columns[min(orphans)][0][0]
-            found = f"found DLCI records of {len(orphans)} table generation(s) without a DTBI record; expected one DTBI for each"
-            raise InputError("LR2008", found, Where(self.name, record.number, record.offset), _REMAKE)
+            message = (
+                f"found DLCI records of {len(orphans)} table generation(s) without a DTBI record;"
+                " expected one DTBI for each"
+            )
+            raise InputError(
+                "LR2008", message, Where(self.name, record.number, record.offset), REMAKE_CONTROL
+            )
         self._check_generations(versions, tables)
         return Catalog(tuple(versions))
 
-    def _check_generations(self, versions: list[TableVersion], tables: list[Record]) -> None:
+    def _check_generations(self, versions: list[TableVersion], tables: list[ControlRecord]) -> None:
         """Generations of one table that begin at the same position cannot be told apart."""
         first: dict[tuple[int, int, int, bytes], TableVersion] = {}
         for version, record in zip(versions, tables, strict=True):
-            other = first.setdefault((version.dbid, version.psid, version.obid, version.created), version)
+            other = first.setdefault(
+                (version.dbid, version.psid, version.obid, version.created), version
+            )
             if other.format != version.format:
-                found = f"found generations {other.sequence} and {version.sequence} of a table with the same CREATERBA and other columns"
+                message = (
+                    f"found generations {other.sequence} and {version.sequence} of a table with the"
+                    " same CREATERBA and other columns"
+                )
                 where = Where(self.name, record.number, record.offset, "CREATERBA", version.name)
-                raise InputError("LR2009", f"{found}; expected each to begin where the one before it ended", where, _REMAKE)
+                raise InputError(
+                    "LR2009",
+                    f"{message}; expected each to begin where the one before it ended",
+                    where,
+                    REMAKE_CONTROL,
+                )
 
-    def _read(self, record: Record) -> dict[str, Any]:
+    def _read(self, record: ControlRecord) -> dict[str, Any]:
         values = CONTROL[record.tag].read(record.raw)
         for wanted, entry in CONTROL[record.tag].names.items():
             raw = record.raw[entry.offset : entry.end]
-            numeric = entry.kind in (Kind.NUMBER, Kind.HEX) and values[wanted] is None
-            # blanks mean that there is no number; anything else that is not one is damage, and must not pass for zero
+            numeric = entry.kind in (FieldKind.NUMBER, FieldKind.HEX) and values[wanted] is None
+            # blanks mean that there is no number; anything else that is not one is damage, and must
+            # not pass for zero
             if numeric and (wanted in ("DBID", "TBOBID") or raw.strip(b"\x40\0")):
                 raise InputError(
                     "LR2009",
-                    f"found X'{raw.hex().upper()}'; expected a {entry.kind.value.removeprefix('a ').replace(' in EBCDIC text', '')} in EBCDIC",
+                    f"found X'{raw.hex().upper()}'; expected a"
+                    f" {entry.kind.value.removeprefix('a ').replace(' in EBCDIC text', '')} in"
+                    " EBCDIC",
                     Where(self.name, record.number, record.offset + entry.offset, wanted),
-                    _REMAKE,
+                    REMAKE_CONTROL,
                 )
         return values
 
     def _version(
-        self, index: int, record: Record, values: dict[str, Any], columns: list[tuple[Record, dict[str, Any]]], indexes: tuple[str, ...]
+        self,
+        index: int,
+        record: ControlRecord,
+        values: dict[str, Any],
+        columns: list[tuple[ControlRecord, dict[str, Any]]],
+        indexes: tuple[str, ...],
     ) -> TableVersion:
         owner = _long_name(values, "TABLEOWNER", "UNTRANOWNERFLAG", "UNITABLEOWNER")
         table = _long_name(values, "TABLENAME", "UNTRANNAMEFLAG", "UNITABLENAME")
         where = Where(self.name, record.number, record.offset, table=f"{owner}.{table}")
         if values["LLNUMCOL"] != len(columns):
-            found = f"found {len(columns)} DLCI records; expected {values['LLNUMCOL']} (LLNUMCOL)"
-            raise InputError("LR2008", found, where, _REMAKE)
+            message = f"found {len(columns)} DLCI records; expected {values['LLNUMCOL']} (LLNUMCOL)"
+            raise InputError("LR2008", message, where, REMAKE_CONTROL)
         if values["ENCODINGSCHEME"] not in _SCHEMES:
-            raise InputError("LR2009", f"found ENCODINGSCHEME {values['ENCODINGSCHEME']!r}; expected A, E or U", where, _REMAKE)
+            raise InputError(
+                "LR2009",
+                f"found ENCODINGSCHEME {values['ENCODINGSCHEME']!r}; expected A, E or U",
+                where,
+                REMAKE_CONTROL,
+            )
         ordered = sorted(columns, key=lambda entry: entry[1]["LLCOLUMNNUM"] or 0)
-        formats = tuple(self._column(entry, fields, values["ENCODINGSCHEME"], where) for entry, fields in ordered)
+        formats = tuple(
+            self._column(entry, fields, values["ENCODINGSCHEME"], where)
+            for entry, fields in ordered
+        )
         names = [entry.column.name for entry in formats]
-        if len(set(names)) != len(names) or len({fields["LLCOLUMNNUM"] for _, fields in columns}) != len(columns):
-            raise InputError("LR2009", "found two columns of the same name or number; expected each once", where, _REMAKE)
+        if len(set(names)) != len(names) or len(
+            {fields["LLCOLUMNNUM"] for _, fields in columns}
+        ) != len(columns):
+            raise InputError(
+                "LR2009",
+                "found two columns of the same name or number; expected each once",
+                where,
+                REMAKE_CONTROL,
+            )
         _check_positions(formats, where)
-        key = tuple(entry.column.name for entry in sorted(formats, key=lambda entry: entry.key_sequence) if entry.key_sequence)
+        key = tuple(
+            entry.column.name
+            for entry in sorted(formats, key=lambda entry: entry.key_sequence)
+            if entry.key_sequence
+        )
         return TableVersion(
             index,
             Table(owner, table, tuple(entry.column for entry in formats), key),
@@ -349,13 +384,22 @@ class _Tables:
             max(0, (values["DB2NUMCOL"] or 0) - len(columns)),
         )
 
-    def _column(self, record: Record, values: dict[str, Any], scheme: str, where: Where) -> ColumnFormat:
-        code, length, subtype = str(values["LLCOLUMNTYPE"]), values["LLCOLUMNLEN"], str(values["LLCOLUMNSUBTYPE"] or "")
+    def _column(
+        self, record: ControlRecord, values: dict[str, Any], scheme: str, where: Where
+    ) -> ColumnFormat:
+        code, length, subtype = (
+            str(values["LLCOLUMNTYPE"]),
+            values["LLCOLUMNLEN"],
+            str(values["LLCOLUMNSUBTYPE"] or ""),
+        )
         place = Where(self.name, record.number, record.offset, table=where.table)
         for wanted in ("LLCOLUMNNUM", "LLCOLUMNLEN", *(("LLSCALE",) if code == "DEC" else ())):
             if values[wanted] is None:
                 raise InputError(
-                    "LR2009", "found no number; expected one", Where(place.file, place.record, place.offset, wanted, place.table), _REMAKE
+                    "LR2009",
+                    "found no number; expected one",
+                    Where(place.file, place.record, place.offset, wanted, place.table),
+                    REMAKE_CONTROL,
                 )
         name = str(values["COLUMNNAME"] or "")[: values["COLUMNNAMELEN"] or 128]
         kind, varying, text = COLUMN_TYPES.get(code, (SqlType.VARBINARY, False, False))
@@ -366,7 +410,13 @@ class _Tables:
         if code in _LENGTHS and length not in _LENGTHS[code][0]:
             raise _unusable("LLCOLUMNLEN", str(length), _LENGTHS[code][1], name, place)
         if code == "DEC" and not 0 <= values["LLSCALE"] <= 2 * length - 1:
-            raise _unusable("LLSCALE", str(values["LLSCALE"]), f"0 to {2 * length - 1}, the digits of {length} bytes", name, place)
+            raise _unusable(
+                "LLSCALE",
+                str(values["LLSCALE"]),
+                f"0 to {2 * length - 1}, the digits of {length} bytes",
+                name,
+                place,
+            )
         if code == "INT":
             kind = _size(_INTEGERS, length, place, name)
         elif code == "FLOT":
@@ -374,7 +424,13 @@ class _Tables:
         if subtype == "B" and text:
             kind, text = (SqlType.VARBINARY if varying else SqlType.BINARY), False
         ccsid = self._ccsid(scheme, code, subtype) if text else None
-        column = Column(name, kind, values["LLNULLS"] in ("Y", "L"), _sql_length(kind, length), values["LLSCALE"] or 0)
+        column = Column(
+            name,
+            kind,
+            values["LLNULLS"] in ("Y", "L"),
+            _sql_length(kind, length),
+            values["LLSCALE"] or 0,
+        )
         nullable = values["LLNULLS"] in ("Y", "L")
         position = -1 if values["LLCOLUMNPOS"] is None else values["LLCOLUMNPOS"]
         return ColumnFormat(
@@ -383,30 +439,44 @@ class _Tables:
         )  # fmt: skip
 
     def _ccsid(self, scheme: str, code: str, subtype: str) -> int | None:
-        """XTYP's CCSID for an encoding scheme and kind of data (section 6.5); dummies (0, 65534) of a single-byte system fall back to single-byte."""
-        kind = "DOUBLE" if code in _GRAPHIC else "MIXED" if subtype == "M" or scheme == "U" else "SINGLE"
+        """XTYP's CCSID for an encoding scheme and kind of data (section 6.5); dummies (0, 65534) of
+        a single-byte system fall back to single-byte."""
+        kind = (
+            "DOUBLE"
+            if code in _GRAPHIC
+            else "MIXED"
+            if subtype == "M" or scheme == "U"
+            else "SINGLE"
+        )
         if scheme in self.ccsids and kind == "SINGLE":
             return self.ccsids[scheme]
         value = self.common.get(f"{_SCHEMES[scheme]}{kind}CCSID")
         if value in (None, 0, 65534):
             default = {"DOUBLE": 1200, "MIXED": 1208}.get(kind) if scheme == "U" else None
-            value = default or (self.common.get(f"{_SCHEMES[scheme]}SINGLECCSID") if kind == "MIXED" else None)
+            value = default or (
+                self.common.get(f"{_SCHEMES[scheme]}SINGLECCSID") if kind == "MIXED" else None
+            )
         return None if value in (None, 0, 65534) else int(value)
 
 
 def _unusable(field: str, found: str, expected: str, column: str, where: Where) -> InputError:
     place = Where(where.file, where.record, where.offset, field, where.table)
-    return InputError("LR2009", f"found {found} for column {column}; expected {expected}", place, _REMAKE)
+    return InputError(
+        "LR2009", f"found {found} for column {column}; expected {expected}", place, REMAKE_CONTROL
+    )
 
 
 def _size(kinds: Mapping[int, SqlType], length: int, where: Where, name: str) -> SqlType:
     if length not in kinds:
-        raise _unusable("LLCOLUMNLEN", f"length {length}", " or ".join(map(str, sorted(kinds))), name, where)
+        raise _unusable(
+            "LLCOLUMNLEN", f"length {length}", " or ".join(map(str, sorted(kinds))), name, where
+        )
     return kinds[length]
 
 
 def _sql_length(kind: SqlType, length: int) -> int:
-    """Column.length of the value contract: precision of a decimal, fraction digits of a timestamp, else the length in the log."""
+    """Column.length of the value contract: precision of a decimal, fraction digits of a timestamp,
+    else the length in the log."""
     if kind is SqlType.DECIMAL:
         return 2 * length - 1
     if kind is SqlType.TIMESTAMP:
@@ -425,15 +495,26 @@ def _long_name(values: Mapping[str, Any], name: str, flag: str, unicode_name: st
 
 
 def _check_positions(formats: tuple[ColumnFormat, ...], where: Where) -> None:
-    """LLCOLUMNPOS of the columns up to the first varying one must rise by what each column takes (section 4.7)."""
+    """LLCOLUMNPOS of the columns up to the first varying one must rise by what each column takes
+    (section 4.7)."""
     place: int | None = None
     for entry in formats:
         if entry.position < 0:
             break
         if place is not None and entry.position not in (place, place + int(entry.nullable)):
-            found = f"found LLCOLUMNPOS {entry.position} for column {entry.column.name}; expected {place} after the columns before it"
-            raise InputError("LR2009", found, Where(where.file, where.record, where.offset, "LLCOLUMNPOS", where.table), _REMAKE)
+            message = (
+                f"found LLCOLUMNPOS {entry.position} for column {entry.column.name}; expected"
+                f" {place} after the columns before it"
+            )
+            raise InputError(
+                "LR2009",
+                message,
+                Where(where.file, where.record, where.offset, "LLCOLUMNPOS", where.table),
+                REMAKE_CONTROL,
+            )
         if entry.variable or entry.raw or entry.lob or entry.code in _GRAPHIC:
             break
         begins_after_null = place is not None and entry.nullable and entry.position == place + 1
-        place = entry.position + entry.length + (int(entry.nullable) if not begins_after_null else 0)
+        place = (
+            entry.position + entry.length + (int(entry.nullable) if not begins_after_null else 0)
+        )

@@ -1,7 +1,8 @@
-"""DATA: where row images lie in a data record, and how segments join (format notes, sections 6.2 and 9).
+"""DATA: where row images lie in a data record, and how segments join (format notes, sections 6.2
+and 9).
 
-The page allows three readings of the lengths around row images. Which one a log uses is settled once, from its own records, and never guessed
-per record.
+The page allows three readings of the lengths around row images. Which one a log uses is settled
+once, from its own records, and never guessed per record.
 """
 
 from __future__ import annotations
@@ -11,20 +12,17 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-import numpy.typing as npt
 
-from replay import codecs
-from replay.changes import Change
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import TableVersion
+from replay.changes.envelope import Change
+from replay.decoding import codecs, images
 from replay.errors import InputError, Where
-
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Reading(Enum):
-    """Lengths around row images: A: outer halfword (inclusive) and a length before each image (exclusive); B: a length before each image,
-    inclusive; B': the same, exclusive."""
+    """Lengths around row images: A: outer halfword (inclusive) and a length before each image
+    (exclusive); B: a length before each image, inclusive; B': the same, exclusive."""
 
     A = "A"
     B = "B"
@@ -33,7 +31,8 @@ class Reading(Enum):
 
 @dataclass(frozen=True)
 class Bounds:
-    """(start, end) of the images in a buffer; ``second`` only of updates. ``bad`` rows do not close; ``reason`` says why."""
+    """(start, end) of the images in a buffer; ``second`` only of updates. ``bad`` rows do not
+    close; ``reason`` says why."""
 
     first: tuple[Index, Index]
     second: tuple[Index, Index] | None
@@ -49,8 +48,11 @@ def halfwords(buffer: Bytes, place: Index) -> Index:
     return np.where(safe == place, codecs.halfwords(buffer, safe), 0)
 
 
-def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool) -> Bounds:
-    """Bounds of the images in DATA from ``start`` to ``end``. ``outer``: the halfword of the data segment is still there (reading A only)."""
+def find_images(
+    buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool
+) -> Bounds:
+    """Bounds of the images in DATA from ``start`` to ``end``. ``outer``: the halfword of the data
+    segment is still there (reading A only)."""
     inclusive = 2 if reading is Reading.B else 0
     place = start + (2 if reading is Reading.A and outer else 0)
     total = halfwords(buffer, start)
@@ -73,26 +75,37 @@ def find_images(buffer: Bytes, start: Index, end: Index, kind: Change, reading: 
         if size <= 0:
             return "a record without DATA", "DATA with the images of the change"
         lengths = f"segment length {int(total[row])}, " if reading is Reading.A and outer else ""
-        lengths += f"image lengths {int(length[row])}" + ("" if second is None else f" and {int(second[1][row] - second[0][row])}")
+        lengths += f"image lengths {int(length[row])}" + (
+            "" if second is None else f" and {int(second[1][row] - second[0][row])}"
+        )
         return f"{lengths} in {size} bytes of DATA", "lengths that fill DATA exactly"
 
     return Bounds(first, second, bad, reason)
 
 
 def settle_reading(
-    buffer: Bytes, start: Index, end: Index, update: Mask, name: str, walked: Callable[[Reading], float] | None = None
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    update: Mask,
+    name: str,
+    walked: Callable[[Reading], float] | None = None,
 ) -> Reading:
-    """The reading under which the images of these records close. InputError (LR2018) when none or several do equally well.
+    """The reading under which the images of these records close. InputError (LR2018) when none or
+    several do equally well.
 
-    One damaged record among many must not decide: the reading that closes for most records wins, if it is most of them. A single image that
-    closes under A always closes under B too; ``walked`` says for how many records the columns end exactly as well, and decides then.
+    One damaged record among many must not decide: the reading that closes for most records wins, if
+    it is most of them. A single image that closes under A always closes under B too; ``walked``
+    says for how many records the columns end exactly as well, and decides then.
     """
     if not len(start):
         return Reading.A
     scores: dict[Reading, int] = {}
     for reading in Reading:
         good = ~find_images(buffer, start[update], end[update], Change.UPDATE, reading, True).bad
-        single = ~find_images(buffer, start[~update], end[~update], Change.INSERT, reading, True).bad
+        single = ~find_images(
+            buffer, start[~update], end[~update], Change.INSERT, reading, True
+        ).bad
         scores[reading] = int(good.sum()) + int(single.sum())
     best = max(scores.values())
     likely = [reading for reading in Reading if scores[reading] == best]
@@ -100,16 +113,32 @@ def settle_reading(
         fits = {reading: walked(reading) for reading in likely}
         likely = [reading for reading in likely if fits[reading] == max(fits.values())]
     if best * 2 <= len(start) or len(likely) > 1:
-        found = ", ".join(f"{scores[reading]} of {len(start)} under reading {reading.value}" for reading in Reading)
-        hint = "Is the transfer binary, and is this the control file that was written with the data?"
+        message = ", ".join(
+            f"{scores[reading]} of {len(start)} under reading {reading.value}"
+            for reading in Reading
+        )
+        hint = (
+            "Is the transfer binary, and is this the control file that was written with the data?"
+        )
         raise InputError(
-            "LR2018", f"found row images that close in {found}; expected nearly all under one", Where(name, field="DATA"), hint
+            "LR2018",
+            f"found row images that close in {message}; expected nearly all under one",
+            Where(name, field="DATA"),
+            hint,
         )
     return likely[0]
 
 
-def payload(buffer: Bytes, start: Index, end: Index, reading: Reading, later_have_length: bool, number: Index) -> tuple[Index, Index, Mask]:
-    """(start, length) of what each segment contributes, and which segments' own length (if they have one) is wrong."""
+def payload(
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    reading: Reading,
+    later_have_length: bool,
+    number: Index,
+) -> tuple[Index, Index, Mask]:
+    """(start, length) of what each segment contributes, and which segments' own length (if they
+    have one) is wrong."""
     has_length = np.full(len(start), reading is Reading.A)
     if not later_have_length:
         has_length &= number <= number.min(initial=1)
@@ -118,8 +147,11 @@ def payload(buffer: Bytes, start: Index, end: Index, reading: Reading, later_hav
     return begin, np.maximum(end - begin, 0), bad
 
 
-def join_segments(buffers: list[tuple[Index, Bytes]], start: Index, length: Index) -> tuple[Bytes, Index]:
-    """The payloads of all segments one after the other, with ``offsets[n+1]``. ``buffers`` pairs rows with the file they lie in."""
+def join_segments(
+    buffers: list[tuple[Index, Bytes]], start: Index, length: Index
+) -> tuple[Bytes, Index]:
+    """The payloads of all segments one after the other, with ``offsets[n+1]``. ``buffers`` pairs
+    rows with the file they lie in."""
     offsets = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     if len(buffers) == 1:
         return codecs.gather_varying(buffers[0][1], start, length)[0], offsets
@@ -129,3 +161,25 @@ def join_segments(buffers: list[tuple[Index, Bytes]], start: Index, length: Inde
         into = np.repeat(offsets[rows] - places[:-1], length[rows]) + np.arange(len(data))
         joined[into] = data
     return joined, offsets
+
+
+def closing_changes(
+    version: TableVersion,
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    update: Mask,
+    reading: Reading,
+    row_reading: int | None,
+) -> int:
+    """How many changes of a table version have images that end exactly where their columns do."""
+    count = 0
+    for kind, of_kind in ((Change.UPDATE, update), (Change.INSERT, ~update)):
+        bounds = find_images(buffer, start[of_kind], end[of_kind], kind, reading, True)
+        bad = bounds.bad
+        for image in (bounds.first, bounds.second):
+            if image is not None and len(bad):
+                begin, stop = (np.where(bad, 0, edge) for edge in image)
+                bad = bad | images.walk(version.format, buffer, begin, stop, row_reading).bad
+        count += int((~bad).sum())
+    return count

@@ -1,40 +1,73 @@
 """A block of data record headers, field by field, in one form whatever release wrote them.
 
-Headers before v11.1 hold 6-byte LRSNs and RBAs and 26-character timestamps (spec 4.2). Here every position has 10 bytes and every
-timestamp the 17 packed bytes of the current layout, placed as the seed's footnote says: a 6-byte LRSN at byte 1, a 6-byte RBA at byte 4.
+Headers before v11.1 hold 6-byte LRSNs and RBAs and 26-character timestamps (spec 4.2). Here every
+position has 10 bytes and every timestamp the 17 packed bytes of the current layout, placed as the
+seed's footnote says: a 6-byte LRSN at byte 1, a 6-byte RBA at byte 4.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
-from replay.layout import Layout
-
-Bytes = npt.NDArray[np.uint8]
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.envelope import (
+    CHANGE_OF_TYPE,
+    DISPOSITIONS,
+    ORIGINS,
+    SQLTYPES,
+    UNIT_DISPOSITIONS,
+)
+from replay.decoding import codecs
+from replay.decoding.layout import Layout
+from replay.logs.text import hexadecimal
 
 _RBA_FIELDS = frozenset({"LOGRBA", "UORID", "UORCOMMITPOINT"})
 
-#: Header text is EBCDIC of the originating subsystem; names, ids and codes use its invariant characters, on which all code pages agree.
+#: Header text is EBCDIC of the originating subsystem; names, ids and codes use its invariant
+#: characters, on which all code pages agree.
 TO_ASCII = np.frombuffer(bytes(range(256)).decode("cp037").encode("latin-1", "replace"), np.uint8)
 
-_NAMES = {"authid": "AUTHID", "plan": "PLAN", "correlation": "CORRELATIONID", "connection": "CONNECTID"}
+_NAMES = {
+    "authid": "AUTHID",
+    "plan": "PLAN",
+    "correlation": "CORRELATIONID",
+    "connection": "CONNECTID",
+}
 
 
-def _zero(position: Bytes) -> npt.NDArray[np.bool_]:
-    """Which rows of ``uint8[n, 10]`` are zero: by two machine words, as any(axis=1) costs four times as much."""
-    zero: npt.NDArray[np.bool_] = (position[:, :8].view(np.uint64)[:, 0] | position[:, 8:].view(np.uint16)[:, 0]) == 0
-    return zero
+#: What codes mean, by field.
+CODE_MEANINGS: dict[str, Mapping[str, str]] = {
+    "CHANGE TYPE": {
+        code.strip(): kind.name.lower().replace("_", " ") for code, kind in CHANGE_OF_TYPE.items()
+    },
+    "LOGRECDISP": DISPOSITIONS,
+    "UORDISP": UNIT_DISPOSITIONS,
+    "SQLSRCTYPE": {code.strip() or "blank": meaning for code, meaning in ORIGINS.items()},
+    "SQLTYPE": {code.strip() or "blank": meaning for code, meaning in SQLTYPES.items()},
+}
+
+
+def zero(position: Bytes) -> Mask:
+    """Which rows of ``uint8[n, 10]`` are zero: by two machine words, as any(axis=1) costs four
+    times as much."""
+    unfilled: Mask = (
+        position[:, :8].view(np.uint64)[:, 0] | position[:, 8:].view(np.uint16)[:, 0]
+    ) == 0
+    return unfilled
 
 
 class Headers:
-    """``block`` is ``uint8[n, H]``, one header a row; ``layout`` names its fields. Implements :class:`replay.changes.Envelope`."""
+    """``block`` is ``uint8[n, H]``, one header a row; ``layout`` names its fields. Implements
+    :class:`replay.changes.envelope.Envelope`."""
 
     def __init__(self, layout: Layout, block: Bytes) -> None:
         self.layout = layout
         self.block = block
         self._codes: dict[str, Bytes] = {}
-        self._numbers: dict[str, npt.NDArray[np.int64]] = {}
+        self._numbers: dict[str, Index] = {}
 
     def __len__(self) -> int:
         return len(self.block)
@@ -43,7 +76,7 @@ class Headers:
         """The bytes of a field, ``uint8[n, width]``."""
         return self.layout.slice(self.block, name)
 
-    def number(self, name: str) -> npt.NDArray[np.int64]:
+    def number(self, name: str) -> Index:
         """An unsigned big-endian field."""
         if name not in self._numbers:
             self._numbers[name] = self.layout.integers(self.block, name)
@@ -70,16 +103,23 @@ class Headers:
         raw = self.raw(name)
         if raw.shape[1] == 17:
             return raw
-        digits = raw[:, [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 25]] & 0x0F
+        digits = (
+            raw[:, [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 22, 23, 24, 25]] & 0x0F
+        )
         packed = np.zeros((len(raw), 17), np.uint8)
         packed[:, :10] = (digits[:, 0::2] << 4) | digits[:, 1::2]
         return packed
 
     def commit(self) -> Bytes:
-        """UORCOMMITLRSN, or UORCOMMITPOINT where that is zero (spec section 8, without data sharing)."""
+        """UORCOMMITLRSN, or UORCOMMITPOINT where that is zero (spec section 8, without data
+        sharing)."""
         commit = self.position("UORCOMMITLRSN")
-        zero = _zero(commit)
-        return np.where(zero[:, None], self.position("UORCOMMITPOINT"), commit) if zero.any() else commit
+        unfilled = zero(commit)
+        return (
+            np.where(unfilled[:, None], self.position("UORCOMMITPOINT"), commit)
+            if unfilled.any()
+            else commit
+        )
 
     def log_position(self) -> Bytes:
         """LOGRBA. A header that names ORDERVALUE is ordered by that (data file page)."""
@@ -90,9 +130,14 @@ class Headers:
             return wide
         return self.position("LOGRBA")
 
-    def unplaced(self) -> npt.NDArray[np.bool_]:
-        """Which records do not say where they stand in the log: LOGRBA is zero, and there is no ORDERVALUE."""
-        return np.zeros(len(self), bool) if "ORDERVALUE" in self.layout.names else _zero(self.position("LOGRBA"))
+    def unplaced(self) -> Mask:
+        """Which records do not say where they stand in the log: LOGRBA is zero, and there is no
+        ORDERVALUE."""
+        return (
+            np.zeros(len(self), bool)
+            if "ORDERVALUE" in self.layout.names
+            else zero(self.position("LOGRBA"))
+        )
 
     def unit(self) -> Bytes:
         """UORID + MEMBERID."""
@@ -106,7 +151,7 @@ class Headers:
         """UORCOMMITTIMESTAMP."""
         return self.time("UORCOMMITTIMESTAMP")
 
-    def member(self) -> npt.NDArray[np.int64]:
+    def member(self) -> Index:
         """MEMBERID."""
         return self.number("MEMBERID")
 
@@ -131,30 +176,43 @@ class Headers:
         """SQLTYPE."""
         return self.code("SQLTYPE")
 
-    def incomplete_unit(self) -> npt.NDArray[np.bool_]:
+    def incomplete_unit(self) -> Mask:
         """INCOMPLETETRANS = Y."""
         return self._flag("INCOMPLETETRANS")
 
-    def incomplete_dependency(self) -> npt.NDArray[np.bool_]:
+    def incomplete_dependency(self) -> Mask:
         """INCOMPLETEDEP = Y."""
         return self._flag("INCOMPLETEDEP")
 
-    def _flag(self, name: str) -> npt.NDArray[np.bool_]:
-        return self.code(name) == ord("Y") if name in self.layout.names else np.zeros(len(self), bool)
+    def _flag(self, name: str) -> Mask:
+        return (
+            self.code(name) == ord("Y") if name in self.layout.names else np.zeros(len(self), bool)
+        )
 
-    def segment(self) -> npt.NDArray[np.int64]:
+    def segment(self) -> Index:
         """SEGNUM."""
         return self.number("SEGNUM")
 
-    def segments(self) -> npt.NDArray[np.int64]:
+    def segments(self) -> Index:
         """TOTALSEGS."""
         return self.number("TOTALSEGS")
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Headers:
+    def take(self, rows: Index) -> Headers:
         """The headers of some rows."""
         return Headers(self.layout, self.block[rows])
 
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
-        """A name of the unit as ASCII bytes: ``kind`` is authid, plan, correlation or connection."""
+        """A name of the unit as ASCII bytes: ``kind`` is authid, plan, correlation or
+        connection."""
         text = np.ascontiguousarray(TO_ASCII[self.raw(_NAMES[kind])])
         return text.view(f"S{text.shape[1]}").reshape(-1)
+
+
+def timestamp_text(value: bytes) -> str | None:
+    """A packed (or, of older releases, character) timestamp as text; None for zeros, the digits
+    where they are no time."""
+    block = np.frombuffer(value, np.uint8).reshape(1, -1)
+    if len(value) != 17:
+        return str(codecs.ebcdic_text(block)[0].as_py())
+    texts, bad = codecs.decode_log_timestamp(block)
+    return f"{hexadecimal(value)} (not a time)" if bad is not None else texts[0].as_py()

@@ -1,12 +1,14 @@
-"""The records of a Log Master logical log, as their pages print them (seeds 000 to 002; control records: format notes, section 4).
+"""The records of a Log Master logical log, as their pages print them (seeds 000 to 002; control
+records: format notes, section 4).
 
-Columns of a table: field, decimal offset, kind (U unsigned, B bytes, C text, N decimal text, X hexadecimal text, P LRSN or RBA,
-T packed timestamp, R reserved), length in bytes. Offsets start after the record descriptor word.
+Columns of a table: field, decimal offset, kind (U unsigned, B bytes, C text, N decimal text, X
+hexadecimal text, P LRSN or RBA, T packed timestamp, R reserved), length in bytes. Offsets start
+after the record descriptor word.
 """
 
 from __future__ import annotations
 
-from replay.layout import Layout, layout
+from replay.decoding.layout import Layout, layout
 
 #: Data change record header, v11.1 and later (seed 002).
 LLDF = layout(
@@ -158,7 +160,8 @@ DFDS = layout(
     """,
 )
 
-#: Seed 001. The page prints two fields at decimal 54; their hexadecimal offsets (34 and 36) say 52 and 54.
+#: Seed 001. The page prints two fields at decimal 54; their hexadecimal offsets (34 and 36) say 52
+#: and 54.
 DTBI = layout(
     "DTBI",
     "Table information record",
@@ -204,7 +207,8 @@ DTBI = layout(
     """,
 )
 
-#: Seed 000. The page's hexadecimal offset of VERSION (B4) contradicts its decimal one; 190 closes with the total of 193.
+#: Seed 000. The page's hexadecimal offset of VERSION (B4) contradicts its decimal one; 190 closes
+#: with the total of 193.
 DLCI = layout(
     "DLCI",
     "Logical log column information record",
@@ -291,10 +295,27 @@ DXSF = layout("DXSF", "XMLSTRING data set name record", "CNTLRECORDTYPE 0 C 4\nD
 
 #: Control records by tag. Tags that are not here are kept and counted.
 CONTROL: dict[str, Layout] = {
-    entry.tag: entry for entry in (XTYP, XHDF, DLDS, DLGE, DFID, DFDS, DTBI, DLCI, DIXI, DCXI, DICL, DLOB, DXML, DXSF)
+    entry.tag: entry
+    for entry in (
+        XTYP,
+        XHDF,
+        DLDS,
+        DLGE,
+        DFID,
+        DFDS,
+        DTBI,
+        DLCI,
+        DIXI,
+        DCXI,
+        DICL,
+        DLOB,
+        DXML,
+        DXSF,
+    )
 }
 
-#: Tags whose record length is known for certain, so that a control file without record descriptor words can be walked (section 2.3).
+#: Tags whose record length is known for certain, so that a control file without record descriptor
+#: words can be walked (section 2.3).
 FIXED_LENGTH = frozenset({"XHDF", "DLGE", "DFID", "DFDS", "DTBI", "DLCI", "DCXI", "DXSF"})
 
 #: Tags that exist but whose layout is not published (section 4.0).

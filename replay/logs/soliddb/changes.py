@@ -1,8 +1,8 @@
-"""What the row records of a unit of recovery are together (section 9): updates out of their two images, the order within a statement, and whether the
-images of a row follow from each other.
+"""What the row records of a unit of recovery are together (section 9): updates out of their two
+images, the order within a statement, and whether the images of a row follow from each other.
 
-Everything here is about row records in log order, as arrays; ``key`` says which row of its table an image is of (-1: the table has no key, or the
-image does not close).
+Everything here is about row records in log order, as arrays; ``key`` says which row of its table an
+image is of (-1: the table has no key, or the image does not close).
 """
 
 from __future__ import annotations
@@ -10,26 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from replay.arrays import Bytes, Index, Mask, Versions
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.rows import same_bytes
 
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
-class Images:
-    """``n`` row records: RECID, unit, statement, table, version, key, and where the image lies in ``data``."""
+class RowRecords:
+    """``n`` row records: RECID, unit, statement, table, version, key, and where the image lies in
+    ``data``."""
 
     data: Bytes
     recid: Index
     unit: Index
     statement: Index
     table: Index
-    version: npt.NDArray[np.int32]
+    version: Versions
     key: Index
     start: Index
     end: Index
@@ -40,34 +37,42 @@ class Images:
     def same(self, one: Index, other: Index) -> Mask:
         """Whether two images are the same bytes of the same version."""
         length = self.end[one] - self.start[one]
-        same = (length == self.end[other] - self.start[other]) & (self.version[one] == self.version[other])
+        same = (length == self.end[other] - self.start[other]) & (
+            self.version[one] == self.version[other]
+        )
         chosen = np.flatnonzero(same)
-        same[chosen] = same_bytes(self.data, self.start[one[chosen]], self.data, self.start[other[chosen]], length[chosen])
+        same[chosen] = same_bytes(
+            self.data, self.start[one[chosen]], self.data, self.start[other[chosen]], length[chosen]
+        )
         return np.asarray(same)
 
 
 @dataclass
-class Changes:
-    """Of each row record: ``partner`` (the other image of its update, else itself), ``place`` in the order of changes (the same for both images), and
-    what is wrong: ``unpaired``, ``contradicts`` (the record it contradicts, -1 none), ``unclear`` order."""
+class PairedChanges:
+    """Of each row record: ``partner`` (the other image of its update, else itself), ``place`` in
+    the order of changes (the same for both images), whether it is ``cancelled`` (an insert and a
+    delete of one image in one statement), and what is wrong: ``unpaired``, ``contradicts`` (the
+    record it contradicts, -1 none).
+    """
 
     partner: Index
     place: Index
     unpaired: Mask
     contradicts: Index
-    unclear: Mask
+    cancelled: Mask
 
 
-def put_together(images: Images) -> Changes:
+def put_together(images: RowRecords) -> PairedChanges:
     """Pair, order and check row records."""
     count = len(images)
     partner = np.arange(count)
-    unpaired = np.zeros(count, bool)
+    unpaired, cancelled = np.zeros(count, bool), np.zeros(count, bool)
     _pair(images, partner, unpaired)
     place = np.minimum(np.arange(count), partner)
-    unclear = np.zeros(count, bool)
-    _deletes_first(images, partner, place, unclear)
-    return Changes(partner, place, unpaired, _contradictions(images, partner, place), unclear)
+    _settle_statements(images, partner, place, cancelled)
+    return PairedChanges(
+        partner, place, unpaired, _contradictions(images, partner, place, cancelled), cancelled
+    )
 
 
 def _groups(*keys: Index) -> tuple[Index, Index]:
@@ -79,11 +84,13 @@ def _groups(*keys: Index) -> tuple[Index, Index]:
     return order, np.cumsum(new)
 
 
-# -- updates (9.1) -------------------------------------------------------------------------------------------------------------------------
+# -- updates (9.1)
+# -------------------------------------------------------------------------------------------------
 
 
-def _pair(images: Images, partner: Index, unpaired: Mask) -> None:
-    """Both images of each update: neighbours within their statement and table, in the one order or the other; where keys tell otherwise, by key."""
+def _pair(images: RowRecords, partner: Index, unpaired: Mask) -> None:
+    """Both images of each update: neighbours within their statement and table, in the one order or
+    the other; where keys tell otherwise, by key."""
     rows = np.flatnonzero(np.isin(images.recid, (Rec.UPDATE, Rec.BEFORE)))
     if not len(rows):
         return
@@ -94,7 +101,9 @@ def _pair(images: Images, partner: Index, unpaired: Mask) -> None:
     rank = np.arange(len(rows)) - np.repeat(begin, size)
     first = np.flatnonzero((rank % 2 == 0) & (rank + 1 < np.repeat(size, size)))
     one, other = rows[first], rows[first + 1]
-    fits = (images.recid[one] == images.recid[rows[np.repeat(begin, size)[first]]]) & (images.recid[one] != images.recid[other])
+    fits = (images.recid[one] == images.recid[rows[np.repeat(begin, size)[first]]]) & (
+        images.recid[one] != images.recid[other]
+    )
     fits &= images.key[one] == images.key[other]
     good = size % 2 == 0
     good[group[first[~fits]]] = False
@@ -104,63 +113,163 @@ def _pair(images: Images, partner: Index, unpaired: Mask) -> None:
         _pair_by_key(images, rows[begin[number] : begin[number] + size[number]], partner, unpaired)
 
 
-def _pair_by_key(images: Images, rows: Index, partner: Index, unpaired: Mask) -> None:
-    """Images of one key that alternate belong together; those of rows without key cannot be told apart."""
+def _pair_by_key(images: RowRecords, rows: Index, partner: Index, unpaired: Mask) -> None:
+    """Images of one key that alternate belong together; those of rows without key cannot be told
+    apart."""
     for key in np.unique(images.key[rows]).tolist():
         mine = rows[images.key[rows] == key]
         kinds = images.recid[mine]
-        alternate = len(mine) % 2 == 0 and bool((kinds[0::2] == kinds[0]).all()) and bool((kinds[1::2] != kinds[0]).all())
+        alternate = (
+            len(mine) % 2 == 0
+            and bool((kinds[0::2] == kinds[0]).all())
+            and bool((kinds[1::2] != kinds[0]).all())
+        )
         if key < 0 or not alternate:
             unpaired[mine] = True
             continue
         partner[mine[0::2]], partner[mine[1::2]] = mine[1::2], mine[0::2]
 
 
-# -- changed keys (9.2) --------------------------------------------------------------------------------------------------------------------
+# -- changed keys (9.2)
+# -------------------------------------------------------------------------------------------------
+#
+# Keys are unique at the end of a statement, not between its records: what a statement does to a key
+# is the net of them. ``UPDATE T SET K = K + 1`` is D1 I2 D2 I3, and 2 is not free when it is taken.
 
 
-def _deletes_first(images: Images, partner: Index, place: Index, unclear: Mask) -> None:
-    """Statements that move keys onto each other: all their deletes come before their inserts. ``place`` is changed, ``unclear`` set where a statement
-    does that and also inserts and deletes one row."""
+def _settle_statements(images: RowRecords, partner: Index, place: Index, cancelled: Mask) -> None:
+    """Statements that insert a key before they delete it. An insert and a delete of one image
+    cancel out: whether the row was there before or never, nothing is left of the two. Of what
+    remains, deletes come before inserts. ``place`` and ``cancelled`` are changed."""
     rows = np.flatnonzero(np.isin(images.recid, (Rec.INSERT, Rec.DELETE)) & (images.key >= 0))
     if not len(rows):
         return
-    order, _ = _groups(images.unit[rows], images.statement[rows], images.table[rows], images.key[rows])
+    order, key_of = _groups(
+        images.unit[rows], images.statement[rows], images.table[rows], images.key[rows]
+    )
     rows = rows[order]
-    one, other = rows[:-1], rows[1:]
-    meets = (images.recid[one] == Rec.INSERT) & (images.recid[other] == Rec.DELETE)
-    for name in ("unit", "statement", "table", "key"):
-        values = getattr(images, name)
-        meets &= values[one] == values[other]
-    one, other = one[meets], other[meets]
-    if not len(one):
+    inserts = images.recid[rows] == Rec.INSERT
+    meets = (key_of[1:] == key_of[:-1]) & inserts[:-1] & ~inserts[1:]
+    crossed = np.zeros(len(rows), bool)
+    crossed[np.isin(key_of, key_of[1:][meets])] = True
+    if not crossed.any():
         return
+    rows, key_of, inserts = rows[crossed], key_of[crossed], inserts[crossed]
+    several = np.bincount(key_of) != 2
+    plain = np.flatnonzero(inserts & ~several[key_of])
+    one, other = rows[plain], rows[plain + 1]
     same = images.same(one, other)
+    cancelled[one[same]] = cancelled[other[same]] = True
+    for number in np.flatnonzero(several & (np.bincount(key_of) > 0)).tolist():
+        _cancel(images, rows[key_of == number], cancelled)
+    left = rows[~cancelled[rows]]
+    if len(left):
+        _deletes_first(images, partner, place, cancelled, left)
+
+
+def _cancel(images: RowRecords, rows: Index, cancelled: Mask) -> None:
+    """Cancel inserts and deletes of one image, of several of one key in one statement."""
+    waiting: dict[bytes, list[int]] = {}
+    for row in rows.tolist():
+        image = images.data[images.start[row] : images.end[row]].tobytes()
+        others = waiting.setdefault(image, [])
+        if others and images.recid[others[-1]] != images.recid[row]:
+            cancelled[others.pop()] = cancelled[row] = True
+        else:
+            others.append(row)
+
+
+def _deletes_first(
+    images: RowRecords, partner: Index, place: Index, cancelled: Mask, crossed: Index
+) -> None:
+    """Of the statements of the records ``crossed``: deletes, then updates, then inserts. Where one
+    of them also updates a row that it inserts or deletes, each key by itself, its images in the
+    order in which they follow one another."""
     everything, number = _groups(images.unit, images.statement, images.table)
     statement = np.empty(len(images), np.int64)
     statement[everything] = number
-    moved, made_and_gone = statement[one[~same]], statement[one[same]]
-    mine = np.isin(statement, moved)
-    unclear[mine] = np.isin(statement[mine], made_and_gone)
+    mine = np.isin(statement, statement[crossed]) & ~cancelled
     heads = np.flatnonzero(mine & (partner >= np.arange(len(images))))
-    rank = np.select([images.recid[heads] == Rec.DELETE, images.recid[heads] == Rec.INSERT], [0, 2], 1)
-    slots = place[heads[np.lexsort((place[heads], statement[heads]))]]
-    place[heads[np.lexsort((place[heads], rank, statement[heads]))]] = slots
+    heads = heads[np.lexsort((place[heads], statement[heads]))]
+    order, key_of = _groups(statement[heads], images.key[heads])
+    by_key = np.empty(len(heads), np.int64)
+    by_key[order] = key_of
+    kind = images.recid[heads]
+    updates = np.bincount(by_key, ~np.isin(kind, (Rec.DELETE, Rec.INSERT)))
+    deletes, inserts = (np.bincount(by_key, kind == one) for one in (Rec.DELETE, Rec.INSERT))
+    mixed = (deletes > 1) | (inserts > 1) | ((updates > 0) & (deletes + inserts > 0))
+    mixed[by_key[images.key[heads] < 0]] = False
+    follow = np.isin(statement[heads], statement[heads[mixed[by_key]]])
+    simple = heads[~follow]
+    rank = np.select(
+        [images.recid[simple] == Rec.DELETE, images.recid[simple] == Rec.INSERT], [0, 2], 1
+    )
+    slots = place[simple]
+    place[simple[np.lexsort((slots, rank, statement[simple]))]] = slots
+    for one in np.unique(by_key[follow & np.isin(heads, crossed)]).tolist():
+        changes = heads[by_key == one]
+        slots = np.sort(place[changes])
+        place[_following(images, partner, changes)] = slots
     place[partner[heads]] = place[heads]
 
 
-# -- checks (9.3) --------------------------------------------------------------------------------------------------------------------------
+def _following(images: RowRecords, partner: Index, changes: Index) -> Index:
+    """Changes of one key in an order in which each finds the row as the one before left it; as
+    they are where there is none."""
+    gone = b""
+
+    def image(row: int) -> bytes:
+        return images.data[images.start[row] : images.end[row]].tobytes()
+
+    begins: dict[bytes, list[int]] = {}
+    surplus: dict[bytes, int] = {}
+    ends: dict[int, bytes] = {}
+    for change in changes.tolist():
+        row, recid = change, images.recid[change]
+        before, after = gone, gone
+        if recid == Rec.INSERT:
+            after = image(row)
+        elif recid == Rec.DELETE:
+            before = image(row)
+        else:
+            pair = (row, int(partner[row]))
+            first, last = pair if recid == Rec.BEFORE else pair[::-1]
+            before, after = image(first), image(last)
+        begins.setdefault(before, []).append(change)
+        ends[change] = after
+        surplus[before] = surplus.get(before, 0) + 1
+        surplus[after] = surplus.get(after, 0) - 1
+    starts = [state for state, count in surplus.items() if count > 0]
+    state = starts[0] if starts else next(iter(begins))
+    way: list[int] = []
+    stack: list[tuple[bytes, int]] = [(state, -1)]
+    while stack:  # Hierholzer's walk over all changes
+        here = begins.get(stack[-1][0])
+        if here:
+            change = here.pop(0)
+            stack.append((ends[change], change))
+        else:
+            way.append(stack.pop()[1])
+    ordered = np.array(way[::-1][1:], np.int64)
+    return ordered if len(ordered) == len(changes) else changes
 
 
-def _contradictions(images: Images, partner: Index, place: Index) -> Index:
-    """The earlier record of its unit and key that each record contradicts: an insert of a row that is there, a change of one that is gone, an image
-    before a change that is not the one after the last."""
+# -- checks (9.3)
+# -------------------------------------------------------------------------------------------------
+
+
+def _contradictions(images: RowRecords, partner: Index, place: Index, cancelled: Mask) -> Index:
+    """The earlier record of its unit and key that each record contradicts: an insert of a row that
+    is there, a change of one that is gone, an image before a change that is not the one after the
+    last. Those that cancel out are not looked at."""
     result = np.full(len(images), -1, np.int64)
-    keyed = np.flatnonzero(images.key >= 0)
+    keyed = np.flatnonzero((images.key >= 0) & ~cancelled)
     if not len(keyed):
         return result
     after = images.recid[keyed] == Rec.UPDATE
-    order = np.lexsort((after, place[keyed], images.key[keyed], images.table[keyed], images.unit[keyed]))
+    order = np.lexsort(
+        (after, place[keyed], images.key[keyed], images.table[keyed], images.unit[keyed])
+    )
     rows = keyed[order]
     one, other = rows[:-1], rows[1:]
     same_row = np.ones(len(one), bool)
@@ -171,7 +280,9 @@ def _contradictions(images: Images, partner: Index, place: Index) -> Index:
     there = np.isin(images.recid[one], (Rec.INSERT, Rec.UPDATE))
     makes = images.recid[other] == Rec.INSERT
     wrong = same_row & ~within & (there == makes)
-    follows = np.flatnonzero(same_row & ~within & there & ~makes & (images.version[one] == images.version[other]))
+    follows = np.flatnonzero(
+        same_row & ~within & there & ~makes & (images.version[one] == images.version[other])
+    )
     wrong[follows] = ~images.same(one[follows], other[follows])
     result[other[wrong]] = one[wrong]
     return result

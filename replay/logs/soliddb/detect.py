@@ -1,7 +1,8 @@
 """Which framing a log was written with, found out from its own rows (section 7.3).
 
-A candidate survives when every image of a sample closes exactly and holds only values that can be. Several that read different values, or none, are
-errors that say how to settle it: nothing is guessed.
+A candidate survives when every image of a sample closes exactly and holds only values that can be.
+Several that read different values, or none, are errors that say how to settle it: nothing is
+guessed.
 """
 
 from __future__ import annotations
@@ -10,32 +11,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from replay import codecs
-from replay.catalog import RowFormat
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import RowFormat
+from replay.decoding import codecs
 from replay.errors import InputError, Where
 from replay.logs.soliddb import layouts
-from replay.logs.soliddb.layouts import COLUMN_LISTS, Framing, Kind
-from replay.logs.soliddb.rows import RowWalk, in_range, walk
+from replay.logs.soliddb.layouts import COLUMN_LISTS, InternalType, ValueFraming
+from replay.logs.soliddb.rows import SolidRowWalk, in_range, walk
 from replay.logs.soliddb.tables import Attribute
-
-Bytes = npt.NDArray[np.uint8]
-Index = npt.NDArray[np.int64]
 
 #: Images looked at first; what survives them is held against all others.
 SAMPLE = 2000
 CALIBRATE = (
-    "Run scripts/calibrate_soliddb.py on a server of this kind and give its result (--log-option calibration=DIR), or name what you know: "
-    "--framing, --log-option columns=A, B or C"
+    "Run scripts/calibrate_soliddb.py on a server of this kind and give its result (--log-option"
+    " calibration=DIR), or name what you know: --framing, --log-option columns=A, B or C"
 )
 
 
 @dataclass(frozen=True)
-class Shape:
-    """``framing`` of row images, and which list of columns they hold (a key of :data:`layouts.COLUMN_LISTS`)."""
+class SolidShape:
+    """``framing`` of row images, and which list of columns they hold (a key of
+    :data:`layouts.COLUMN_LISTS`)."""
 
-    framing: Framing
+    framing: ValueFraming
     columns: str
 
     def __str__(self) -> str:
@@ -43,8 +42,9 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Images of one table with all its attributes: where they lie in the data, and the number of each one's row."""
+class TableImages:
+    """Images of one table with all its attributes: where they lie in the data, and the number of
+    each one's row."""
 
     name: str
     attributes: tuple[Attribute, ...]
@@ -56,9 +56,11 @@ class Group:
         """The layout of the images by a list of columns."""
         return RowFormat(tuple(entry.format for entry in listed(self.attributes, columns)))
 
-    def part(self, chosen: Index) -> Group:
+    def part(self, chosen: Index) -> TableImages:
         """Some of its images."""
-        return Group(self.name, self.attributes, self.start[chosen], self.end[chosen], self.row[chosen])
+        return TableImages(
+            self.name, self.attributes, self.start[chosen], self.end[chosen], self.row[chosen]
+        )
 
 
 def listed(attributes: Sequence[Attribute], columns: str) -> tuple[Attribute, ...]:
@@ -68,9 +70,14 @@ def listed(attributes: Sequence[Attribute], columns: str) -> tuple[Attribute, ..
 
 
 def settle(
-    groups: Sequence[Group], buffer: Bytes, file: str, framing: str | None = None, columns: str | None = None
-) -> tuple[Shape, tuple[str, ...]]:
-    """The shape of a log and which others read the same. ``framing`` and ``columns``: what the user named; a named framing may leave damaged images open.
+    groups: Sequence[TableImages],
+    buffer: Bytes,
+    file: str,
+    framing: str | None = None,
+    columns: str | None = None,
+) -> tuple[SolidShape, tuple[str, ...]]:
+    """The shape of a log and which others read the same. ``framing`` and ``columns``: what the user
+    named; a named framing may leave damaged images open.
 
     InputError LR2004 where none fits, LR2018 where several fit and read different values.
     """
@@ -78,93 +85,151 @@ def settle(
     candidates = [layouts.FRAMINGS[framing]] if framing else list(layouts.FRAMINGS.values())
     groups = [group for group in groups if len(group.start)]
     if not groups:
-        return Shape(candidates[0], lists[0]), ()
+        return SolidShape(candidates[0], lists[0]), ()
     sample = sampled(groups)
     for name in lists:
-        survivors = [candidate for candidate in candidates if _fits(sample, buffer, candidate, name)]
+        survivors = [
+            candidate for candidate in candidates if _fits(sample, buffer, candidate, name)
+        ]
         if survivors:
             return _decided(survivors, groups, buffer, name, file)
     if framing:
         closed = [sum(_closing(sample, buffer, candidates[0], name)) for name in lists]
         if max(closed):
-            return Shape(candidates[0], lists[closed.index(max(closed))]), ()
+            return SolidShape(candidates[0], lists[closed.index(max(closed))]), ()
     raise _none_fits(sample, buffer, candidates, lists[0], file)
 
 
-def sampled(groups: Sequence[Group]) -> list[Group]:
+def sampled(groups: Sequence[TableImages]) -> list[TableImages]:
     """Up to about :data:`SAMPLE` images, of every table some, from all over the log."""
     share = max(1, SAMPLE // len(groups))
-    return [group.part(np.unique(np.linspace(0, len(group.start) - 1, min(share, len(group.start))).astype(np.int64))) for group in groups]
+    return [
+        group.part(
+            np.unique(
+                np.linspace(0, len(group.start) - 1, min(share, len(group.start))).astype(np.int64)
+            )
+        )
+        for group in groups
+    ]
 
 
-def _fits(groups: Sequence[Group], buffer: Bytes, framing: Framing, columns: str) -> bool:
-    return all(possible(walk(group.format(columns), buffer, group.start, group.end, framing)).all() for group in groups)
+def _fits(
+    groups: Sequence[TableImages], buffer: Bytes, framing: ValueFraming, columns: str
+) -> bool:
+    return all(
+        possible(walk(group.format(columns), buffer, group.start, group.end, framing)).all()
+        for group in groups
+    )
 
 
-def _closing(groups: Sequence[Group], buffer: Bytes, framing: Framing, columns: str) -> list[int]:
+def _closing(
+    groups: Sequence[TableImages], buffer: Bytes, framing: ValueFraming, columns: str
+) -> list[int]:
     """How many images of each table close."""
-    return [int(possible(walk(group.format(columns), buffer, group.start, group.end, framing)).sum()) for group in groups]
+    return [
+        int(possible(walk(group.format(columns), buffer, group.start, group.end, framing)).sum())
+        for group in groups
+    ]
 
 
-def possible(found: RowWalk) -> npt.NDArray[np.bool_]:
+def possible(images: SolidRowWalk) -> Mask:
     """Which images close and have moments whose fields can be such."""
-    good = ~found.bad
-    for column, cells in zip(found.format.columns, found.columns, strict=True):
-        if Kind[column.subtype] is Kind.DATE:
+    good = ~images.bad
+    for column, cells in zip(images.format.columns, images.columns, strict=True):
+        if InternalType[column.subtype] is InternalType.DATE:
             there = np.flatnonzero(good & ~cells.null)
-            good[there] = in_range(codecs.gather_padded(found.buffer, cells.place[there], cells.length[there], 11))
+            good[there] = in_range(
+                codecs.gather_padded(images.buffer, cells.place[there], cells.length[there], 11)
+            )
     return good
 
 
-def _decided(survivors: list[Framing], groups: Sequence[Group], buffer: Bytes, columns: str, file: str) -> tuple[Shape, tuple[str, ...]]:
+def _decided(
+    survivors: list[ValueFraming],
+    groups: Sequence[TableImages],
+    buffer: Bytes,
+    columns: str,
+    file: str,
+) -> tuple[SolidShape, tuple[str, ...]]:
     """The first survivor, when all others read the same values."""
     if len(survivors) > 1:
         whole = [candidate for candidate in survivors if _fits(groups, buffer, candidate, columns)]
         survivors = whole or survivors
-    if any(candidate.nul for candidate in survivors) and _has_text(groups, buffer, survivors[0], columns):
+    if any(candidate.nul for candidate in survivors) and _has_text(
+        groups, buffer, survivors[0], columns
+    ):
         survivors = [candidate for candidate in survivors if candidate.nul]
     first = survivors[0]
     for other in survivors[1:]:
         if not all(_same(group, buffer, columns, first, other) for group in groups):
-            found = f"found images that {first} and {other} read differently and both to the last byte; expected one framing"
-            raise InputError("LR2018", found, Where(file, field="DATA"), CALIBRATE)
-    return Shape(first, columns), tuple(str(candidate) for candidate in survivors[1:])
+            message = (
+                f"found images that {first} and {other} read differently and both to the last byte;"
+                " expected one framing"
+            )
+            raise InputError("LR2018", message, Where(file, field="DATA"), CALIBRATE)
+    return SolidShape(first, columns), tuple(str(candidate) for candidate in survivors[1:])
 
 
-def _has_text(groups: Sequence[Group], buffer: Bytes, framing: Framing, columns: str) -> bool:
+def _has_text(
+    groups: Sequence[TableImages], buffer: Bytes, framing: ValueFraming, columns: str
+) -> bool:
     for group in groups:
-        found = walk(group.format(columns), buffer, group.start, group.end, framing)
-        for column, cells in zip(found.format.columns, found.columns, strict=True):
-            if Kind[column.subtype] in layouts.TEXTS and not cells.null.all():
+        images = walk(group.format(columns), buffer, group.start, group.end, framing)
+        for column, cells in zip(images.format.columns, images.columns, strict=True):
+            if InternalType[column.subtype] in layouts.TEXTS and not cells.null.all():
                 return True
     return False
 
 
-def _same(group: Group, buffer: Bytes, columns: str, one: Framing, other: Framing) -> bool:
-    first, second = (walk(group.format(columns), buffer, group.start, group.end, framing) for framing in (one, other))
+def _same(
+    group: TableImages, buffer: Bytes, columns: str, one: ValueFraming, other: ValueFraming
+) -> bool:
+    first, second = (
+        walk(group.format(columns), buffer, group.start, group.end, framing)
+        for framing in (one, other)
+    )
     return all(
-        np.array_equal(mine.place, theirs.place) and np.array_equal(mine.length, theirs.length) and np.array_equal(mine.null, theirs.null)
+        np.array_equal(mine.place, theirs.place)
+        and np.array_equal(mine.length, theirs.length)
+        and np.array_equal(mine.null, theirs.null)
         for mine, theirs in zip(first.columns, second.columns, strict=True)
     )
 
 
-def _none_fits(groups: Sequence[Group], buffer: Bytes, candidates: Sequence[Framing], columns: str, file: str) -> InputError:
+def _none_fits(
+    groups: Sequence[TableImages],
+    buffer: Bytes,
+    candidates: Sequence[ValueFraming],
+    columns: str,
+    file: str,
+) -> InputError:
     """What the two candidates that fit most images fail on."""
     failures = []
     for candidate in candidates:
         count, first = 0, None
         for group in groups:
-            found = walk(group.format(columns), buffer, group.start, group.end, candidate)
-            wrong = np.flatnonzero(~possible(found))
+            images = walk(group.format(columns), buffer, group.start, group.end, candidate)
+            wrong = np.flatnonzero(~possible(images))
             count += len(wrong)
             if len(wrong) and first is None:
-                field, what, expected = found.reason(int(wrong[0]))
-                first = int(group.row[wrong[0]]), f"{group.name}, {field or 'a date or time'}: {what}, not {expected}"
+                field, what, expected = images.reason(int(wrong[0]))
+                first = (
+                    int(group.row[wrong[0]]),
+                    f"{group.name}, {field or 'a date or time'}: {what}, not {expected}",
+                )
         if first is not None:
             failures.append((count, candidate, first))
     failures.sort(key=lambda entry: entry[0])
-    shown = "; ".join(f"{candidate}: record {row + 1}, {text}" for _, candidate, (row, text) in failures[:2])
+    reasons = "; ".join(
+        f"{candidate}: record {row + 1}, {text}" for _, candidate, (row, text) in failures[:2]
+    )
     total = sum(len(group.start) for group in groups)
-    message = f"found {total} row images that no known framing closes ({shown}); expected one that closes all"
-    hint = f"The catalog export may be of another time than the log, or of another database. {CALIBRATE}"
+    message = (
+        f"found {total} row images that no known framing closes ({reasons}); expected one that"
+        " closes all"
+    )
+    hint = (
+        "The catalog export may be of another time than the log, or of another database."
+        f" {CALIBRATE}"
+    )
     return InputError("LR2004", message, Where(file, field="DATA"), hint)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from replay.logs import FACTS, Capabilities, Family
-from replay.logs.soliddb import inspect
+from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
+from replay.logs.soliddb import checkup, inspect
 from replay.logs.soliddb.layouts import FRAMINGS
 from replay.logs.soliddb.reader import open_log
 
 _NAMES = "SYS_LOG names a transaction by its number only"
 _UNKNOWN = {
-    "commit times": "SYS_LOG has no times; a point in time is a LOGADDR (--until-lrsn) or a transaction (--ur)",
+    "commit times": (
+        "SYS_LOG has no times; a point in time is a LOGADDR (--until-position) or a transaction"
+        " (--ur)"
+    ),
     "origins": "rows written by triggers and foreign keys look like all others",
     "rolled-back work": "SYS_LOG holds only what was committed",
-    "incomplete units": "transactions are in the log whole or, where an export cuts them, known to be cut",
+    "incomplete units": (
+        "transactions are in the log whole or, where an export cuts them, known to be cut"
+    ),
     "recovery sets": "the log has no recovery points",
     "authorization ids": _NAMES,
     "plans": _NAMES,
@@ -30,16 +35,30 @@ FAMILY = Family(
     framings=tuple(FRAMINGS),
     options={
         "columns": "A, B or C: which columns of SYS_COLUMNS row images hold (default: found out)",
-        "calibration": "folder that scripts/calibrate_soliddb.py wrote; settles framing and columns",
-        "charset": "of CHAR columns: a name such as latin-1, or a CCSID (default: the manifest's, else UTF-8)",
-        "capture-off": "what becomes of transactions flagged CAPTURE_OFF: apply, skip-deletes or skip-all",
+        "calibration": (
+            "folder that scripts/calibrate_soliddb.py wrote; settles framing and columns"
+        ),
+        "charset": (
+            "of CHAR columns: a name such as latin-1, or a CCSID (default: the manifest's, else"
+            " UTF-8)"
+        ),
+        "capture-off": (
+            "what becomes of transactions flagged CAPTURE_OFF: apply, skip-deletes or skip-all"
+        ),
         "gaps": "accept: go on where read sessions do not chain and changes may be missing",
-        "foreign-keys": "ignore: do without those of the export, which order the rows of a transaction",
+        "foreign-keys": (
+            "ignore: do without those of the export, which order the rows of a transaction"
+        ),
         "catalog": "take the tables of this catalog only",
-        "database": "its name, which the log does not hold; tells the logs of several databases apart",
+        "database": (
+            "its name, which the log does not hold; tells the logs of several databases apart"
+        ),
     },
     open=open_log,
     describe=inspect.describe,
     text=inspect.text,
     dump_record=inspect.dump_record,
+    order=OrderRules(rising=positions_rise),
+    unconfirmed=checkup.UNCONFIRMED,
+    checkup=checkup.checkup,
 )

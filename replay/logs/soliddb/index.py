@@ -1,90 +1,63 @@
-"""The index of a log: what became of every row, made once when a log is opened and looked up by place afterwards.
+"""The index of a log: what became of every row, made once when a log is opened and looked up by
+place afterwards.
 
-Brackets (:mod:`brackets`), framing (:mod:`detect`), tables (:mod:`timeline`) and changes (:mod:`changes`) come together in two arrays, one entry a row
-and one entry a unit, which lie in files, so that engines map them instead of carrying them.
+SolidTransactions (:mod:`transactions`), framing (:mod:`detect`), tables (:mod:`table_history`) and
+changes (:mod:`changes`) come together in two arrays, one entry a row and one entry a unit, which
+lie in files, so that engines map them instead of carrying them.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.catalog import RowFormat
-from replay.changes import Change
+from replay.arrays import Index, Mask, Records
+from replay.changes.catalog import RowFormat
+from replay.changes.envelope import Change
 from replay.errors import InputError, Where
-from replay.logs.soliddb import changes, ddl, layouts, timeline
-from replay.logs.soliddb.brackets import Brackets, Joined
-from replay.logs.soliddb.detect import Group, Shape, settle
+from replay.logs.soliddb import changes, ddl, faults, layouts, table_history
+from replay.logs.soliddb.addresses import address_faults
+from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.layouts import Rec
+from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import walk
-from replay.logs.soliddb.tables import Attribute, Known, Manifest
-from replay.logs.soliddb.timeline import Timeline
+from replay.logs.soliddb.table_history import SolidTableHistory
+from replay.logs.soliddb.tables import Attribute, SolidTable
+from replay.logs.soliddb.transactions import Joined, SolidTransactions
 from replay.logs.soliddb.values import Keys, look_at
 from sqlgen.structure import StructureChange
 
-Bytes = npt.NDArray[np.uint8]
-Numbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-#: One entry a row, in fetch order. ``unit`` indexes the units (-1 none); ``place`` orders the changes of a unit; ``before`` and ``after`` are places in
-#: the data. ``fault`` is an index of :data:`FAULTS`, ``other`` the row it speaks of.
+#: One entry a row, in fetch order. ``unit`` indexes the units (-1 none); ``place`` orders the
+#: changes of a unit; ``before`` and ``after`` are places in the data. ``fault`` is an index of
+#: :data:`replay.logs.soliddb.faults.FAULTS`, ``other`` the row it speaks of.
 ENTRY = np.dtype(
     [
-        ("file", "<u2"), ("row", "<i8"), ("recid", "<i4"), ("trx", "<i8"), ("statement", "<i8"), ("table", "<i8"), ("flags", "<i4"),
-        ("unit", "<i8"), ("place", "<i8"), ("segment", "<u2"), ("segments", "<u2"), ("version", "<i4"), ("change", "u1"), ("fault", "u1"),
-        ("other", "<i8"), ("start", "<i8"), ("size", "<i4"), ("before", "<i8"), ("before_size", "<i4"), ("after", "<i8"), ("after_size", "<i4"),
+        ("file", "<u2"), ("row", "<i8"), ("recid", "<i4"), ("trx", "<i8"), ("statement", "<i8"),
+        ("table", "<i8"), ("flags", "<i4"),
+        ("unit", "<i8"), ("place", "<i8"), ("segment", "<u2"), ("segments", "<u2"),
+        ("version", "<i4"), ("change", "u1"), ("fault", "u1"), ("cancelled", "?"),
+        ("other", "<i8"), ("start", "<i8"), ("size", "<i4"), ("before", "<i8"),
+        ("before_size", "<i4"), ("after", "<i8"), ("after_size", "<i4"),
     ]
 )  # fmt: skip
 
-#: One entry a unit: ``commit`` (10 bytes, sorts in log order), ``unit`` (use of the id, TRXID, 12 bytes), ``start``, ``address`` of the commit record.
-UNIT = np.dtype([("commit", "V10"), ("unit", "V12"), ("start", "V10"), ("address", "V28"), ("disposition", "u1"), ("trx", "<i8")])
-
-#: What is wrong with a row: (code, field, found, expected, what to do). ``{other}`` is the number of the row it speaks of.
-_DAMAGED = "The export is damaged: make it again from the last commit that was read whole"
-FAULTS: tuple[tuple[str, str, str, str, str], ...] = (
-    ("", "", "", "", ""),
-    (
-        "LR2011", "RELID", "a table, or a form of it, that the export of the system tables does not describe",
-        "one that it describes", "Export the system tables again, from this database and of the time of the log",
-    ),
-    ("LR2012", "RECID", "a record of a kind that is not published", "a published kind (0, 1, 3 to 7, 12, 13)", "Report it, with the release of solidDB"),
-    ("LR2013", "RECID", "one image of an update without the other", "both, in the same statement", _DAMAGED),
-    ("LR2010", "FLAGS", "a record that has no data or no table, where its kind needs them", "FLAGS with bit 0, DATA and RELID", _DAMAGED),
-    ("LR2010", "RECNAME", "a name of the record that is not that of its RECID", "the two to agree", _DAMAGED),
-    (
-        "LR2016", "DATA", "an image that contradicts record {other} of the same transaction", "each image to follow from the one before",
-        "The framing may be the wrong one, or rows are missing: export the log again, or calibrate (scripts/calibrate_soliddb.py)",
-    ),
-    (
-        "LR2016", "STMTTRXID", "a statement that moves keys onto each other and also inserts and deletes one row", "an order that can be told",
-        "Leave the transaction out and bring its tables over another way",
-    ),
-    ("LR2016", "RECID", "a transaction without its commit, followed by another", "a commit", _DAMAGED),
-    (
-        "LR2016", "TRXID", "several transaction ids between one start and commit", "one, or batch_size above 1 in the manifest",
-        "If the server's transaction batch size is above 1, say so in the manifest; else export the log again",
-    ),
-    (
-        "LR2033", "FLAGS", "changes that are flagged as not to be propagated (CAPTURE_OFF), and no word on what to do with them",
-        "a policy", "Name it: --log-option capture-off=apply, skip-deletes or skip-all",
-    ),
-    (
-        "LR2033", "FLAGS", "a flagged statement (CAPTURE_OFF) that deletes and inserts, which may be one changed key", "deletes alone",
-        "Take all of it or none: --log-option capture-off=apply or skip-all",
-    ),
-    ("LR2018", "DATA", "a DDL record in none of the known layouts", "LOGRECID and INFO", "Report it, with the release of solidDB"),
-)  # fmt: skip
-(
-    NO_TABLE, NO_KIND, UNPAIRED, NO_DATA, WRONG_NAME, CONTRADICTS, UNCLEAR, UNFINISHED, SEVERAL_IDS, FLAGGED, FLAGGED_KEY, NO_LAYOUT,
-) = range(1, len(FAULTS))  # fmt: skip
+#: One entry a unit: ``commit`` (10 bytes, sorts in log order), ``unit`` (use of the id, TRXID, 12
+#: bytes), ``start``, ``address`` of the commit record.
+UNIT = np.dtype(
+    [
+        ("commit", "V10"),
+        ("unit", "V12"),
+        ("start", "V10"),
+        ("address", "V28"),
+        ("disposition", "u1"),
+        ("trx", "<i8"),
+    ]
+)
 
 #: What ``capture-off`` accepts.
 POLICIES = ("apply", "skip-deletes", "skip-all")
@@ -93,7 +66,8 @@ _BATCH = 262_144
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user named: framing and column list (None: found out), policy for CAPTURE_OFF, CCSID of CHAR columns and whether it was named."""
+    """What the user named: framing and column list (None: found out), policy for CAPTURE_OFF, CCSID
+    of CHAR columns and whether it was named."""
 
     framing: str | None = None
     columns: str | None = None
@@ -105,45 +79,71 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Index:
-    """``by_address``: commit positions are the first 8 bytes of LOGADDR; else they are file and row."""
+class SolidIndex:
+    """``by_address``: commit positions are the first 8 bytes of LOGADDR; else they are file and
+    row."""
 
-    entries: npt.NDArray[np.void]
-    units: npt.NDArray[np.void]
-    timeline: Timeline
+    entries: Records
+    units: Records
+    timeline: SolidTableHistory
     structure: Mapping[tuple[int, int], StructureChange]
-    shape: Shape
+    shape: SolidShape
     alike: tuple[str, ...]
     by_address: bool
     warnings: tuple[str, ...]
 
 
-def build_index(rows: Joined, found: Brackets, known: Mapping[int, Known], manifest: Manifest, settings: Settings) -> Index:
-    """Index a log. Errors as :func:`detect.settle`; InputError LR2015 where text is not of the character set."""
-    return _Builder(rows, found, known, manifest, settings).run()
+def build_index(
+    rows: Joined,
+    bounds: SolidTransactions,
+    tables: Mapping[int, SolidTable],
+    manifest: Manifest,
+    settings: Settings,
+) -> SolidIndex:
+    """Index a log. Errors as :func:`detect.settle`; InputError LR2015 where text is not of the
+    character set."""
+    return _Builder(rows, bounds, tables, manifest, settings).run()
 
 
 class _Builder:
-    def __init__(self, rows: Joined, found: Brackets, known: Mapping[int, Known], manifest: Manifest, settings: Settings) -> None:
-        self.rows, self.found, self.manifest, self.settings = rows, found, manifest, settings
+    def __init__(
+        self,
+        rows: Joined,
+        bounds: SolidTransactions,
+        tables: Mapping[int, SolidTable],
+        manifest: Manifest,
+        settings: Settings,
+    ) -> None:
+        self.rows, self.bounds, self.manifest, self.settings = rows, bounds, manifest, settings
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
         self.entries = np.zeros(len(rows), ENTRY)
-        self.warnings: list[str] = list(found.warnings)
-        units = len(found.first)
-        good = (np.array(found.disposition) == ord("C")) & ~np.array(found.repeated, bool) if units else np.zeros(0, bool)
-        #: Rows of units that are committed and new; of those without their commit some rows may be missing, and they are set aside below.
-        self.live = np.append(good, False)[found.unit]
-        own = [relid for relid, entry in known.items() if entry.shadow]
-        self.known = {relid: entry for relid, entry in known.items() if not entry.shadow}
+        self.warnings: list[str] = list(bounds.warnings)
+        units = len(bounds.first)
+        good = (
+            (np.array(bounds.disposition) == ord("C")) & ~np.array(bounds.repeated, bool)
+            if units
+            else np.zeros(0, bool)
+        )
+        #: Rows of units that are committed and new; of those without their commit some rows may be
+        #: missing, and they are set aside below.
+        self.live = np.append(good, False)[bounds.unit]
+        own = [relid for relid, entry in tables.items() if entry.shadow]
+        self.tables = {relid: entry for relid, entry in tables.items() if not entry.shadow}
         self.system = np.isin(self.table, own)
         wanted = settings.catalog
-        away = [relid for relid, entry in self.known.items() if wanted is not None and entry.catalog.upper() != wanted.upper()]
+        away = [
+            relid
+            for relid, entry in self.tables.items()
+            if wanted is not None and entry.catalog.upper() != wanted.upper()
+        ]
         self.away = np.isin(self.table, away)
-        self.known = {relid: entry for relid, entry in self.known.items() if relid not in away}
-        if not any(relid < layouts.FIRST_USER_TABLE for relid in own):  # an export without system tables does not tell which there are
+        self.tables = {relid: entry for relid, entry in self.tables.items() if relid not in away}
+        if not any(
+            relid < layouts.FIRST_USER_TABLE for relid in own
+        ):  # an export without system tables does not tell which there are
             self.system |= (self.table >= 0) & (self.table < layouts.FIRST_USER_TABLE)
 
-    def run(self) -> Index:
+    def run(self) -> SolidIndex:
         self._plain()
         self._header_faults()
         self._one_name()
@@ -154,26 +154,42 @@ class _Builder:
         self._versions(images, line)
         self._put_together(images, shape, line)
         self._unit_faults()
-        units, by_address = _units(self.rows, self.found)
-        places = {(int(self.rows.file[row]), int(self.rows.row[row])): change for row, (_, change) in line.changes.items()}
+        units, by_address = _units(self.rows, self.bounds)
+        places = {
+            (int(self.rows.file[row]), int(self.rows.row[row])): change
+            for row, (_, change) in line.changes.items()
+        }
         warnings = (*line.warnings, *self.warnings, *self._notices())
-        return Index(self.entries, units, line, places, shape, alike, by_address, warnings)
+        return SolidIndex(self.entries, units, line, places, shape, alike, by_address, warnings)
 
-    # -- rows by themselves -------------------------------------------------------------------------------------------------------------
+    # -- rows by themselves
+    # ---------------------------------------------------------------------------------------------
 
     def _plain(self) -> None:
         rows, entries = self.rows, self.entries
-        entries["file"], entries["row"], entries["unit"] = rows.file, rows.row, self.found.unit
-        for name, source in (("recid", "RECID"), ("trx", "TRXID"), ("statement", "STMTTRXID"), ("table", "RELID"), ("flags", "FLAGS")):
+        entries["file"], entries["row"], entries["unit"] = rows.file, rows.row, self.bounds.unit
+        for name, source in (
+            ("recid", "RECID"),
+            ("trx", "TRXID"),
+            ("statement", "STMTTRXID"),
+            ("table", "RELID"),
+            ("flags", "FLAGS"),
+        ):
             values = rows.numbers[source]
-            entries[name] = np.where(values == NONE, -1, values) if name in ("recid", "flags") else values
+            entries[name] = (
+                np.where(values == NONE, -1, values) if name in ("recid", "flags") else values
+            )
         entries["start"], entries["size"] = rows.start, rows.end - rows.start
         entries["place"] = np.arange(len(rows))
         entries["segment"] = entries["segments"] = 1
         entries["version"] = entries["before"] = entries["after"] = entries["other"] = -1
         entries["change"] = Change.CONTROL
-        begin = self.found.first[0] if self.found.first else len(rows)
-        loose = (self.found.unit < 0) & np.isin(self.recid, layouts.DATA_RECS) & (np.arange(len(rows)) < begin)
+        begin = self.bounds.first[0] if self.bounds.first else len(rows)
+        loose = (
+            (self.bounds.unit < 0)
+            & np.isin(self.recid, layouts.DATA_RECS)
+            & (np.arange(len(rows)) < begin)
+        )
         entries["change"][loose] = Change.HEADLESS
         for kind, change in (
             (Rec.INSERT, Change.INSERT),
@@ -181,32 +197,44 @@ class _Builder:
             (Rec.UPDATE, Change.UPDATE),
             (Rec.BEFORE, Change.UPDATE),
         ):
-            entries["change"][(self.recid == kind) & (self.found.unit >= 0)] = change
+            entries["change"][(self.recid == kind) & (self.bounds.unit >= 0)] = change
 
     def _one_name(self) -> None:
-        """Tables of one name in several catalogs cannot be told apart in a target. InputError LR2031 where several of them are changed."""
-        changed = {relid for relid in np.unique(self.table).tolist() if relid in self.known}
-        seen: dict[tuple[str, str], Known] = {}
+        """Tables of one name in several catalogs cannot be told apart in a target. InputError
+        LR2031 where several of them are changed."""
+        changed = {relid for relid in np.unique(self.table).tolist() if relid in self.tables}
+        seen: dict[tuple[str, str], SolidTable] = {}
         for relid in sorted(changed):
-            entry = self.known[relid]
+            entry = self.tables[relid]
             other = seen.setdefault((entry.schema.upper(), entry.name.upper()), entry)
             if other is not entry:
-                found = f"found changes of {other.catalog}.{other.schema}.{other.name} and of {entry.catalog}.{entry.schema}.{entry.name}"
+                message = (
+                    f"found changes of {other.catalog}.{other.schema}.{other.name} and of"
+                    f" {entry.catalog}.{entry.schema}.{entry.name}"
+                )
                 hint = f"Take one catalog at a time: --log-option catalog={other.catalog}"
                 raise InputError(
-                    "LR2031", f"{found}; expected tables that their schema and name tell apart", Where(self.rows.files[0].name), hint
+                    "LR2031",
+                    f"{message}; expected tables that their schema and name tell apart",
+                    Where(self.rows.files[0].name),
+                    hint,
                 )
 
     def _is_image(self) -> Mask:
-        """Row images of user tables in units that are whole and new, as far as their header allows."""
-        row = np.isin(self.recid, layouts.ROW_RECS) & (self.found.unit >= 0)
+        """Row images of user tables in units that are whole and new, as far as their header
+        allows."""
+        row = np.isin(self.recid, layouts.ROW_RECS) & (self.bounds.unit >= 0)
         self.entries["change"][row & self.system] = Change.CATALOG
-        self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & self.away] = Change.ELSEWHERE
-        repeated = np.append(np.array(self.found.repeated, bool), False)[self.found.unit]
+        self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & self.away] = (
+            Change.ELSEWHERE
+        )
+        repeated = np.append(np.array(self.bounds.repeated, bool), False)[self.bounds.unit]
         self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & repeated] = Change.REPEATED
-        return np.asarray(row & self.live & ~self.system & ~self.away & (self.entries["fault"] == 0))
+        return np.asarray(
+            row & self.live & ~self.system & ~self.away & (self.entries["fault"] == 0)
+        )
 
-    def _fault(self, rows: Numbers | Mask, fault: int) -> None:
+    def _fault(self, rows: Index | Mask, fault: int) -> None:
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
         chosen = chosen[self.entries["fault"][chosen] == 0]
         self.entries["fault"][chosen] = fault
@@ -216,26 +244,33 @@ class _Builder:
         holds = np.isin(self.recid, layouts.DATA_RECS)
         row = np.isin(self.recid, layouts.ROW_RECS)
         blank = (self.recid == NONE) | (self.recid == Rec.EMPTY)
-        self._fault(inside & blank, NO_DATA)
+        self._fault(inside & blank, faults.NO_DATA)
         empty = holds & (((flags & layouts.FLAG_DATA) == 0) | self.rows.data_null)
-        self._fault(inside & (empty | (row & (self.table == NONE))), NO_DATA)
+        self._fault(inside & (empty | (row & (self.table == NONE))), faults.NO_DATA)
         strange = inside & ~blank & ~np.isin(self.recid, list(Rec))
-        self._fault(strange, NO_KIND)
+        self._fault(strange, faults.NO_KIND)
         self.entries["change"][strange | (inside & blank)] = 0
-        self._fault(inside & self._misnamed(), WRONG_NAME)
+        self._fault(inside & self._misnamed(), faults.WRONG_NAME)
 
     def _misnamed(self) -> Mask:
         """Rows whose RECNAME is that of another record; those without one are not asked."""
-        texts = pa.chunked_array([part.names.cast(pa.string()) for part in self.rows.files]).combine_chunks().dictionary_encode()
-        known = {name: int(kind) for kind, name in layouts.REC_NAMES.items()}
+        texts = (
+            pa.chunked_array([part.names.cast(pa.string()) for part in self.rows.files])
+            .combine_chunks()
+            .dictionary_encode()
+        )
+        kinds = {name: int(kind) for kind, name in layouts.REC_NAMES.items()}
         meant = np.full(len(texts.dictionary) + 1, NONE)
         for place, text in enumerate(texts.dictionary.to_pylist()):
             bare = text.strip().upper().removeprefix(layouts.REC_PREFIX)
-            meant[place] = known.get(bare, -1) if bare else NONE
-        named = meant[pc.fill_null(texts.indices, len(texts.dictionary)).to_numpy(zero_copy_only=False)]
+            meant[place] = kinds.get(bare, -1) if bare else NONE
+        named = meant[
+            pc.fill_null(texts.indices, len(texts.dictionary)).to_numpy(zero_copy_only=False)
+        ]
         return np.asarray((named != NONE) & (named != self.recid) & np.isin(self.recid, list(Rec)))
 
-    # -- framing and tables -------------------------------------------------------------------------------------------------------------
+    # -- framing and tables
+    # ---------------------------------------------------------------------------------------------
 
     def _exported(self) -> int:
         """The first row that the export of the system tables does not know of."""
@@ -243,85 +278,116 @@ class _Builder:
         if at is None:
             return len(self.rows)
         boundary = 0
-        for last, whole in zip(self.found.last, self.found.whole, strict=True):
+        for last, whole in zip(self.bounds.last, self.bounds.whole, strict=True):
             if whole and self.rows.address_of(last) <= at:
                 boundary = last + 1
         return boundary
 
-    def _shape(self, images: Numbers, boundary: int) -> tuple[Shape, tuple[str, ...]]:
-        """Found out from images whose columns are known: those of tables as the export shows them, and, as far as statements tell, before and after."""
+    def _shape(self, images: Index, boundary: int) -> tuple[SolidShape, tuple[str, ...]]:
+        """Found out from images whose columns are known: those of tables as the export shows them,
+        and, as far as statements tell, before and after."""
         records, unread = self._ddl_records(None)
-        line = timeline.build(self.known, records, boundary, "C", self.settings.charset, lambda *_: (False, 1))
-        groups, now, whole = list[Group](), list[Group](), list[Group]()
+        line = table_history.build(
+            self.tables, records, boundary, "C", self.settings.charset, lambda *_: (False, 1)
+        )
+        groups, now, whole = list[TableImages](), list[TableImages](), list[TableImages]()
         for relid in np.unique(self.table[images]).tolist():
             mine = images[self.table[images] == relid]
-            if relid in self.known:
-                whole.append(self._group(mine, self.known[relid].attributes, relid))
+            if relid in self.tables:
+                whole.append(self._group(mine, self.tables[relid].attributes, relid))
             about = unread[(self.table[unread] == relid) | (self.table[unread] == NONE)]
             low = about[about < boundary].max(initial=-1)
             high = about[about >= boundary].min(initial=len(self.rows))
             clear = mine[(mine > low) & (mine < high)]
             versions = line.version_at(relid, clear)
-            if relid in self.known and len(clear):
+            if relid in self.tables and len(clear):
                 last = line.version_at(relid, np.array([boundary - 1]))[0]
-                now.append(self._group(clear[versions == last], self.known[relid].attributes, relid))
+                now.append(
+                    self._group(clear[versions == last], self.tables[relid].attributes, relid)
+                )
             groups += [
                 self._group(clear[versions == number], line.attributes[number], relid)
                 for number in np.unique(versions[versions >= 0]).tolist()
             ]
-        found: InputError | None = None
-        for attempt in (groups, now, whole):  # old images may have been widened to the columns of now
+        refusal: InputError | None = None
+        for attempt in (
+            groups,
+            now,
+            whole,
+        ):  # old images may have been widened to the columns of now
             if any(len(group.start) for group in attempt):
                 try:
-                    return settle(attempt, self.rows.data, self.rows.files[0].name, self.settings.framing, self.settings.columns)
+                    return settle(
+                        attempt,
+                        self.rows.data,
+                        self.rows.files[0].name,
+                        self.settings.framing,
+                        self.settings.columns,
+                    )
                 except InputError as error:
                     if error.code != "LR2004":
                         raise
-                    found = found or error
-        if found is not None:
-            raise found
+                    refusal = refusal or error
+        if refusal is not None:
+            raise refusal
         return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
 
-    def _group(self, chosen: Numbers, attributes: tuple[Attribute, ...], relid: int) -> Group:
-        known = self.known.get(relid)
-        name = f"RELID {relid}" if known is None else f"{known.schema}.{known.name}"
-        return Group(name, attributes, self.rows.start[chosen], self.rows.end[chosen], self.rows.row[chosen])
+    def _group(self, chosen: Index, attributes: tuple[Attribute, ...], relid: int) -> TableImages:
+        table = self.tables.get(relid)
+        name = f"RELID {relid}" if table is None else f"{table.schema}.{table.name}"
+        return TableImages(
+            name, attributes, self.rows.start[chosen], self.rows.end[chosen], self.rows.row[chosen]
+        )
 
-    def _timeline(self, images: Numbers, shape: Shape, boundary: int) -> Timeline:
+    def _timeline(self, images: Index, shape: SolidShape, boundary: int) -> SolidTableHistory:
         records, unread = self._ddl_records(shape)
-        self._fault(unread, NO_LAYOUT)
+        self._fault(unread, faults.NO_LAYOUT)
 
         def closes(relid: int, low: int, high: int, fmt: RowFormat) -> tuple[bool, int]:
             mine = images[(self.table[images] == relid) & (images > low) & (images < high)]
-            return not walk(fmt, self.rows.data, self.rows.start[mine], self.rows.end[mine], shape.framing).bad.any(), len(mine)
+            return not walk(
+                fmt, self.rows.data, self.rows.start[mine], self.rows.end[mine], shape.framing
+            ).bad.any(), len(mine)
 
-        return timeline.build(self.known, records, boundary, shape.columns, self.settings.charset, closes)
+        return table_history.build(
+            self.tables, records, boundary, shape.columns, self.settings.charset, closes
+        )
 
-    def _ddl_records(self, shape: Shape | None) -> tuple[list[timeline.Record], Numbers]:
-        """DDL records of committed units with their statements, and those that cannot be read (as long as no framing is known: in no plain layout)."""
+    def _ddl_records(self, shape: SolidShape | None) -> tuple[list[table_history.DdlRecord], Index]:
+        """DDL records of committed units with their statements, and those that cannot be read (as
+        long as no framing is known: in no plain layout)."""
         records, unread = [], []
-        wanted = np.flatnonzero(self.live & (self.recid == Rec.DDL) & (self.entries["fault"] == 0) & ~self.away)
+        wanted = np.flatnonzero(
+            self.live & (self.recid == Rec.DDL) & (self.entries["fault"] == 0) & ~self.away
+        )
         texts = self._statements(wanted)
         for row in wanted.tolist():
-            event = ddl.read(self._data(row), self.settings.charset, None if shape is None else shape.framing)
+            event = ddl.read(
+                self._data(row), self.settings.charset, None if shape is None else shape.framing
+            )
             if event is None:
                 unread.append(row)
                 continue
             relid = int(self.table[row])
-            records.append(timeline.Record(row, None if relid == NONE else relid, event, event.text or texts.get(row, "")))
+            records.append(
+                table_history.DdlRecord(
+                    row, None if relid == NONE else relid, event, event.text or texts.get(row, "")
+                )
+            )
         return records, np.array(unread, np.int64)
 
     def _data(self, row: int) -> bytes:
         return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()
 
-    def _statements(self, wanted: Numbers) -> dict[int, str]:
-        """The statement of each DDL record: the SQL record of its statement, else the one next to it in its transaction."""
+    def _statements(self, wanted: Index) -> dict[int, str]:
+        """The statement of each DDL record: the SQL record of its statement, else the one next to
+        it in its transaction."""
         sql = np.flatnonzero(self.live & (self.recid == Rec.SQL) & (self.entries["fault"] == 0))
         statement = self.rows.numbers["STMTTRXID"]
         groups: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-        for side, found in ((0, wanted), (1, sql)):
-            for row in found.tolist():
-                key = int(self.found.unit[row]), int(statement[row])
+        for side, place in ((0, wanted), (1, sql)):
+            for row in place.tolist():
+                key = int(self.bounds.unit[row]), int(statement[row])
                 groups.setdefault(key, ([], []))[side].append(row)
         pairs: dict[int, int] = {}
         for records, texts in groups.values():
@@ -330,31 +396,42 @@ class _Builder:
         taken = set(pairs.values())
         for row in wanted.tolist():
             for other in (row - 1, row + 1):
-                near = row not in pairs and other not in taken and 0 <= other < len(self.rows) and self.recid[other] == Rec.SQL
-                if near and self.found.unit[other] == self.found.unit[row]:
+                near = (
+                    row not in pairs
+                    and other not in taken
+                    and 0 <= other < len(self.rows)
+                    and self.recid[other] == Rec.SQL
+                )
+                if near and self.bounds.unit[other] == self.bounds.unit[row]:
                     pairs[row] = other
                     taken.add(other)
         lost = [row for row in sql.tolist() if row not in taken]
         if lost:
-            self.warnings.append(f"{len(lost)} SQL record(s) belong to no DDL record and are not repeated")
-        found_text = {row: ddl.read_text(self._data(other), self.settings.charset) for row, other in pairs.items()}
+            self.warnings.append(
+                f"{len(lost)} SQL record(s) belong to no DDL record and are not repeated"
+            )
+        found_text = {
+            row: ddl.read_text(self._data(other), self.settings.charset)
+            for row, other in pairs.items()
+        }
         return {row: text for row, text in found_text.items() if text}
 
-    def _versions(self, images: Numbers, line: Timeline) -> None:
+    def _versions(self, images: Index, line: SolidTableHistory) -> None:
         for relid in np.unique(self.table[images]).tolist():
             mine = images[self.table[images] == relid]
             self.entries["version"][mine] = line.version_at(relid, mine)
-        self._fault(images[self.entries["version"][images] < 0], NO_TABLE)
+        self._fault(images[self.entries["version"][images] < 0], faults.NO_TABLE)
         for row, (version, _) in line.changes.items():
             self.entries["change"][row], self.entries["version"][row] = Change.STRUCTURE, version
         for row, version in line.truncated.items():
             self.entries["change"][row], self.entries["version"][row] = Change.TRUNCATE, version
             if version < 0:
-                self._fault(np.array([row]), NO_TABLE)
+                self._fault(np.array([row]), faults.NO_TABLE)
 
-    # -- changes ------------------------------------------------------------------------------------------------------------------------
+    # -- changes
+    # ---------------------------------------------------------------------------------------------
 
-    def _put_together(self, images: Numbers, shape: Shape, line: Timeline) -> None:
+    def _put_together(self, images: Index, shape: SolidShape, line: SolidTableHistory) -> None:
         """Changes out of images: their order, what they are, and what contradicts."""
         entries, rows = self.entries, self.rows
         keys = Keys(len(images))
@@ -362,44 +439,64 @@ class _Builder:
             chosen = np.flatnonzero(entries["version"][images] == version)
             if version < 0:
                 continue
-            known = line.versions[version]
+            of_table = line.versions[version]
             for low in range(0, len(chosen), _BATCH):
                 part = chosen[low : low + _BATCH]
-                found = walk(known.format, rows.data, rows.start[images[part]], rows.end[images[part]], shape.framing)
-                self.warnings += look_at(found, known, rows.where, images[part], self.settings.charset_named)
-                keys.add(int(known.obid), part, found, known)
-        held = changes.Images(
-            rows.data, self.recid[images], self.found.unit[images], rows.numbers["STMTTRXID"][images], self.table[images],
-            np.array(entries["version"][images]), keys.codes(), rows.start[images], rows.end[images],
+                images_walk = walk(
+                    of_table.format,
+                    rows.data,
+                    rows.start[images[part]],
+                    rows.end[images[part]],
+                    shape.framing,
+                )
+                self.warnings += look_at(
+                    images_walk, of_table, rows.where, images[part], self.settings.charset_named
+                )
+                keys.add(int(of_table.obid), part, images_walk, of_table)
+        held = changes.RowRecords(
+            rows.data, self.recid[images], self.bounds.unit[images],
+            rows.numbers["STMTTRXID"][images], self.table[images],
+            np.array(entries["version"][images]), keys.codes(), rows.start[images],
+            rows.end[images],
         )  # fmt: skip
-        made = changes.put_together(held)
-        self._fault(images[made.unpaired], UNPAIRED)
-        self._fault(images[made.unclear], UNCLEAR)
-        wrong = np.flatnonzero(made.contradicts >= 0)
-        self._fault(images[wrong], CONTRADICTS)
-        entries["other"][images[wrong]] = images[made.contradicts[wrong]]
-        entries["place"][images] = images[made.place]
-        self._images(images, made)
+        paired = changes.put_together(held)
+        self._fault(images[paired.unpaired], faults.UNPAIRED)
+        wrong = np.flatnonzero(paired.contradicts >= 0)
+        self._fault(images[wrong], faults.CONTRADICTS)
+        entries["other"][images[wrong]] = images[paired.contradicts[wrong]]
+        entries["place"][images] = images[paired.place]
+        entries["cancelled"][images] = paired.cancelled
+        self._images(images, paired)
         self._capture(images, held)
 
-    def _images(self, images: Numbers, made: changes.Changes) -> None:
+    def _images(self, images: Index, pairs: changes.PairedChanges) -> None:
         entries, recid = self.entries, self.recid[images]
-        paired = made.partner != np.arange(len(images))
-        entries["change"][images] = np.select([recid == Rec.INSERT, recid == Rec.DELETE], [Change.INSERT, Change.DELETE], Change.UPDATE)
+        paired = pairs.partner != np.arange(len(images))
+        entries["change"][images] = np.select(
+            [recid == Rec.INSERT, recid == Rec.DELETE],
+            [Change.INSERT, Change.DELETE],
+            Change.UPDATE,
+        )
         entries["segments"][images] = np.where(paired, 2, 1)
         entries["segment"][images] = np.where(paired & (recid == Rec.UPDATE), 2, 1)
-        other = images[made.partner]
-        before = np.where(np.isin(recid, (Rec.DELETE, Rec.BEFORE)), images, np.where(paired, other, -1))
-        after = np.where(np.isin(recid, (Rec.INSERT, Rec.UPDATE)), images, np.where(paired, other, -1))
+        other = images[pairs.partner]
+        before = np.where(
+            np.isin(recid, (Rec.DELETE, Rec.BEFORE)), images, np.where(paired, other, -1)
+        )
+        after = np.where(
+            np.isin(recid, (Rec.INSERT, Rec.UPDATE)), images, np.where(paired, other, -1)
+        )
         for name, source in (("before", before), ("after", after)):
             there = source >= 0
             entries[name][images] = np.where(there, self.rows.start[source], -1)
-            entries[f"{name}_size"][images] = np.where(there, (self.rows.end - self.rows.start)[source], 0)
+            entries[f"{name}_size"][images] = np.where(
+                there, (self.rows.end - self.rows.start)[source], 0
+            )
 
-    def _capture(self, images: Numbers, held: changes.Images) -> None:
+    def _capture(self, images: Index, held: changes.RowRecords) -> None:
         """What CAPTURE_OFF means for the changes of flagged units (section 5.1)."""
-        flags = np.append(np.array(self.found.flags, np.int64), 0)
-        flagged = np.flatnonzero((flags[self.found.unit[images]] & layouts.FLAG_CAPTURE_OFF) > 0)
+        flags = np.append(np.array(self.bounds.flags, np.int64), 0)
+        flagged = np.flatnonzero((flags[self.bounds.unit[images]] & layouts.FLAG_CAPTURE_OFF) > 0)
         policy = self.settings.capture_off
         if not len(flagged) or policy == "apply":
             return
@@ -408,67 +505,105 @@ class _Builder:
         elif policy == "skip-deletes":
             self._skip_deletes(images, held, flagged)
         else:
-            units = self.found.unit[images[flagged]]
-            self._fault(images[flagged[np.unique(units, return_index=True)[1]]], FLAGGED)
+            units = self.bounds.unit[images[flagged]]
+            self._fault(images[flagged[np.unique(units, return_index=True)[1]]], faults.FLAGGED)
 
-    def _skip_deletes(self, images: Numbers, held: changes.Images, flagged: Numbers) -> None:
-        deletes, inserts = (flagged[held.recid[flagged] == kind] for kind in (Rec.DELETE, Rec.INSERT))
+    def _skip_deletes(self, images: Index, held: changes.RowRecords, flagged: Index) -> None:
+        deletes, inserts = (
+            flagged[held.recid[flagged] == kind] for kind in (Rec.DELETE, Rec.INSERT)
+        )
         keys = np.stack([held.unit, held.statement, held.table], axis=1)
-        made = {tuple(key) for key in keys[inserts].tolist()}
-        mixed = np.array([tuple(key) in made for key in keys[deletes].tolist()], bool)
-        self._fault(images[deletes[mixed]], FLAGGED_KEY)
+        inserted = {tuple(key) for key in keys[inserts].tolist()}
+        mixed = np.array([tuple(key) in inserted for key in keys[deletes].tolist()], bool)
+        self._fault(images[deletes[mixed]], faults.FLAGGED_KEY)
         self.entries["change"][images[deletes[~mixed]]] = Change.UNCAPTURED
 
-    # -- units --------------------------------------------------------------------------------------------------------------------------
+    # -- units
+    # ---------------------------------------------------------------------------------------------
 
     def _unit_faults(self) -> None:
         """Faults of whole units, noted at their first record that holds something."""
-        found, rows = self.found, self.rows
-        holds = np.isin(self.recid, layouts.DATA_RECS) & (found.unit >= 0)
-        units, first = np.unique(found.unit[holds], return_index=True)
+        bounds, rows = self.bounds, self.rows
+        holds = np.isin(self.recid, layouts.DATA_RECS) & (bounds.unit >= 0)
+        units, first = np.unique(bounds.unit[holds], return_index=True)
         first = np.flatnonzero(holds)[first]
-        whole, disposition = np.array(found.whole, bool), np.array(found.disposition)
+        whole, disposition = np.array(bounds.whole, bool), np.array(bounds.disposition)
         broken = ~whole[units] & (disposition[units] == ord("C"))
-        self._fault(first[broken], UNFINISHED)
+        self._fault(first[broken], faults.UNFINISHED)
+        odd = address_faults(rows, bounds)
+        for wrong, fault in ((odd.falls, faults.ADDRESS_FALLS), (odd.gaps, faults.ADDRESS_GAP)):
+            self._fault_unit(wrong, fault)
         ids = rows.numbers["TRXID"]
-        given = np.flatnonzero((found.unit >= 0) & (ids != NONE))
-        pairs = np.unique(np.stack([found.unit[given], ids[given]], axis=1), axis=0)
+        given = np.flatnonzero((bounds.unit >= 0) & (ids != NONE))
+        pairs = np.unique(np.stack([bounds.unit[given], ids[given]], axis=1), axis=0)
         number, count = np.unique(pairs[:, 0], return_counts=True)
         several = number[count > 1]
         several = several[whole[several]]
         if not len(several):
             return
         if self.settings.batches:
-            shown = ", ".join(str(value) for value in pairs[np.isin(pairs[:, 0], several), 1][:10].tolist())
-            self.warnings.append(f"{len(several)} batch(es) of several transactions are kept as one unit each (TRXIDs {shown} …)")
+            shown = ", ".join(
+                str(value) for value in pairs[np.isin(pairs[:, 0], several), 1][:10].tolist()
+            )
+            self.warnings.append(
+                f"{len(several)} batch(es) of several transactions are kept as one unit each"
+                f" (TRXIDs {shown} …)"
+            )
             return
-        self._fault(first[np.isin(units, several)], SEVERAL_IDS)
+        self._fault(first[np.isin(units, several)], faults.SEVERAL_IDS)
+
+    def _fault_unit(self, wrong: Index, fault: int) -> None:
+        """A fault of some rows; of those that hold nothing, at the last row of their unit that
+        does."""
+        holds = np.isin(self.recid, layouts.DATA_RECS)
+        last = np.maximum.accumulate(np.where(holds, np.arange(len(holds)), -1))
+        for row in wrong[self.live[wrong]].tolist():
+            near = int(last[row])
+            if near >= 0 and self.bounds.unit[near] == self.bounds.unit[row]:
+                self._fault(np.array([near]), fault)
+                continue
+            later = np.flatnonzero(holds[row:] & (self.bounds.unit[row:] == self.bounds.unit[row]))
+            self._fault(row + later[:1], fault)
 
     def _notices(self) -> list[str]:
         flags = self.rows.numbers["FLAGS"]
-        known = flags[(flags != NONE) & (flags >= 0)]
-        unknown = np.bitwise_or.reduce(known & ~layouts.KNOWN_FLAGS) if len(known) else 0
-        texts = [f"FLAGS with unpublished bits (X'{int(unknown):X}'); they are not looked at"] if unknown else []
+        values = flags[(flags != NONE) & (flags >= 0)]
+        unknown = np.bitwise_or.reduce(values & ~layouts.KNOWN_FLAGS) if len(values) else 0
+        texts = (
+            [f"FLAGS with unpublished bits (X'{int(unknown):X}'); they are not looked at"]
+            if unknown
+            else []
+        )
         held = sum(part.texts for part in self.rows.files)
-        texts += [f"{held} row(s) have a TEXTDATA, which is documented as always NULL; it is not looked at"] if held else []
+        texts += (
+            [
+                f"{held} row(s) have a TEXTDATA, which is documented as always NULL; it is not"
+                " looked at"
+            ]
+            if held
+            else []
+        )
         return texts
 
 
-def _units(rows: Joined, found: Brackets) -> tuple[npt.NDArray[np.void], bool]:
-    """The units of a log, and whether commits are positioned by address: where the first 8 bytes of the addresses tell all of them apart."""
-    count = len(found.first)
+def _units(rows: Joined, bounds: SolidTransactions) -> tuple[Records, bool]:
+    """The units of a log, and whether commits are positioned by address: where the first 8 bytes of
+    the addresses tell all of them apart."""
+    count = len(bounds.first)
     table = np.zeros(count, UNIT)
     if not count:
         return table, True
-    first, last = np.array(found.first), np.array(found.last)
-    table["disposition"] = found.disposition
-    new = np.array(found.whole, bool) & ~np.array(found.repeated, bool)
+    first, last = np.array(bounds.first), np.array(bounds.last)
+    table["disposition"] = bounds.disposition
+    new = np.array(bounds.whole, bool) & ~np.array(bounds.repeated, bool)
     value = np.ascontiguousarray(rows.address[last, :8]).view(">u8").reshape(-1).astype(np.uint64)
     value = np.maximum.accumulate(np.where(new, value, np.uint64(0)))
     done = value[new]
     by_address = bool((done[1:] > done[:-1]).all()) and bool((done > 0).all())
     if not by_address:
-        value = ((rows.file[last].astype(np.uint64) + np.uint64(1)) << np.uint64(48)) | rows.row[last].astype(np.uint64)
+        value = ((rows.file[last].astype(np.uint64) + np.uint64(1)) << np.uint64(48)) | rows.row[
+            last
+        ].astype(np.uint64)
     fresh = np.append(True, value[1:] != value[:-1])
     begin = np.flatnonzero(fresh)
     rank = np.arange(count) - np.repeat(begin, np.diff(np.append(begin, count)))
@@ -486,7 +621,7 @@ def _units(rows: Joined, found: Brackets) -> tuple[npt.NDArray[np.void], bool]:
     return table, by_address
 
 
-def _name(rows: Joined, first: Numbers, last: Numbers, table: npt.NDArray[np.void]) -> None:
+def _name(rows: Joined, first: Index, last: Index, table: Records) -> None:
     """Units by their TRXID, and how often it was used before: it may come again (section 3)."""
     ids = rows.numbers["TRXID"]
     trx = ids[first].copy()
@@ -502,14 +637,3 @@ def _name(rows: Joined, first: Numbers, last: Numbers, table: npt.NDArray[np.voi
     raw[:, :4] = again.astype(">u4").view(np.uint8).reshape(-1, 4)
     raw[:, 4:10] = (trx & ((1 << 48) - 1)).astype(">u8").view(np.uint8).reshape(-1, 8)[:, 2:]
     table["unit"], table["trx"] = raw.view("V12").reshape(-1), trx
-
-
-def save(arrays: Sequence[npt.NDArray[np.generic]], folder: str | None) -> list[str | npt.NDArray[np.generic]]:
-    """Put arrays into files, and give their paths; without a folder, the arrays themselves."""
-    if folder is None:
-        return list(arrays)
-    place = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
-    paths = [place / f"{number}.npy" for number in range(len(arrays))]
-    for path, array in zip(paths, arrays, strict=True):
-        np.save(path, array)
-    return [str(path) for path in paths]

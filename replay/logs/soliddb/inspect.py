@@ -8,31 +8,54 @@ from typing import Any
 
 import numpy as np
 
-from replay.catalog import TableVersion
-from replay.changes import ROW_CHANGES, Change
+from replay.changes.catalog import TableVersion
+from replay.changes.envelope import ROW_CHANGES, Change
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, UsageError, Where
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.reader import SolidLog
-from replay.terminal import aligned, byte_lines, counted, hexadecimal, image_lines, rest_text, wrapped
+from replay.logs.text import (
+    aligned,
+    byte_lines,
+    counted,
+    hexadecimal,
+    image_lines,
+    rest_text,
+    wrapped,
+)
 
 _FINDINGS, _BATCH = 20, 65_536
 
 
 def describe(log: SolidLog) -> dict[str, Any]:
-    """What is in a log, as JSON-able data. ``exit_code``: 0, 4 with warnings, 8 with damaged records."""
+    """What is in a log, as JSON-able data. ``exit_code``: 0, 4 with warnings, 8 with damaged
+    records."""
     entries, units = log.entries(), log.units()
     damaged = np.flatnonzero(entries["fault"] > 0)
     bad_rows, bad_findings = _bad_rows(log)
     warnings = log.warnings(log.catalog.versions)
     code = EXIT_ERROR if len(damaged) or bad_rows else EXIT_WARNING if warnings else EXIT_OK
-    findings = [str(_fault(log, int(row))) for row in damaged[:_FINDINGS]] + [str(found) for found in bad_findings]
+    findings = [str(_fault(log, int(row))) for row in damaged[:_FINDINGS]] + [
+        str(finding) for finding in bad_findings
+    ]
     return {
         "files": [{"name": file.name, "rows": file.count} for file in log.files],
-        "shape": {"framing": str(log.shape.framing), "columns": log.shape.columns, "reads_the_same": list(log.alike)},
-        "manifest": {"file": log.manifest.path, "sessions": len(log.manifest.sessions), "partition": log.manifest.partition},
-        "records": {"count": len(entries), "by_kind": _kinds(entries), "by_change": _changes(entries)},
+        "shape": {
+            "framing": str(log.shape.framing),
+            "columns": log.shape.columns,
+            "reads_the_same": list(log.alike),
+        },
+        "manifest": {
+            "file": log.manifest.path,
+            "sessions": len(log.manifest.sessions),
+            "partition": log.manifest.partition,
+        },
+        "records": {
+            "count": len(entries),
+            "by_kind": _kinds(entries),
+            "by_change": _changes(entries),
+        },
         "units": {
             "count": len(units),
             "committed": int((units["disposition"] == ord("C")).sum()),
@@ -40,7 +63,11 @@ def describe(log: SolidLog) -> dict[str, Any]:
             "flagged CAPTURE_OFF": _flagged(entries),
         },
         "commits": _commits(log),
-        "tables": [_table(log, version) for version in log.catalog.versions if (entries["version"] == version.index).any()],
+        "tables": [
+            _table(log, version)
+            for version in log.catalog.versions
+            if (entries["version"] == version.index).any()
+        ],
         "structure": [
             {
                 "file": log.files[file].name,
@@ -63,23 +90,35 @@ def _name(schema: str, name: str) -> str:
 def _kinds(entries: Any) -> dict[str, int]:
     codes, counts = np.unique(entries["recid"], return_counts=True)
     named = {int(kind): name for kind, name in layouts.REC_NAMES.items()} | {-1: "NOP"}
-    return {named.get(code, f"RECID {code}"): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+    return {
+        named.get(code, f"RECID {code}"): count
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+    }
 
 
 def _changes(entries: Any) -> dict[str, int]:
     first = entries[entries["segment"] == 1]
     codes, counts = np.unique(first["change"], return_counts=True)
-    return {Change(code).name.lower() if code else "unknown": count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+    return {
+        Change(code).name.lower() if code else "unknown": count
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+    }
 
 
 def _flagged(entries: Any) -> int:
-    flagged = (entries["recid"] == Rec.START) & (entries["flags"] > 0) & ((entries["flags"] & layouts.FLAG_CAPTURE_OFF) > 0)
+    flagged = (
+        (entries["recid"] == Rec.START)
+        & (entries["flags"] > 0)
+        & ((entries["flags"] & layouts.FLAG_CAPTURE_OFF) > 0)
+    )
     return int(flagged.sum())
 
 
 def _fault(log: SolidLog, row: int) -> Finding:
     entry = log.entries()[row]
-    return log.header_finding(int(entry["file"]), int(entry["row"]) + 1, int(entry["row"]), int(entry["size"]))
+    return log.header_finding(
+        int(entry["file"]), int(entry["row"]) + 1, int(entry["row"]), int(entry["size"])
+    )
 
 
 def _bad_rows(log: SolidLog) -> tuple[int, list[Finding]]:
@@ -91,14 +130,28 @@ def _bad_rows(log: SolidLog) -> tuple[int, list[Finding]]:
         for low in range(0, len(mine), _BATCH):
             rows = mine[low : low + _BATCH]
             start = entries["start"][rows].astype(np.int64)
-            found = log.walk(version, log.data(), start, start + entries["size"][rows])
-            for place in np.flatnonzero(found.bad).tolist():
+            walk = log.walk(version, log.data(), start, start + entries["size"][rows])
+            for place in np.flatnonzero(walk.bad).tolist():
                 count += 1
                 if len(findings) < _FINDINGS:
-                    field, what, expected = found.reason(place)
+                    field, what, expected = walk.reason(place)
                     entry = entries[rows[place]]
-                    where = Where(log.files[entry["file"]].name, int(entry["row"]) + 1, None, field, log.catalog.versions[version].name)
-                    findings.append(Finding("LR2014", where, what, expected, "Does the export of the system tables belong to this log?"))
+                    where = Where(
+                        log.files[entry["file"]].name,
+                        int(entry["row"]) + 1,
+                        None,
+                        field,
+                        log.catalog.versions[version].name,
+                    )
+                    findings.append(
+                        Finding(
+                            "LR2014",
+                            where,
+                            what,
+                            expected,
+                            "Does the export of the system tables belong to this log?",
+                        )
+                    )
     return count, findings
 
 
@@ -108,13 +161,13 @@ def _commits(log: SolidLog) -> dict[str, Any] | None:
     if not len(done):
         return None
     order = np.argsort(np.ascontiguousarray(done["commit"]).view("S10"))
-    size = log.addresses().shape[1]
+    size = log.logaddr().shape[1]
     positions = "LOGADDR (its first 8 bytes)" if log.by_address else "file and row of the commit"
-    shown = {"positions_are": positions}
+    commits = {"positions_are": positions}
     for name, place in (("first", order[0]), ("last", order[-1])):
-        shown[name] = hexadecimal(done["commit"][place].tobytes())
-        shown[f"{name}_logaddr"] = hexadecimal(done["address"][place].tobytes()[:size])
-    return shown
+        commits[name] = hexadecimal(done["commit"][place].tobytes())
+        commits[f"{name}_logaddr"] = hexadecimal(done["address"][place].tobytes()[:size])
+    return commits
 
 
 def _table(log: SolidLog, version: TableVersion) -> dict[str, Any]:
@@ -140,7 +193,8 @@ def _table(log: SolidLog, version: TableVersion) -> dict[str, Any]:
     }
 
 
-# -- the description as text ---------------------------------------------------------------------------------------------------------------
+# -- the description as text
+# -------------------------------------------------------------------------------------------------
 
 
 def text(description: Mapping[str, Any]) -> str:
@@ -152,11 +206,23 @@ def text(description: Mapping[str, Any]) -> str:
 def _files_text(description: Mapping[str, Any]) -> Iterator[str]:
     shape, manifest = description["shape"], description["manifest"]
     yield "Files"
-    yield from aligned(["  file", "rows"], [[f"  {file['name']}", f"{file['rows']:,}"] for file in description["files"]])
-    alike = f" ({', '.join(shape['reads_the_same'])} would read the same)" if shape["reads_the_same"] else ""
+    yield from aligned(
+        ["  file", "rows"],
+        [[f"  {file['name']}", f"{file['rows']:,}"] for file in description["files"]],
+    )
+    alike = (
+        f" ({', '.join(shape['reads_the_same'])} would read the same)"
+        if shape["reads_the_same"]
+        else ""
+    )
     yield f"  framing {shape['framing']}{alike}, column list {shape['columns']}"
-    yield f"  manifest: {manifest['file'] or 'none'}, {manifest['sessions']} read sessions, partition {manifest['partition'] or 'not named'}"
-    yield f"  {description['records']['count']:,} rows: {counted(description['records']['by_kind'])}"
+    yield (
+        f"  manifest: {manifest['file'] or 'none'}, {manifest['sessions']} read sessions, partition"
+        f" {manifest['partition'] or 'not named'}"
+    )
+    yield (
+        f"  {description['records']['count']:,} rows: {counted(description['records']['by_kind'])}"
+    )
     yield f"  changes: {counted(description['records']['by_change'])}"
 
 
@@ -188,41 +254,62 @@ def _tables_text(description: Mapping[str, Any]) -> Iterator[str]:
         yield from aligned(["    column", "type", "stored as", "number", "null", "hidden"], rows)
 
 
-# -- one record ----------------------------------------------------------------------------------------------------------------------------
+# -- one record
+# -------------------------------------------------------------------------------------------------
 
 
 def dump_record(log: SolidLog, record: int, file: int = 1, with_hex: bool = False) -> list[str]:
-    """One row, column by column; ``record`` and ``file`` count from 1. UsageError when there is no such file or row."""
+    """One row, column by column; ``record`` and ``file`` count from 1. UsageError when there is no
+    such file or row."""
     if not 1 <= file <= len(log.files):
         raise UsageError("LR1004", f"found --file {file}; expected 1 to {len(log.files)}")
     entry = log.files[file - 1]
     if not 1 <= record <= entry.count:
-        raise UsageError("LR1004", f"found --record {record}; expected 1 to {entry.count}, the rows of {entry.name}")
+        raise UsageError(
+            "LR1004",
+            f"found --record {record}; expected 1 to {entry.count}, the rows of {entry.name}",
+        )
     place = entry.first + record - 1
-    known = log.entries()[place]
-    kind = int(known["recid"])
+    indexed = log.entries()[place]
+    kind = int(indexed["recid"])
     lines = [f"{entry.name}, record {record}"]
-    named = layouts.REC_PREFIX + layouts.REC_NAMES[Rec(kind)] if kind in list(Rec) else "not published" if kind >= 0 else "NOP"
-    change = Change(int(known["change"])).name.lower().replace("_", " ") if known["change"] else "unknown"
+    named = (
+        layouts.REC_PREFIX + layouts.REC_NAMES[Rec(kind)]
+        if kind in list(Rec)
+        else "not published"
+        if kind >= 0
+        else "NOP"
+    )
+    change = (
+        Change(int(indexed["change"])).name.lower().replace("_", " ")
+        if indexed["change"]
+        else "unknown"
+    )
     lines.append(f"RECID {kind if kind >= 0 else 'NULL'} ({named}); taken as {change}")
     for name, field in (("TRXID", "trx"), ("STMTTRXID", "statement"), ("RELID", "table")):
-        lines.append(f"  {name}: {'NULL' if known[field] == NONE else int(known[field])}")
-    lines.append(f"  FLAGS: {int(known['flags'])} ({_flag_names(int(known['flags']))})")
-    lines.append(f"  LOGADDR: {hexadecimal(log.addresses()[place].tobytes())}")
-    if known["fault"]:
+        lines.append(f"  {name}: {'NULL' if indexed[field] == NONE else int(indexed[field])}")
+    lines.append(f"  FLAGS: {int(indexed['flags'])} ({_flag_names(int(indexed['flags']))})")
+    lines.append(f"  LOGADDR: {hexadecimal(log.logaddr()[place].tobytes())}")
+    if indexed["fault"]:
         lines.append(f"*** damaged: {_fault(log, place)}")
-    data = log.data()[int(known["start"]) : int(known["start"]) + int(known["size"])].tobytes()
+    data = log.data()[
+        int(indexed["start"]) : int(indexed["start"]) + int(indexed["size"])
+    ].tobytes()
     if kind == Rec.DDL:
         lines += _ddl_lines(log, data)
     elif kind == Rec.SQL:
         lines.append(f"  statement: {ddl.read_text(data, log.charset)}")
-    elif known["version"] >= 0 and known["change"] in ROW_CHANGES:
-        lines += _image(log, known)
+    elif indexed["version"] >= 0 and indexed["change"] in ROW_CHANGES:
+        lines += _image(log, indexed)
     return [*lines, "", "DATA", *byte_lines(data, 0)] if with_hex and data else lines
 
 
 def _flag_names(flags: int) -> str:
-    names = {layouts.FLAG_DATA: "DATA", layouts.FLAG_SHUTDOWN: "SHUTDOWN", layouts.FLAG_CAPTURE_OFF: "CAPTURE_OFF"}
+    names = {
+        layouts.FLAG_DATA: "DATA",
+        layouts.FLAG_SHUTDOWN: "SHUTDOWN",
+        layouts.FLAG_CAPTURE_OFF: "CAPTURE_OFF",
+    }
     return ", ".join(name for bit, name in names.items() if flags & bit) or "NOP"
 
 
@@ -230,7 +317,9 @@ def _ddl_lines(log: SolidLog, data: bytes) -> list[str]:
     event = ddl.read(data, log.charset, log.shape.framing)
     if event is None:
         return ["*** found a DDL record in none of the known layouts"]
-    name = ".".join(part for part in (event.name.catalog, event.name.schema, event.name.name) if part)
+    name = ".".join(
+        part for part in (event.name.catalog, event.name.schema, event.name.name) if part
+    )
     return [
         f"  LOGRECID: {int(event.kind)} ({layouts.DDL_NAMES[event.kind]})",
         f"  INFO: {name}",
@@ -241,7 +330,9 @@ def _ddl_lines(log: SolidLog, data: bytes) -> list[str]:
 def _image(log: SolidLog, entry: np.void) -> list[str]:
     start = np.array([entry["start"]], np.int64)
     version = log.catalog.versions[int(entry["version"])]
-    found = log.walk(version.index, log.data(), start, start + entry["size"])
+    walk = log.walk(version.index, log.data(), start, start + entry["size"])
     return image_lines(
-        f"row of {version.name}: {int(entry['size'])} bytes", found, [column.column.name for column in version.format.columns]
+        f"row of {version.name}: {int(entry['size'])} bytes",
+        walk,
+        [column.column.name for column in version.format.columns],
     )

@@ -1,7 +1,9 @@
-"""What SYS_LOG rows look like, as tables: records, flags, ways to frame values, encodings, DDL records, types and catalog codes.
+"""What SYS_LOG rows look like, as tables: records, flags, ways to frame values, encodings, DDL
+records, types and catalog codes.
 
-Section numbers are those of the format notes on SYS_LOG. Framing is not published; the tables here name the candidates, and
-:mod:`replay.logs.soliddb.detect` finds out which of them a log was written with.
+Section numbers are those of the format notes on SYS_LOG. Framing is not published; the tables here
+name the candidates, and :mod:`replay.logs.soliddb.detect` finds out which of them a log was written
+with.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Rec(IntEnum):
 
 
 REC_NAMES = {
-    Rec.EMPTY: "EMPTY", Rec.INSERT: "INSERT", Rec.UPDATE: "UPDATE", Rec.DELETE: "DELETE_FULL", Rec.BEFORE: "UPDATE_BEFOREIMAGE",
+    Rec.EMPTY: "EMPTY", Rec.INSERT: "INSERT", Rec.UPDATE: "UPDATE", Rec.DELETE: "DELETE_FULL",
+    Rec.BEFORE: "UPDATE_BEFOREIMAGE",
     Rec.SQL: "SQL", Rec.START: "TRX_START", Rec.COMMIT: "COMMIT", Rec.DDL: "DDL",
 }  # fmt: skip
 REC_PREFIX = "DBE_LOGREADER_LOG_REC_"
@@ -47,10 +50,11 @@ ADDRESS_SIZES = (20, 28)
 FIRST_USER_TABLE = 10_000
 
 
-# -- values --------------------------------------------------------------------------------------------------------------------------------
+# -- values
+# -------------------------------------------------------------------------------------------------
 
 
-class Kind(IntEnum):
+class InternalType(IntEnum):
     """The nine internal types, by DATA_TYPE_NUMBER (section 7.1)."""
 
     CHAR = 0
@@ -65,14 +69,31 @@ class Kind(IntEnum):
 
 
 #: Bytes that a value of an internal type may have; a type that is not named here varies.
-WIDTHS: dict[Kind, tuple[int, ...]] = {Kind.INTEGER: (4,), Kind.FLOAT: (8, 4), Kind.DOUBLE: (8,), Kind.DATE: (11,), Kind.BIGINT: (8,)}
+WIDTHS: dict[InternalType, tuple[int, ...]] = {
+    InternalType.INTEGER: (4,),
+    InternalType.FLOAT: (8, 4),
+    InternalType.DOUBLE: (8,),
+    InternalType.DATE: (11,),
+    InternalType.BIGINT: (8,),
+}
 #: Types whose values end in one more X'00' where the framing says so.
-ENDS_IN_NUL = frozenset({Kind.CHAR, Kind.UNICODE, Kind.DFLOAT, Kind.BINARY})
-#: Those of them whose values hold no X'00' of their own at the end, so that a X'00' there is the framing's.
-TEXTS = frozenset({Kind.CHAR, Kind.UNICODE, Kind.DFLOAT})
+ENDS_IN_NUL = frozenset(
+    {InternalType.CHAR, InternalType.UNICODE, InternalType.DFLOAT, InternalType.BINARY}
+)
+#: Those of them whose values hold no X'00' of their own at the end, so that a X'00' there is the
+#: framing's.
+TEXTS = frozenset({InternalType.CHAR, InternalType.UNICODE, InternalType.DFLOAT})
 
 #: DATE, TIME and TIMESTAMP (section 7.7): (offset, bytes) of each part, MSB first.
-MOMENT = {"year": (0, 2), "month": (2, 1), "day": (3, 1), "hour": (4, 1), "minute": (5, 1), "second": (6, 1), "fraction": (7, 4)}
+MOMENT = {
+    "year": (0, 2),
+    "month": (2, 1),
+    "day": (3, 1),
+    "hour": (4, 1),
+    "minute": (5, 1),
+    "second": (6, 1),
+    "fraction": (7, 4),
+}
 #: Added to the year so that values compare as bytes.
 YEAR_BIAS = 0x8000
 LAST_YEAR, NANOSECONDS = 9999, 1_000_000_000
@@ -81,14 +102,18 @@ LAST_YEAR, NANOSECONDS = 9999, 1_000_000_000
 RANGES = {-6: (-128, 255), 5: (-32_768, 65_535), -7: (0, 1)}
 
 
-# -- framing (section 7.2) ---------------------------------------------------------------------------------------------------------------
+# -- framing (section 7.2)
+# -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How the length of a value is written. ``size`` bytes, ``big``: MSB first; ``null_byte``: the byte before it that marks a null (None: there
-    is none), ``null_has_length``: the length (0) follows it also for a null; ``null``: the length that means null (None: none does);
-    ``escapes``: a first byte of X'FE' or X'FF' says that 4 bytes LSB first follow; ``always_nul``: values always end in one more X'00'."""
+    """How the length of a value is written. ``size`` bytes, ``big``: MSB first; ``null_byte``: the
+    byte before it that marks a null (None: there is none), ``null_has_length``: the length (0)
+    follows it also for a null; ``null``: the length that means null (None: none does); ``escapes``:
+    a first byte of X'FE' or X'FF' says that 4 bytes LSB first follow; ``always_nul``: values always
+    end in one more X'00'.
+    """
 
     name: str
     size: int
@@ -113,16 +138,17 @@ LENGTHS: dict[str, Lengths] = {
         Lengths("len32le", 4, big=False, null=0xFFFFFFFF),
     )
 }
-#: First bytes of ``va`` that announce 4 more, and the one of them that marks a value of which the log holds only a part.
+#: First bytes of ``va`` that announce 4 more, and the one of them that marks a value of which the
+#: log holds only a part.
 VA_LONG, VA_OUTSIDE = 0xFE, 0xFF
 #: Bytes of the number of values before them.
 COUNTS = (0, 2, 4)
 
 
 @dataclass(frozen=True)
-class Framing:
-    """How values follow each other in DATA: ``count`` bytes with their number (0: none), their lengths, ``nul``: text and binary values end in one
-    more X'00'."""
+class ValueFraming:
+    """How values follow each other in DATA: ``count`` bytes with their number (0: none), their
+    lengths, ``nul``: text and binary values end in one more X'00'."""
 
     lengths: Lengths
     count: int = 0
@@ -133,21 +159,23 @@ class Framing:
         return self.lengths.name + (f"/count{8 * self.count}" if self.count else "") + nul
 
 
-def framings() -> Iterator[Framing]:
+def framings() -> Iterator[ValueFraming]:
     """All candidates, the likeliest first."""
     for lengths in LENGTHS.values():
         for count in COUNTS:
             if not lengths.always_nul:
-                yield Framing(lengths, count, False)
-            yield Framing(lengths, count, True)
+                yield ValueFraming(lengths, count, False)
+            yield ValueFraming(lengths, count, True)
 
 
 #: What ``--framing`` accepts.
-FRAMINGS: dict[str, Framing] = {str(framing): framing for framing in framings()}
+FRAMINGS: dict[str, ValueFraming] = {str(framing): framing for framing in framings()}
 
-#: Lists of the columns that DATA may hold (section 7.4): which ATTR_TYPEs each takes (None: all), in the order of COLUMN_NUMBER.
+#: Lists of the columns that DATA may hold (section 7.4): which ATTR_TYPEs each takes (None: all),
+#: in the order of COLUMN_NUMBER.
 ATTR_USER, ATTR_REMOVED, ATTR_COLLATION = 0, 8, 11
-#: Our own ATTR_TYPE for a column that was added later, where older images hold a value for it all the same.
+#: Our own ATTR_TYPE for a column that was added later, where older images hold a value for it all
+#: the same.
 ATTR_LATER = -1
 COLUMN_LISTS: dict[str, tuple[int, ...] | None] = {
     "A": (ATTR_USER, ATTR_LATER),
@@ -159,7 +187,8 @@ ENDS_KEY = (1, 2, 9)
 REMOVED_PREFIX = "$SYS_DELETED_"
 
 
-# -- DDL (section 8) ---------------------------------------------------------------------------------------------------------------------
+# -- DDL (section 8)
+# -------------------------------------------------------------------------------------------------
 
 
 class Ddl(IntEnum):
@@ -182,26 +211,39 @@ class Ddl(IntEnum):
 
 DDL_NAMES = {kind: kind.name.lower().replace("_", " ") for kind in Ddl}
 #: DDL about a table as a whole; RELID, where it is given, is that table's.
-TABLE_DDL = frozenset({Ddl.CREATE_TABLE, Ddl.DROP_TABLE, Ddl.RENAME_TABLE, Ddl.ALTER_TABLE, Ddl.TRUNCATE_TABLE})
+TABLE_DDL = frozenset(
+    {Ddl.CREATE_TABLE, Ddl.DROP_TABLE, Ddl.RENAME_TABLE, Ddl.ALTER_TABLE, Ddl.TRUNCATE_TABLE}
+)
 
 
-# -- types (sections 11 and 12) ------------------------------------------------------------------------------------------------------------
+# -- types (sections 11 and 12)
+# -------------------------------------------------------------------------------------------------
 
 #: SQL_DATA_TYPE_NUM -> (name, type).
 SQL_TYPES: dict[int, tuple[str, SqlType]] = {
-    -10: ("LONG WVARCHAR", SqlType.CLOB), -9: ("WVARCHAR", SqlType.VARCHAR), -8: ("WCHAR", SqlType.CHAR), -7: ("BIT", SqlType.SMALLINT),
-    -6: ("TINYINT", SqlType.SMALLINT), -5: ("BIGINT", SqlType.BIGINT), -4: ("LONG VARBINARY", SqlType.BLOB),
-    -3: ("VARBINARY", SqlType.VARBINARY), -2: ("BINARY", SqlType.BINARY), -1: ("LONG VARCHAR", SqlType.CLOB), 1: ("CHAR", SqlType.CHAR),
-    2: ("NUMERIC", SqlType.DECIMAL), 3: ("DECIMAL", SqlType.DECIMAL), 4: ("INTEGER", SqlType.INTEGER), 5: ("SMALLINT", SqlType.SMALLINT),
-    6: ("FLOAT", SqlType.DOUBLE), 7: ("REAL", SqlType.REAL), 8: ("DOUBLE PRECISION", SqlType.DOUBLE), 9: ("DATE", SqlType.DATE),
-    10: ("TIME", SqlType.TIME), 11: ("TIMESTAMP", SqlType.TIMESTAMP), 12: ("VARCHAR", SqlType.VARCHAR),
+    -10: ("LONG WVARCHAR", SqlType.CLOB), -9: ("WVARCHAR", SqlType.VARCHAR),
+    -8: ("WCHAR", SqlType.CHAR), -7: ("BIT", SqlType.SMALLINT),
+    -6: ("TINYINT", SqlType.SMALLINT), -5: ("BIGINT", SqlType.BIGINT),
+    -4: ("LONG VARBINARY", SqlType.BLOB),
+    -3: ("VARBINARY", SqlType.VARBINARY), -2: ("BINARY", SqlType.BINARY),
+    -1: ("LONG VARCHAR", SqlType.CLOB), 1: ("CHAR", SqlType.CHAR),
+    2: ("NUMERIC", SqlType.DECIMAL), 3: ("DECIMAL", SqlType.DECIMAL),
+    4: ("INTEGER", SqlType.INTEGER), 5: ("SMALLINT", SqlType.SMALLINT),
+    6: ("FLOAT", SqlType.DOUBLE), 7: ("REAL", SqlType.REAL),
+    8: ("DOUBLE PRECISION", SqlType.DOUBLE), 9: ("DATE", SqlType.DATE),
+    10: ("TIME", SqlType.TIME), 11: ("TIMESTAMP", SqlType.TIMESTAMP),
+    12: ("VARCHAR", SqlType.VARCHAR),
 }  # fmt: skip
 SAME_SQL_TYPE = {91: 9, 92: 10, 93: 11}
 #: SQL_DATA_TYPE_NUM -> the internal types that hold it.
-KINDS_OF: dict[int, tuple[Kind, ...]] = {
-    **dict.fromkeys((-10, -9, -8), (Kind.UNICODE, Kind.CHAR)), **dict.fromkeys((-1, 1, 12), (Kind.CHAR, Kind.UNICODE)),
-    **dict.fromkeys((-7, -6, 4, 5), (Kind.INTEGER,)), -5: (Kind.BIGINT,), **dict.fromkeys((-4, -3, -2), (Kind.BINARY,)),
-    **dict.fromkeys((2, 3), (Kind.DFLOAT,)), **dict.fromkeys((6, 7, 8), (Kind.DOUBLE, Kind.FLOAT)), **dict.fromkeys((9, 10, 11), (Kind.DATE,)),
+KINDS_OF: dict[int, tuple[InternalType, ...]] = {
+    **dict.fromkeys((-10, -9, -8), (InternalType.UNICODE, InternalType.CHAR)),
+    **dict.fromkeys((-1, 1, 12), (InternalType.CHAR, InternalType.UNICODE)),
+    **dict.fromkeys((-7, -6, 4, 5), (InternalType.INTEGER,)), -5: (InternalType.BIGINT,),
+    **dict.fromkeys((-4, -3, -2), (InternalType.BINARY,)),
+    **dict.fromkeys((2, 3), (InternalType.DFLOAT,)), **dict.fromkeys((6, 7, 8),
+    (InternalType.DOUBLE, InternalType.FLOAT)),
+    **dict.fromkeys((9, 10, 11), (InternalType.DATE,)),
 }  # fmt: skip
 #: CHAR_MAX_LENGTH of columns without a limit.
 NO_LIMIT = 2_147_483_647
@@ -209,6 +251,7 @@ NO_LIMIT = 2_147_483_647
 MOST_DIGITS = 52
 #: TABLE_TYPE of tables whose rows nobody wants: shadows that the server keeps itself.
 SHADOWS = frozenset({"SYNCHIST TABLE"})
-#: Types of long values, and the lengths that would speak for a value cut after its first 256 bytes (section 7.9).
+#: Types of long values, and the lengths that would speak for a value cut after its first 256 bytes
+#: (section 7.9).
 LONG_TYPES = (-10, -4, -1)
 CUT_LENGTHS = (256 + 13, 256 + 17)

@@ -1,33 +1,32 @@
-"""Tables of a solidDB log: the export of the system tables (section 11), and the manifest that comes with a log (section 14)."""
+"""Tables of a solidDB log: the export of the system tables (section 11)."""
 
 from __future__ import annotations
 
-import codecs
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from replay.catalog import ColumnFormat, RowFormat, TableVersion
-from replay.errors import InputError, UsageError, Where
+from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.errors import InputError, Where
 from replay.logs.soliddb import export, layouts
-from replay.logs.soliddb.layouts import Kind
+from replay.logs.soliddb.layouts import InternalType
+from replay.logs.soliddb.manifest import Manifest
+from replay.storage import Place, at
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.schema import Column, SqlType, Table
 
 _HINT = "Export the system tables with scripts/export_soliddb.py"
 _TABLES = ("ID", "TABLE_NAME", "TABLE_TYPE", "TABLE_SCHEMA")
-_COLUMNS = ("REL_ID", "COLUMN_NAME", "COLUMN_NUMBER", "SQL_DATA_TYPE_NUM", "DATA_TYPE_NUMBER", "NULLABLE")
+_COLUMNS = (
+    "REL_ID",
+    "COLUMN_NAME",
+    "COLUMN_NUMBER",
+    "SQL_DATA_TYPE_NUM",
+    "DATA_TYPE_NUMBER",
+    "NULLABLE",
+)
 _KEYS = ("ID", "REL_ID", "KEY_PRIMARY", "KEY_NREF")
 _PARTS = ("ID", "KEYP_NO", "ATTR_ID", "ATTR_NO", "ATTR_TYPE")
 _UTF16 = 1200
-#: Names of character sets as settings take them, beside CCSIDs.
-CHARSETS = {
-    "utf-8": 1208, "utf8": 1208, "latin-1": 819, "iso8859-1": 819, "iso8859-2": 912, "iso8859-5": 915, "iso8859-7": 813, "iso8859-9": 920,
-    "iso8859-15": 923, "ascii": 367, "cp1250": 5346, "cp1251": 5347, "cp1252": 5348, "cp437": 437, "cp850": 850, "cp932": 943,
-}  # fmt: skip
-
 
 #: The system tables that are read.
 _FILES = ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts", "sys_forkeys", "sys_forkeyparts")
@@ -35,7 +34,8 @@ _FILES = ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts", "sys_forkeys"
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of SYS_COLUMNS: ``number`` COLUMN_NUMBER, ``kind`` ATTR_TYPE, ``former`` the name that a removed one had."""
+    """A column of SYS_COLUMNS: ``number`` COLUMN_NUMBER, ``kind`` ATTR_TYPE, ``former`` the name
+    that a removed one had."""
 
     number: int
     kind: int
@@ -44,8 +44,9 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Known:
-    """A table of the export: its id, names, all attributes by number, the names of its key, and whether its rows are the server's own business."""
+class SolidTable:
+    """A table of the export: its id, names, all attributes by number, the names of its key, and
+    whether its rows are the server's own business."""
 
     id: int
     catalog: str
@@ -56,211 +57,160 @@ class Known:
     shadow: bool = False
 
 
-@dataclass(frozen=True)
-class Manifest:
-    """What a manifest says; all of it optional. ``sessions``: start and last commit of each read session, as bytes, and what ended it."""
-
-    charset: str | None = None
-    sessions: tuple[Mapping[str, Any], ...] = ()
-    metadata_at: bytes | None = None
-    framing: str | None = None
-    columns: str | None = None
-    capture_off: str | None = None
-    batch_size: int = 1
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    partition: str | None = None
-    version: str | None = None
-    path: str | None = None
-
-
-def charset_number(text: str) -> int | None:
-    """The CCSID of a character set by name, in any usual spelling, or number; None for a name that is not known."""
-    name = text.strip().lower().replace("_", "-").replace("iso-", "iso")
-    if name in CHARSETS or name.isdigit():
-        return CHARSETS[name] if name in CHARSETS else int(name)
-    try:
-        return CHARSETS.get(codecs.lookup(name).name)
-    except LookupError:
-        return None
-
-
-# -- manifest ------------------------------------------------------------------------------------------------------------------------------
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """The manifest in a catalog folder or, where the folder is ``meta``, beside it. InputError LR2031 for one that cannot be used, UsageError
-    LR1001 for an encoding that is none."""
-    places = [folder, folder.parent] if folder.name == "meta" else [folder]
-    path = next((place / "manifest.json" for place in places if (place / "manifest.json").is_file()), None)
-    if path is None:
-        return Manifest()
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError("LR2031", f"the manifest cannot be read: {error}", Where(str(path)), "Write it again") from None
-    if not isinstance(found, dict):
-        raise InputError("LR2031", "found a manifest that is no JSON object; expected one", Where(str(path)), "Write it again")
-    sessions = found.get("sessions") or []
-    keys = found.get("primary_keys") or {}
-    if not isinstance(sessions, list) or not all(isinstance(entry, dict) for entry in sessions) or not isinstance(keys, dict):
-        expected = "expected a list of objects as sessions, and an object as primary_keys"
-        raise InputError("LR2031", f"found something else; {expected}", Where(str(path)), "Write it again")
-    batch = found.get("batch_size") or found.get("transaction_batch_size") or 1
-    if not str(batch).isdigit():
-        raise InputError("LR2031", f"found batch_size {batch!r}; expected a number", Where(str(path)), "Write it again")
-    words = {name: _word(str(path), name, found.get(name)) for name in ("framing", "column_list", "capture_off")}
-    return Manifest(
-        charset=_charset(found.get("char_encoding")) or _word(str(path), "charset", found.get("charset")),
-        sessions=tuple(_session(str(path), entry) for entry in sessions),
-        metadata_at=_address(str(path), "metadata_logaddr", found.get("metadata_logaddr")),
-        framing=words["framing"],
-        columns=words["column_list"],
-        capture_off=words["capture_off"],
-        batch_size=int(batch),
-        keys={str(name).upper(): (each,) if isinstance(each, str) else tuple(map(str, each or ())) for name, each in keys.items()},
-        partition=found.get("partition"),
-        version=found.get("product_version"),
-        path=str(path),
-    )
-
-
-def _word(path: str, name: str, value: Any) -> str | None:
-    """A setting of the manifest; None where it has none, or leaves it to be found out (``auto``)."""
-    if value is not None and not isinstance(value, str):
-        raise InputError("LR2031", f"found {name} {value!r}; expected a name", Where(path), "Write it again")
-    return None if value in (None, "", "auto") else value
-
-
-def _charset(value: Any) -> str | None:
-    """``UTF8``, or ``Raw`` with the name of the character set (``Raw:latin-1``, or an object); ``Raw`` alone says nothing. UsageError LR1001 else."""
-    if isinstance(value, dict):
-        return _charset(f"{value.get('mode') or 'Raw'}:{value.get('charset') or ''}".rstrip(":"))
-    mode, _, name = str(value or "Raw").partition(":")
-    if mode.strip().upper() in ("UTF8", "UTF-8"):
-        return "utf-8"
-    if mode.strip().upper() != "RAW":
-        expected = "expected UTF8, Raw:NAME, or Raw and the name as charset in the manifest"
-        raise UsageError(
-            "LR1001", f"found char_encoding {value!r}; {expected}", hint=f"Names are: {', '.join(CHARSETS)}; a CCSID will do too"
-        )
-    return name.strip() or None
-
-
-def _session(path: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    places = {name: _address(path, name, entry.get(name)) for name in ("start_logaddr", "last_commit_logaddr")}
-    return {**places, "ended_by": str(entry.get("ended_by") or "")}
-
-
-def _address(path: str, name: str, value: Any) -> bytes | None:
-    if not value:
-        return None
-    digits = str(value).upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
-    try:
-        raw = bytes.fromhex(digits)
-    except ValueError:
-        raw = b""
-    if len(raw) not in layouts.ADDRESS_SIZES:
-        raise InputError("LR2031", f"found {name} {value!r}; expected 40 or 56 hexadecimal digits", Where(path), "Write it again")
-    return raw
-
-
-# -- system tables -------------------------------------------------------------------------------------------------------------------------
+# -- system tables
+# -------------------------------------------------------------------------------------------------
 
 
 def files_of(folder: str, manifest: Manifest) -> list[str]:
     """The files of a catalog folder that are read."""
     place = _meta(folder)
-    found = [export.find(place, name) for name in _FILES]
-    return [*([manifest.path] if manifest.path else []), *(str(path) for path in found if path is not None)]
+    files = [export.find(place, name) for name in _FILES]
+    return [
+        *([manifest.path] if manifest.path else []),
+        *(str(path) for path in files if path is not None),
+    ]
 
 
-def _meta(folder: str) -> Path:
-    place = Path(folder)
+def _meta(folder: str) -> Place:
+    place = at(folder)
     return place / "meta" if (place / "meta").is_dir() else place
 
 
-def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, Known]:
+def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, SolidTable]:
     """The tables of an export, by id. ``charset`` is the CCSID of CHAR columns.
 
-    InputError LR2031 where the export lacks a table or column, has an unusable value, or does not say which columns are a table's key.
+    InputError LR2031 where the export lacks a table or column, has an unusable value, or does not
+    say which columns are a table's key.
     """
     place = _meta(folder)
     tables = {_number(row, "ID", place): row for row in _records(place, "sys_tables", _TABLES)}
     columns: dict[int, list[Mapping[str, str | None]]] = {}
     for row in _records(place, "sys_columns", _COLUMNS):
         columns.setdefault(_number(row, "REL_ID", place), []).append(row)
-    told = _told(manifest, tables)
-    keys = _keys(place, set(told), bool(told), columns)
-    found = {}
+    keys_of_manifest = _keys_of_manifest(manifest, tables)
+    keys = _keys(place, set(keys_of_manifest), bool(keys_of_manifest), columns)
+    exported = {}
     for relid, row in tables.items():
         if row["TABLE_TYPE"] in ("VIEW", "SYNONYM"):
             continue
         schema, name = row["TABLE_SCHEMA"] or "", row["TABLE_NAME"] or ""
         if relid < layouts.FIRST_USER_TABLE:
-            found[relid] = Known(relid, row.get("TABLE_CATALOG") or "", schema, name, (), (), True)
+            exported[relid] = SolidTable(
+                relid, row.get("TABLE_CATALOG") or "", schema, name, (), (), True
+            )
             continue
-        key = told.get(relid, keys.get(relid, ()))
+        key = keys_of_manifest.get(relid, keys.get(relid, ()))
         attributes = [_attribute(place, entry, key, charset) for entry in columns.get(relid, ())]
         attributes.sort(key=lambda entry: entry.number)
         if len({entry.number for entry in attributes}) < len(attributes):
-            raise _unusable(place, "sys_columns", f"a COLUMN_NUMBER twice in {schema}.{name}", "each once")
+            raise _unusable(
+                place, "sys_columns", f"a COLUMN_NUMBER twice in {schema}.{name}", "each once"
+            )
         seen = {entry.format.column.name for entry in attributes if entry.kind == layouts.ATTR_USER}
         if unknown := [column for column in key if column not in seen]:
-            raise _unusable(place, "sys_keyparts", f"{', '.join(unknown)} in the key of {schema}.{name}", "columns of the table")
+            raise _unusable(
+                place,
+                "sys_keyparts",
+                f"{', '.join(unknown)} in the key of {schema}.{name}",
+                "columns of the table",
+            )
         shadow = row["TABLE_TYPE"] in layouts.SHADOWS
-        found[relid] = Known(relid, row.get("TABLE_CATALOG") or "", schema, name, tuple(attributes), key, shadow)
-    return found
+        exported[relid] = SolidTable(
+            relid, row.get("TABLE_CATALOG") or "", schema, name, tuple(attributes), key, shadow
+        )
+    return exported
 
 
-def _told(manifest: Manifest, tables: Mapping[int, Mapping[str, str | None]]) -> dict[int, tuple[str, ...]]:
-    """The keys that the manifest gives, by table id. It may name a table by schema and name, with its catalog, or by its id."""
-    told, unknown = dict[int, tuple[str, ...]](), set(manifest.keys)
+def _keys_of_manifest(
+    manifest: Manifest, tables: Mapping[int, Mapping[str, str | None]]
+) -> dict[int, tuple[str, ...]]:
+    """The keys that the manifest gives, by table id. It may name a table by schema and name, with
+    its catalog, or by its id."""
+    keys, unknown = dict[int, tuple[str, ...]](), set(manifest.keys)
     for relid, row in tables.items():
         name = f"{row['TABLE_SCHEMA']}.{row['TABLE_NAME']}".upper()
         for spelled in (str(relid), f"{row.get('TABLE_CATALOG')}.{name}".upper(), name):
             if spelled in manifest.keys:
-                told.setdefault(relid, manifest.keys[spelled])
+                keys.setdefault(relid, manifest.keys[spelled])
                 unknown.discard(spelled)
     if unknown:
-        found = f"found primary_keys of {', '.join(sorted(unknown))}, of which SYS_TABLES knows nothing; expected tables as SCHEMA.NAME"
-        raise InputError("LR2031", found, Where(manifest.path or ""), "Correct the name in the manifest")
-    return told
+        message = (
+            f"found primary_keys of {', '.join(sorted(unknown))}, of which SYS_TABLES knows"
+            " nothing; expected tables as SCHEMA.NAME"
+        )
+        raise InputError(
+            "LR2031", message, Where(manifest.path or ""), "Correct the name in the manifest"
+        )
+    return keys
 
 
-def _records(place: Path, name: str, needed: tuple[str, ...]) -> list[dict[str, str | None]]:
+def _records(place: Place, name: str, needed: tuple[str, ...]) -> list[dict[str, str | None]]:
     path = export.find(place, name)
     if path is None:
         files = f"{name}.parquet, .csv or .jsonl"
-        raise InputError("LR2031", f"found no {files}; expected the export of {name.upper()}", Where(str(place)), _HINT)
+        raise InputError(
+            "LR2031",
+            f"found no {files}; expected the export of {name.upper()}",
+            Where(str(place)),
+            _HINT,
+        )
     return export.records(path, needed)
 
 
-def _unusable(place: Path, name: str, found: str, expected: str) -> InputError:
-    return InputError("LR2031", f"found {found}; expected {expected}", Where(str(export.find(place, name) or place)), _HINT)
+def _unusable(place: Place, name: str, found: str, expected: str) -> InputError:
+    return InputError(
+        "LR2031",
+        f"found {found}; expected {expected}",
+        Where(str(export.find(place, name) or place)),
+        _HINT,
+    )
 
 
-def _number(row: Mapping[str, str | None], name: str, place: Path, default: int | None = None) -> int:
+def _number(
+    row: Mapping[str, str | None], name: str, place: Place, default: int | None = None
+) -> int:
     text = row.get(name)
     if text is None and default is not None:
         return default
     try:
         return int(float(text)) if text and "." in text else int(text or "")
     except ValueError:
-        raise InputError("LR2031", f"found {text!r}; expected a number", Where(str(place), field=name), _HINT) from None
+        raise InputError(
+            "LR2031", f"found {text!r}; expected a number", Where(str(place), field=name), _HINT
+        ) from None
 
 
-def _attribute(place: Path, row: Mapping[str, str | None], key: tuple[str, ...], charset: int) -> Attribute:
-    number, kind = _number(row, "COLUMN_NUMBER", place), _number(row, "ATTR_TYPE", place, layouts.ATTR_USER)
+def _attribute(
+    place: Place, row: Mapping[str, str | None], key: tuple[str, ...], charset: int
+) -> Attribute:
+    number, kind = (
+        _number(row, "COLUMN_NUMBER", place),
+        _number(row, "ATTR_TYPE", place, layouts.ATTR_USER),
+    )
     sql = _number(row, "SQL_DATA_TYPE_NUM", place, None if kind == layouts.ATTR_USER else 0)
     code = _number(row, "DATA_TYPE_NUMBER", place)
     name = row["COLUMN_NAME"] or ""
-    former = name.removeprefix(layouts.REMOVED_PREFIX).partition("_")[2] if name.startswith(layouts.REMOVED_PREFIX) else ""
+    former = (
+        name.removeprefix(layouts.REMOVED_PREFIX).partition("_")[2]
+        if name.startswith(layouts.REMOVED_PREFIX)
+        else ""
+    )
     sql = layouts.SAME_SQL_TYPE.get(sql, sql)
-    if code not in list(Kind):
-        raise _unusable(place, "sys_columns", f"DATA_TYPE_NUMBER {code} of column {name}", f"0 to {max(Kind)}")
-    if kind == layouts.ATTR_USER and (sql not in layouts.SQL_TYPES or Kind(code) not in layouts.KINDS_OF[sql]):
+    if code not in list(InternalType):
         raise _unusable(
-            place, "sys_columns", f"types {sql} and {code} of column {name}", "SQL_DATA_TYPE_NUM and DATA_TYPE_NUMBER that agree"
+            place,
+            "sys_columns",
+            f"DATA_TYPE_NUMBER {code} of column {name}",
+            f"0 to {max(InternalType)}",
+        )
+    if kind == layouts.ATTR_USER and (
+        sql not in layouts.SQL_TYPES or InternalType(code) not in layouts.KINDS_OF[sql]
+    ):
+        raise _unusable(
+            place,
+            "sys_columns",
+            f"types {sql} and {code} of column {name}",
+            "SQL_DATA_TYPE_NUM and DATA_TYPE_NUMBER that agree",
         )
     user = kind in (layouts.ATTR_USER, layouts.ATTR_REMOVED)
     nullable = (row["NULLABLE"] or "").strip().upper() != "NO" or kind != layouts.ATTR_USER
@@ -269,56 +219,113 @@ def _attribute(place: Path, row: Mapping[str, str | None], key: tuple[str, ...],
     sequence = key.index(name) + 1 if name in key and kind == layouts.ATTR_USER else 0
     precision = _number(row, "NUMERIC_PRECISION", place, 0)
     digits = None if scale is None else _number(row, "NUMERIC_SCALE", place)
-    made = column_format(name, sql if user else -5, Kind(code), length, precision, digits, nullable, charset, number, sequence)
-    return Attribute(number, kind, made, former)
+    layout = column_format(
+        name,
+        sql if user else -5,
+        InternalType(code),
+        length,
+        precision,
+        digits,
+        nullable,
+        charset,
+        number,
+        sequence,
+    )
+    return Attribute(number, kind, layout, former)
 
 
 def column_format(
-    name: str, sql: int, kind: Kind, length: int, precision: int, scale: int | None, nullable: bool, charset: int, number: int, key: int = 0
+    name: str,
+    sql: int,
+    kind: InternalType,
+    length: int,
+    precision: int,
+    scale: int | None,
+    nullable: bool,
+    charset: int,
+    number: int,
+    key: int = 0,
 ) -> ColumnFormat:
-    """A column by its catalog values. ``code`` is the SQL type's name, ``subtype`` the internal type's, ``position`` COLUMN_NUMBER. A DECIMAL whose
-    ``scale`` is not known keeps the digits that were logged."""
+    """A column by its catalog values. ``code`` is the SQL type's name, ``subtype`` the internal
+    type's, ``position`` COLUMN_NUMBER. A DECIMAL whose ``scale`` is not known keeps the digits that
+    were logged."""
     spelled, type_ = layouts.SQL_TYPES.get(sql, ("unknown", SqlType.VARBINARY))
     limited = 0 < length < layouts.NO_LIMIT
     if type_ in (SqlType.CHAR, SqlType.VARCHAR, SqlType.BINARY, SqlType.VARBINARY) and not limited:
         type_ = SqlType.CLOB if type_ in (SqlType.CHAR, SqlType.VARCHAR) else SqlType.BLOB
     if type_ is SqlType.DECIMAL:
         most = precision if spelled == "NUMERIC" and precision else layouts.MOST_DIGITS
-        column = Column(name, SqlType.DECFLOAT, nullable) if scale is None else Column(name, type_, nullable, most, scale)
-    elif type_ is SqlType.REAL and kind is Kind.DOUBLE:  # stored with all digits
+        column = (
+            Column(name, SqlType.DECFLOAT, nullable)
+            if scale is None
+            else Column(name, type_, nullable, most, scale)
+        )
+    elif type_ is SqlType.REAL and kind is InternalType.DOUBLE:  # stored with all digits
         column = Column(name, SqlType.DOUBLE, nullable)
     elif type_ is SqlType.TIMESTAMP:
         column = Column(name, type_, nullable, 9)
     else:
-        column = Column(name, type_, nullable, length if limited and type_ not in (SqlType.CLOB, SqlType.BLOB) else 0)
-    ccsid = charset if kind is Kind.CHAR else _UTF16 if kind is Kind.UNICODE else None
+        column = Column(
+            name,
+            type_,
+            nullable,
+            length if limited and type_ not in (SqlType.CLOB, SqlType.BLOB) else 0,
+        )
+    ccsid = (
+        charset if kind is InternalType.CHAR else _UTF16 if kind is InternalType.UNICODE else None
+    )
     variable = kind not in layouts.WIDTHS
     return ColumnFormat(
-        column, spelled, length, column.scale, nullable, variable, "U", kind.name, ccsid, position=number, key_sequence=key,
+        column, spelled, length, column.scale, nullable, variable, "U", kind.name, ccsid,
+        position=number, key_sequence=key,
     )  # fmt: skip
 
 
-def _keys(place: Path, told: set[int], optional: bool, columns: Mapping[int, list[Mapping[str, str | None]]]) -> dict[int, tuple[str, ...]]:
-    """The columns of each table's primary key, in key order. ``told``: tables whose key the manifest names; ``optional``: it names some."""
-    if optional and (export.find(place, "sys_keys") is None or export.find(place, "sys_keyparts") is None):
+def _keys(
+    place: Place,
+    with_key: set[int],
+    optional: bool,
+    columns: Mapping[int, list[Mapping[str, str | None]]],
+) -> dict[int, tuple[str, ...]]:
+    """The columns of each table's primary key, in key order. ``with_key``: tables whose key the
+    manifest names; ``optional``: it names some."""
+    if optional and (
+        export.find(place, "sys_keys") is None or export.find(place, "sys_keyparts") is None
+    ):
         return {}
-    primary = {_number(row, "ID", place): row for row in _records(place, "sys_keys", _KEYS) if (row["KEY_PRIMARY"] or "").upper() == "YES"}
+    primary = {
+        _number(row, "ID", place): row
+        for row in _records(place, "sys_keys", _KEYS)
+        if (row["KEY_PRIMARY"] or "").upper() == "YES"
+    }
     parts = _parts_of(place, "sys_keyparts", _PARTS)
     keys = {}
     for key, row in primary.items():
         relid = _number(row, "REL_ID", place)
-        if relid < layouts.FIRST_USER_TABLE or relid in told:
+        if relid < layouts.FIRST_USER_TABLE or relid in with_key:
             continue
         chosen = _user_parts(parts.get(key, []), place)
         count = _number(row, "KEY_NREF", place)
         if len(chosen) not in (count, count - 1):
-            found = f"{len(chosen)} parts of key {key} of table {relid}, whose KEY_NREF is {count}"
-            raise _unusable(place, "sys_keyparts", found, "KEY_NREF or one less; or the key in the manifest (primary_keys)")
+            message = (
+                f"{len(chosen)} parts of key {key} of table {relid}, whose KEY_NREF is {count}"
+            )
+            raise _unusable(
+                place,
+                "sys_keyparts",
+                message,
+                "KEY_NREF or one less; or the key in the manifest (primary_keys)",
+            )
         keys[relid] = _named(place, relid, chosen, columns.get(relid, []))
     return keys
 
 
-def _named(place: Path, relid: int, parts: list[Mapping[str, str | None]], columns: list[Mapping[str, str | None]]) -> tuple[str, ...]:
+def _named(
+    place: Place,
+    relid: int,
+    parts: list[Mapping[str, str | None]],
+    columns: list[Mapping[str, str | None]],
+) -> tuple[str, ...]:
     """The names of key parts, by ATTR_ID or else ATTR_NO."""
     by_id = {row["ID"]: row for row in columns if row.get("ID") is not None}
     by_number = {_number(row, "COLUMN_NUMBER", place): row for row in columns}
@@ -328,25 +335,38 @@ def _named(place: Path, relid: int, parts: list[Mapping[str, str | None]], colum
         if row is None and part["ATTR_NO"] is not None:
             row = by_number.get(_number(part, "ATTR_NO", place))
         if row is None:
-            raise _unusable(place, "sys_keyparts", f"a key part of table {relid} without a column", "ATTR_ID or ATTR_NO of one")
+            raise _unusable(
+                place,
+                "sys_keyparts",
+                f"a key part of table {relid} without a column",
+                "ATTR_ID or ATTR_NO of one",
+            )
         names.append(row["COLUMN_NAME"] or "")
     return tuple(names)
 
 
-# -- other keys ----------------------------------------------------------------------------------------------------------------------------
+# -- other keys
+# -------------------------------------------------------------------------------------------------
 
 _FOREIGN = ("ID", "REF_REL_ID", "CREATE_REL_ID", "REF_TYPE", "KEY_NAME", "KEY_ACTION")
 _FOREIGN_PARTS = ("ID", "KEYP_NO", "ATTR_NO", "ATTR_ID", "ATTR_TYPE", "CONST_VALUE")
 #: REF_TYPE of the row of the referencing table, and of the referenced one.
 _CHILD, _PARENT = 1, 2
+#: The tables of the catalog that tell of foreign keys.
+_FOREIGN_TABLES = ("sys_forkeys", "sys_forkeyparts")
 #: The low byte of KEY_ACTION, less one.
 _ON_DELETE = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
 
 
-def read_constraints(folder: str, known: Mapping[int, Known]) -> Constraints:
-    """The unique keys and foreign keys of an export, as far as it has them. InputError LR2031 for an unusable value."""
+def read_constraints(folder: str, exported: Mapping[int, SolidTable]) -> Constraints:
+    """The unique keys and foreign keys of an export, as far as it has them. InputError LR2031 for
+    an unusable value."""
     place = _meta(folder)
-    names = {relid: f"{entry.schema}.{entry.name}".upper() for relid, entry in known.items() if not entry.shadow}
+    names = {
+        relid: f"{entry.schema}.{entry.name}".upper()
+        for relid, entry in exported.items()
+        if not entry.shadow
+    }
     columns: dict[int, list[Mapping[str, str | None]]] = {}
     for row in _records(place, "sys_columns", _COLUMNS):
         columns.setdefault(_number(row, "REL_ID", place), []).append(row)
@@ -355,34 +375,57 @@ def read_constraints(folder: str, known: Mapping[int, Known]) -> Constraints:
         parts = _parts_of(place, "sys_keyparts", _PARTS)
         for row in _records(place, "sys_keys", _KEYS):
             relid = _number(row, "REL_ID", place)
-            if relid in names and (row.get("KEY_UNIQUE") or "").upper() == "YES" and (row["KEY_PRIMARY"] or "").upper() != "YES":
-                found = _named(place, relid, _user_parts(parts.get(_number(row, "ID", place), []), place), columns.get(relid, []))
-                keys += [(names[relid], found)] if found else []
-    return Constraints(tuple(keys), tuple(_foreign_keys(place, names, columns)))
+            if (
+                relid in names
+                and (row.get("KEY_UNIQUE") or "").upper() == "YES"
+                and (row["KEY_PRIMARY"] or "").upper() != "YES"
+            ):
+                records = _named(
+                    place,
+                    relid,
+                    _user_parts(parts.get(_number(row, "ID", place), []), place),
+                    columns.get(relid, []),
+                )
+                keys += [(names[relid], records)] if records else []
+    return Constraints(
+        tuple(keys),
+        tuple(_foreign_keys(place, names, columns)),
+        complete=all(export.find(place, name) is not None for name in _FOREIGN_TABLES),
+    )
 
 
-def _parts_of(place: Path, name: str, needed: tuple[str, ...]) -> dict[int, list[Mapping[str, str | None]]]:
+def _parts_of(
+    place: Place, name: str, needed: tuple[str, ...]
+) -> dict[int, list[Mapping[str, str | None]]]:
     parts: dict[int, list[Mapping[str, str | None]]] = {}
     for row in _records(place, name, needed):
         parts.setdefault(_number(row, "ID", place), []).append(row)
     return parts
 
 
-def _user_parts(parts: list[Mapping[str, str | None]], place: Path) -> list[Mapping[str, str | None]]:
-    """The parts of a key that are columns of users, up to the first hidden one; constants stand before them."""
+def _user_parts(
+    parts: list[Mapping[str, str | None]], place: Place
+) -> list[Mapping[str, str | None]]:
+    """The parts of a key that are columns of users, up to the first hidden one; constants stand
+    before them."""
     chosen: list[Mapping[str, str | None]] = []
     for part in sorted(parts, key=lambda entry: _number(entry, "KEYP_NO", place)):
         kind = _number(part, "ATTR_TYPE", place, -1)
         if kind in layouts.ENDS_KEY:
             break
         constant = part.get("CONST_VALUE") is not None
-        chosen += [part] if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION) and not constant else []
+        chosen += (
+            [part] if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION) and not constant else []
+        )
     return chosen
 
 
-def _foreign_keys(place: Path, names: Mapping[int, str], columns: Mapping[int, list[Mapping[str, str | None]]]) -> Iterator[ForeignKey]:
-    """Each constraint has two rows of one name and creating table: the columns that refer, and those they refer to."""
-    if export.find(place, "sys_forkeys") is None or export.find(place, "sys_forkeyparts") is None:
+def _foreign_keys(
+    place: Place, names: Mapping[int, str], columns: Mapping[int, list[Mapping[str, str | None]]]
+) -> Iterator[ForeignKey]:
+    """Each constraint has two rows of one name and creating table: the columns that refer, and
+    those they refer to."""
+    if any(export.find(place, name) is None for name in _FOREIGN_TABLES):
         return
     parts = _parts_of(place, "sys_forkeyparts", _FOREIGN_PARTS)
     sides: dict[tuple[str, int], dict[int, Mapping[str, str | None]]] = {}
@@ -393,28 +436,54 @@ def _foreign_keys(place: Path, names: Mapping[int, str], columns: Mapping[int, l
         relids = {side: _number(row, "REF_REL_ID", place) for side, row in rows.items()}
         if set(rows) != {_CHILD, _PARENT} or not set(relids.values()) <= set(names):
             continue
-        made = {
-            side: _named(place, relids[side], _user_parts(parts.get(_number(row, "ID", place), []), place), columns.get(relids[side], []))
+        columns_of = {
+            side: _named(
+                place,
+                relids[side],
+                _user_parts(parts.get(_number(row, "ID", place), []), place),
+                columns.get(relids[side], []),
+            )
             for side, row in rows.items()
         }
         action = (_number(rows[_CHILD], "KEY_ACTION", place, 0) & 0xFF) - 1
-        if made[_CHILD] and len(made[_CHILD]) == len(made[_PARENT]):
+        if columns_of[_CHILD] and len(columns_of[_CHILD]) == len(columns_of[_PARENT]):
             on_delete = _ON_DELETE[action] if 0 <= action < len(_ON_DELETE) else "NO ACTION"
-            yield ForeignKey(name, names[relids[_CHILD]], made[_CHILD], names[relids[_PARENT]], made[_PARENT], on_delete)
+            yield ForeignKey(
+                name,
+                names[relids[_CHILD]],
+                columns_of[_CHILD],
+                names[relids[_PARENT]],
+                columns_of[_PARENT],
+                on_delete,
+            )
 
 
-# -- versions ------------------------------------------------------------------------------------------------------------------------------
+# -- versions
+# -------------------------------------------------------------------------------------------------
 
 
 def version_of(
-    index: int, known: Known, attributes: tuple[Attribute, ...], sequence: int, names: tuple[str, str] | None = None
+    index: int,
+    table_of_export: SolidTable,
+    attributes: tuple[Attribute, ...],
+    sequence: int,
+    names: tuple[str, str] | None = None,
 ) -> TableVersion:
-    """A table version whose images hold ``attributes``; its columns are those that users see, under their names of that time (``names``: schema and
-    name where they were others)."""
-    schema, name = names or (known.schema, known.name)
-    seen = {entry.number: entry.format.column for entry in attributes if entry.kind == layouts.ATTR_USER}
-    numbers = [entry.number for part in known.key for entry in known.attributes if (entry.format.column.name, entry.kind) == (part, 0)]
+    """A table version whose images hold ``attributes``; its columns are those that users see, under
+    their names of that time (``names``: schema and name where they were others)."""
+    schema, name = names or (table_of_export.schema, table_of_export.name)
+    seen = {
+        entry.number: entry.format.column for entry in attributes if entry.kind == layouts.ATTR_USER
+    }
+    numbers = [
+        entry.number
+        for part in table_of_export.key
+        for entry in table_of_export.attributes
+        if (entry.format.column.name, entry.kind) == (part, 0)
+    ]
     key = tuple(seen[number].name for number in numbers) if set(numbers) <= set(seen) else ()
     table = Table(schema, name, tuple(seen.values()), key)
     fmt = RowFormat(tuple(entry.format for entry in attributes))
-    return TableVersion(index, table, 0, 0, known.id, sequence, 0, bytes(10), bytes(10), schema, name, fmt)
+    return TableVersion(
+        index, table, 0, 0, table_of_export.id, sequence, 0, bytes(10), bytes(10), schema, name, fmt
+    )

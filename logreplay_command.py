@@ -1,0 +1,70 @@
+"""The command ``logreplay``: it starts only where ``replay`` and ``sqlgen`` are this program's own.
+
+Other projects on the public index install packages of these names. A module of one name of its own
+can say so, where an import error or another program's code would be all there is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import packages_distributions
+from importlib.util import find_spec
+from pathlib import Path
+
+#: Our packages, and how the text of each begins.
+OURS = {
+    "replay": '"""logreplay: reads database change logs and turns them into redo and undo SQL.',
+    "sqlgen": '"""SQL from row images: tables, rows, literals and statements. Pure: knows no logs,',
+}
+EXIT_UNUSABLE = 12
+
+
+def foreign_packages() -> list[tuple[str, str]]:
+    """(name, where it lies) of packages that are not ours, or that are not there."""
+    found = []
+    for name, beginning in OURS.items():
+        spec = find_spec(name)
+        origin = Path(spec.origin) if spec is not None and spec.origin else None
+        if origin is None or not _is_ours(origin, beginning):
+            places = list(spec.submodule_search_locations or ()) if spec is not None else []
+            found.append((name, str(origin.parent if origin else ", ".join(places) or "nowhere")))
+    return found
+
+
+def _is_ours(origin: Path, beginning: str) -> bool:
+    """Wherever it lies: an installation that points to a clone has its packages there."""
+    try:
+        text = origin.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return text.startswith(beginning)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program (``argv``: its words, those of the process unless given), or say which other
+    package is in its way; the exit code."""
+    foreign = foreign_packages()
+    if not foreign:
+        from replay.cli.main import main as run
+
+        return run(argv)
+    owners = packages_distributions()
+    for name, place in foreign:
+        others = [owner for owner in owners.get(name, ()) if owner != "logreplay-sql"]
+        whose = f", of {', '.join(others)}" if others else ""
+        print(
+            f"logreplay: found a package {name} in {place}{whose}; expected logreplay's own in"
+            f" {Path(__file__).resolve().parent}",
+            file=sys.stderr,
+        )
+    print(
+        "Give logreplay an environment of its own (python3 -m venv, pip install logreplay-sql), or"
+        " take the other package out of it and off PYTHONPATH and install logreplay-sql again",
+        file=sys.stderr,
+    )
+    return EXIT_UNUSABLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

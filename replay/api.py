@@ -1,0 +1,690 @@
+"""The library's door: open a log, select, and write, read, replay or compare what is selected.
+
+Every refusal, code and warning is that of the command line, because both make the same
+:class:`replay.pipeline.request.Request`. Errors are those of :mod:`replay.errors`.
+"""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import pyarrow as pa
+
+from replay import storage
+from replay.changes.choices import LAKE_FORMATS, ApplyMode, CascadeMode, Enforcement, Gaps, Mode
+from replay.changes.keywords import (
+    POLICIES,
+    PositionText,
+    ReplayOptions,
+    SelectionOptions,
+    StatementOptions,
+    ValueOptions,
+    check_words,
+    octets_of_position,
+    script_options,
+    selection_of,
+)
+from replay.changes.notation import time_of
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.position import Position
+from replay.changes.selection import Selection
+from replay.errors import EXIT_OK, UsageError
+from replay.leftovers import WorkFolder
+from replay.live.keys import key_source, read_bytes
+from replay.logs import Inputs, inspect, source_named
+from replay.logs.named import Paths, gathered, paths_of, words_of
+from replay.pipeline import local
+from replay.pipeline.engine import Engine
+from replay.pipeline.request import (
+    SPLIT_BYTES,
+    Demand,
+    KeySource,
+    MappingFile,
+    OpenLog,
+    Request,
+    make_request,
+    open_source,
+    place_position,
+    script_notes,
+    usage_errors,
+)
+from replay.reports.questions import Questions
+from replay.storage import Place
+from replay.targets import target_of
+from sqlgen.constraints import Constraints
+from sqlgen.errors import choice
+from sqlgen.late import LateModule
+from sqlgen.masking import mask_key
+from sqlgen.schema import Table
+
+if TYPE_CHECKING:
+    from replay.dependencies import agreement
+    from replay.dependencies.baseline import StateRows
+    from replay.live import (
+        certificate,
+        certificate_check,
+        error_policy,
+        hazards,
+        pace,
+        route,
+        target_state,
+    )
+    from replay.live import replay as live
+    from replay.live import verify as comparison
+    from replay.output import bundle, change_batches, continuation, formats, lake
+    from replay.reports import ask
+else:  # what some questions alone need
+    agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
+    certificate, certificate_check, error_policy = (
+        LateModule(f"replay.live.{name}")
+        for name in ("certificate", "certificate_check", "error_policy")
+    )
+    hazards, pace, route, target_state = (
+        LateModule(f"replay.live.{name}") for name in ("hazards", "pace", "route", "target_state")
+    )
+    live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
+    bundle, change_batches, continuation, formats, lake = (
+        LateModule(f"replay.output.{name}")
+        for name in ("bundle", "change_batches", "continuation", "formats", "lake")
+    )
+
+#: Records of a script, and so of the rows that are made at a time, where changes are read.
+_RECORDS_TOGETHER = 50_000
+
+
+# -- logs
+# -------------------------------------------------------------------------------------------------
+
+
+def open_log(
+    source: str = "logmaster",
+    *,
+    control: Paths | None = None,
+    data: Paths | Sequence[Paths] = (),
+    log: str | Path | Sequence[str | Path] = (),
+    logs: str | Path | Sequence[str | Path] = (),
+    gaps: str | None = None,
+    continues: bool = False,
+    catalog: str | Path | None = None,
+    framing: str | None = None,
+    ccsids: Mapping[str, int] | None = None,
+    options: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> Log:
+    """Open the log of a family (``logmaster``, ``db2luw``, ``soliddb`` or an installed one).
+
+    ``control`` and ``data`` are files of Log Master, ``log`` and ``catalog`` those of the others.
+    Several logs are read as one: as many control files as (lists of) data files, or ``logs``, a
+    folder, glob or TOML list of them; ``gaps`` says what becomes of holes between them,
+    ``continues`` that units may end in a log to come (as for ``write(after=…)``);
+    ``framing``, ``ccsids`` (``{"E": 1140}``) and ``options`` as ``--framing``, ``--ccsid`` and
+    ``--log-option``. ``engine`` carries out what is asked for; without it, this process alone.
+    Close it, or use it in a ``with`` statement: it keeps temporary files.
+
+    Raises UsageError for files and settings of another family, InputError for damaged files.
+    """
+    scratch = WorkFolder()
+    try:
+        with usage_errors():
+            holes = None if gaps is None else choice(Gaps, gaps, "gaps")
+        inputs = Inputs(
+            gaps=holes,
+            continues=continues,
+            log=paths_of(log),
+            catalog=None if catalog is None else str(catalog),
+            framing=framing,
+            ccsids=_code_pages(ccsids or {}),
+            options=dict(options or {}),
+            scratch=scratch.name,
+        )
+        words = words_of(control, data)
+        inputs = gathered(source_named(source), words, paths_of(logs), inputs)
+        opened = open_source(source, inputs)
+    except BaseException:
+        scratch.cleanup()
+        raise
+    return Log(opened, scratch, engine or local.ENGINE)
+
+
+def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
+    for scheme, value in ccsids.items():
+        if scheme.upper() not in ("E", "A", "U") or type(value) is not int or value < 0:
+            raise UsageError(
+                "LR1001",
+                f"found code page {scheme!r}: {value!r}; expected E, A or U, and a CCSID",
+            )
+    return {scheme.upper(): value for scheme, value in ccsids.items()}
+
+
+class Log(Questions):
+    """An open log. ``opened`` is the log itself, ``engine`` what carries out requests."""
+
+    def __init__(self, opened: OpenLog, scratch: WorkFolder, engine: Engine) -> None:
+        self.opened, self.engine, self._scratch = opened, engine, scratch
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up the sessions of plans, and remove the temporary files; the log cannot be used
+        afterwards."""
+        self._resources.close()
+        self._scratch.cleanup()
+
+    def also_close(self, plan: live.ReplayPlan) -> None:
+        """Close a plan together with the log."""
+        self._resources.callback(plan.close)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables of the log (schema, name, columns, key) by name; of one that changed within
+        the log, its last form."""
+        latest = {version.name: version.table for version in self.opened.log.catalog.versions}
+        return tuple(latest[name] for name in sorted(latest) if latest[name].columns)
+
+    def describe(self) -> dict[str, Any]:
+        """What is in the log, as ``logreplay inspect --json`` says it."""
+        return inspect.describe(self.opened.family, self.opened.log)
+
+    def check(self, schema: KeySource = None) -> agreement.Agreement:
+        """Whether the log agrees with itself, as ``logreplay check`` says it; ``schema`` tells of
+        unique keys, which are the identity of rows of tables without a primary key."""
+        request = make_request(self.opened, Selection(), Demand(continued=True), schema)
+        return agreement_of(self.opened, self.engine, SPLIT_BYTES, request.constraints)
+
+    def select(self, **options: Unpack[SelectionOptions]) -> Selected:
+        """A part of the log, or without options all of it. Refusal (LR3020) for what the family
+        cannot know, UsageError (LR1001, LR1003, LR1004) for what is not in the log or contradicts
+        itself."""
+        with usage_errors():
+            return self.take(selection_of(**options))
+
+    def take(self, selection: Selection) -> Selected:
+        """A part of the log as :class:`replay.changes.selection.Selection`; errors as
+        :meth:`select`."""
+        make_request(self.opened, selection, Demand(continued=True))
+        return Selected(self, selection)
+
+    def asked(self, schema: KeySource | str | Path = None, dialect: str = "postgres") -> ask.Asked:
+        """This log as reports and histories ask it."""
+        known = schema if callable(schema) else key_source(schema, dialect)
+        return ask.Asked(self.opened, self.engine, self.folder, SPLIT_BYTES, known)
+
+    def folder(self) -> Path:
+        """A new temporary folder that lasts as long as the log is open."""
+        return Path(tempfile.mkdtemp(dir=self._scratch.name))
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A part of an open log, to be written, read or replayed."""
+
+    log: Log
+    selection: Selection
+
+    def request(
+        self, demand: Demand, keys: KeySource = None, selection: Selection | None = None
+    ) -> Request:
+        """What is wanted, placed and checked (:func:`replay.pipeline.request.make_request`)."""
+        make = make_request if demand.export is None else formats.export_request
+        return make(self.log.opened, selection or self.selection, demand, keys)
+
+    def redo(
+        self,
+        dialect: str = "postgres",
+        *,
+        excepted: Selection | None = None,
+        **options: Unpack[StatementOptions],
+    ) -> Writable:
+        """Scripts that repeat the changes in commit order; ``excepted``: without these units of
+        recovery and what builds on them (``--except``)."""
+        chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
+        return self._scripts(Mode.REDO, dialect, chosen, options)
+
+    def undo(
+        self,
+        dialect: str = "postgres",
+        *,
+        cascade: str = CascadeMode.NONE,
+        **options: Unpack[StatementOptions],
+    ) -> Writable:
+        """Scripts that take the changes back, in reverse; ``cascade``: what becomes of later
+        changes that build on them."""
+        with usage_errors():
+            mode = choice(CascadeMode, cascade, "--cascade")
+        chosen = replace(self.selection, cascade=mode)
+        return self._scripts(Mode.UNDO, dialect, chosen, options)
+
+    def _scripts(
+        self, mode: Mode, dialect: str, selection: Selection, options: StatementOptions
+    ) -> Writable:
+        with usage_errors():
+            script = script_options(dialect, selection, **options)
+        mapping = mapping_file(options.get("mapping"), options.get("mask_key_file"))
+        demand = Demand(mode, script, mapping, baseline=_place(options.get("baseline")))
+        return Writable(self.request(demand, _keys(options), selection), self.log.engine)
+
+    def export(
+        self,
+        format: str = "parquet",
+        *,
+        parquet_types: str = "portable",
+        csv_null: str = "",
+        csv_formulas: str = "keep",
+        schemas: str = "inline",
+        merge: bool = False,
+        initial: str | Path | None = None,
+        excepted: Selection | None = None,
+        baseline: str | Path | None = None,
+        **options: Unpack[ValueOptions],
+    ) -> Writable:
+        """The changes as data: ``parquet``, ``csv``, ``jsonl`` or ``debezium``, or in the tables of
+        a lake, ``delta`` or ``iceberg`` (``merge``: keep them equal to the source's, from the
+        folder of rows ``initial`` on). ``baseline``: the folder or URL of the state before the
+        log."""
+        chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
+        with usage_errors():
+            export = Export(
+                format,
+                parquet_types,  # type: ignore[arg-type]
+                csv_null,
+                schemas,  # type: ignore[arg-type]
+                formulas=csv_formulas,  # type: ignore[arg-type]
+                merge=merge,
+                initial=None if initial is None else str(initial),
+            )
+        request = self._data(export, chosen, options)
+        return Writable(replace(request, baseline=_place(baseline)), self.log.engine)
+
+    def _data(self, export: Export, selection: Selection, options: ValueOptions) -> Request:
+        with usage_errors():
+            values = script_options("duckdb", selection, **options)
+        demand = Demand(options=values, export=export)
+        return self.request(demand, _keys(options), selection)
+
+    def changes(
+        self, table: str | None = None, **options: Unpack[ValueOptions]
+    ) -> pa.RecordBatchReader:
+        """The changes in commit order, as Arrow record batches; memory is that of a few batches.
+
+        Columns: ``table``, the facts of :data:`replay.output.formats.FACTS`, ``before`` and
+        ``after``. Tables differ in their columns, so the images of several are JSON text (decimals,
+        moments and bytes as strings, nothing lost); with a ``table`` (OWNER.NAME) they are structs
+        with its types. Units of recovery that are set aside are not among them: a UserWarning says
+        so, and the metadata of the schema has ``logreplay``, a JSON object with ``balance``,
+        ``quarantined_units`` and ``warnings``. The log must stay open until all is read.
+        """
+        selection = self.selection
+        if table is not None:
+            name = glob.escape(table)
+            if not selection.takes_table(table):
+                raise UsageError("LR1004", f"found table {table}, which is not selected")
+            selection = replace(selection, tables=(name,))
+        export = Export(formats.TEXT_BATCHES if table is None else formats.TYPED_BATCHES)
+        options.setdefault("records_per_file", _RECORDS_TOGETHER)
+        request = self._data(export, selection, options)
+        batches = change_batches.change_batches(request, self.log.engine, self.log.folder())
+        for warning in batches.warnings:
+            warnings.warn(warning, stacklevel=2)
+        if batches.tally.quarantined_units or batches.tally.finding_count:
+            units = len(batches.tally.quarantined_units)
+            warnings.warn(
+                f"{units} units of recovery are set aside, so their changes are not among these:"
+                " the metadata of the schema names them",
+                stacklevel=2,
+            )
+        return batches.reader
+
+    def replay(
+        self,
+        url: str,
+        *,
+        until: PositionText | None = None,
+        until_time: str | None = None,
+        until_mark: str | None = None,
+        **options: Unpack[ReplayOptions],
+    ) -> live.ReplayPlan:
+        """What it takes to bring a live database to a point of the log: nothing is written before
+        :meth:`replay.live.replay.ReplayPlan.apply`. It keeps a session and temporary files until it
+        is closed, or the log is. Errors as those of :func:`replay.live.replay.plan_replay`."""
+        with usage_errors():
+            script = replay_options(url, self.selection, **options)
+            choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
+            position = octets_of_position(until)
+        pace_of(options)  # before anything is connected to
+        chosen, end, time = without_end(
+            self.selection,
+            position,
+            None if until_time is None else time_of(until_time, True),
+            until_mark,
+        )
+        request = self.request(Demand(options=script, continued=True), _keys(options, url), chosen)
+        wanted = replay_request(
+            request, url, route.Destination(placed(request, end), time, until_mark), options
+        )
+        plan = live.plan_replay(replay_input(request, self.log.engine), wanted)
+        self.log.also_close(plan)
+        return plan
+
+    def verify(self, url: str, expected: str | Path, **options: Any) -> Verification:
+        """As :func:`verify`, with this part of the log."""
+        return verify(url, expected, changes=self, **options)
+
+
+@dataclass(frozen=True)
+class Writable:
+    """Scripts or data that are placed and checked; nothing is read before :meth:`write`."""
+
+    request: Request = field(repr=False)
+    engine: Engine
+    split_bytes: int = SPLIT_BYTES
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user may want to know beforehand."""
+        scripts = self.request.export is None
+        return script_notes(self.request) if scripts else self.request.notes
+
+    def write(
+        self,
+        out: str | Place,
+        *,
+        overwrite: bool = False,
+        after: str | Place | None = None,
+        adjoining: bool = False,
+    ) -> bundle.Bundle:
+        """Write the folder ``out``, whole or not at all; ``after``: what the bundle with this
+        manifest lacks. Errors as those of :func:`replay.output.bundle.write_bundle`."""
+        before = None if after is None else continuation.read_continuation(storage.at(after))
+        request, folder = self.request, storage.at(out)
+        export = request.export
+        if export is not None and export.format in LAKE_FORMATS:
+            if after is not None:
+                raise UsageError(
+                    "LR1001",
+                    f"found after {after} with the format {export.format}, whose tables say"
+                    " themselves where they ended; expected no manifest",
+                )
+            with baseline_of(request) as state:
+                return lake.write_lake(
+                    request.plan(self.split_bytes),
+                    request.log,
+                    folder,
+                    self.engine,
+                    list(request.warnings),
+                    constraints=request.constraints,
+                    state=state,
+                )
+        bundle.check_output(folder, overwrite)
+        with baseline_of(request) as state:
+            return bundle.write_bundle(
+                request.plan(self.split_bytes),
+                request.log,
+                folder,
+                self.engine,
+                overwrite=overwrite,
+                warnings=list(request.warnings),
+                constraints=request.constraints,
+                state=state,
+                before=before,
+                adjoining=adjoining,
+            )
+
+
+def agreement_of(
+    opened: OpenLog, engine: Engine, split_bytes: int, constraints: Constraints | None
+) -> agreement.Agreement:
+    """Check a log by an engine (:func:`replay.dependencies.agreement.check_log`)."""
+    splits = [split for split, _, _ in opened.log.splits(split_bytes)]
+    return agreement.check_log(engine.execute, opened.log, splits, opened.family.order, constraints)
+
+
+# -- live databases
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a comparison found: ``findings`` as the certificate has them; ``str`` as the command
+    line prints them."""
+
+    exit_code: int
+    findings: Mapping[str, Any]
+    lines: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return self.exit_code == EXIT_OK
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def write(self, path: str | Path, sign_key: str | Path | None = None) -> None:
+        """Write the findings as a certificate, signed where a private key (Ed25519, PEM) is
+        given."""
+        key = None if sign_key is None else Path(sign_key)
+        certificate.write(self.findings, Path(path), key)
+
+
+def check_certificate(
+    path: str | Path,
+    *,
+    public_key: str | Path | None = None,
+    changes: Selected | None = None,
+    url: str | None = None,
+) -> Verification:
+    """Check a certificate again: its seals, that it is of the log of ``changes``, and that the
+    database ``url`` still has the rows that it had."""
+    work = None
+    if changes is not None:
+        demand = Demand(Mode.REDO, ScriptOptions(), continued=True)
+        work = replay_input(changes.request(demand, Constraints()), changes.log.engine)
+    lines: list[str] = []
+    key = None if public_key is None else Path(public_key)
+    code, findings = certificate_check.check(Path(path), lines.append, key, work, url)
+    return Verification(code, findings, tuple(lines))
+
+
+def verify(
+    url: str | None,
+    expected: str | Path,
+    *,
+    changes: Selected | None = None,
+    roundtrip: bool = False,
+    ddl: str | Path | None = None,
+    target_schema: str | None = None,
+    scratch: str | None = None,
+    **options: Unpack[ReplayOptions],
+) -> Verification:
+    """Compare a database with the state folder ``expected``, brought by ``changes`` to where the
+    database stands; or (``roundtrip``) prove in a scratch database that undo takes back what redo
+    did. Errors as those of :mod:`replay.live.verify`."""
+    work, place = None, url or scratch or "postgresql:"
+    if changes is not None:
+        with usage_errors():
+            script = replay_options(place, changes.selection, **options)
+        demand = Demand(Mode.UNDO if roundtrip else Mode.REDO, script, continued=True)
+        request = changes.request(demand, _keys(options))
+        comparison.check_verifiable(request.selection)
+        work = replay_input(request, changes.log.engine)
+    lines: list[str] = []
+    code, findings = comparison.compare(
+        url, storage.at(expected), work, lines.append, roundtrip, ddl, target_schema, scratch
+    )
+    return Verification(code, findings, tuple(lines))
+
+
+def without_end(
+    selection: Selection, until: bytes | None, until_time: bytes | None, until_mark: str | None
+) -> tuple[Selection, bytes | None, bytes | None]:
+    """A selection without its end, and the end of a replay (position, time): its own, where the
+    selection has none. UsageError (LR1001) for several ends."""
+    ends = [end for end in (until, until_time, until_mark) if end is not None]
+    ends += [end for end in (selection.until_position, selection.until_time) if end is not None]
+    if len(ends) > 1:
+        raise UsageError("LR1001", f"found {len(ends)} ends of a replay; expected at most one")
+    chosen = replace(selection, until_position=None, until_time=None)
+    return chosen, until or selection.until_position, until_time or selection.until_time
+
+
+def replay_input(request: Request, engine: Engine) -> live.ReplayInput:
+    """A request as a live database takes it. UsageError (LR1001) for a range: where a replay begins
+    is up to the target, and where it ends is said to it."""
+    selection = request.selection
+    for name in ("from_position", "until_position", "from_time", "until_time"):
+        if getattr(selection, name) is not None:
+            raise UsageError(
+                "LR1001",
+                f"found {name} in a selection for a live database; expected changes of the whole"
+                " log",
+                hint="Say to replay where it shall end (until, until_time, until_mark)",
+            )
+    return live.ReplayInput(request.log, selection, request.options, request.constraints, engine)
+
+
+def placed(request: Request, position: bytes | None) -> Position | None:
+    """A position of a replay, as the log places it (the last that it may mean)."""
+    return place_position(request.log, position, True)
+
+
+def replay_request(
+    request: Request,
+    url: str,
+    destination: route.Destination,
+    options: ReplayOptions,
+    apply: bool = False,
+) -> live.ReplayRequest:
+    """What is asked of a replay. UsageError (LR1001) for words that no option has."""
+    on = options.get("on", ())
+    with usage_errors():
+        enforcement = choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
+    return live.ReplayRequest(
+        url,
+        apply,
+        destination,
+        placed(request, octets_of_position(options.get("at"))),
+        options.get("adjoining", False),
+        enforcement,
+        error_policy.error_policy_of([on] if isinstance(on, str) else on),
+        pace=pace_of(options),
+        accepted=hazards.accepted_kinds(options.get("accept", ())),
+    )
+
+
+def pace_of(options: ReplayOptions) -> pace.Pace:
+    """How a replay is cut into transactions. UsageError (LR1001) for words and numbers that no
+    option has."""
+    statements = options.get("commit_statements")
+    with usage_errors():
+        mode = choice(ApplyMode, options.get("mode", ApplyMode.STRICT), "--mode")
+        each = pace.Pace.statements if statements is None else statements
+        net = pace.MERGED_STATEMENTS if statements is None else statements
+        return pace.Pace(
+            options.get("commit_every", pace.Pace.units),
+            pace.Pace.statements if mode is ApplyMode.MERGED else each,
+            options.get("tries", pace.Pace.tries),
+            sessions=options.get("sessions", pace.Pace.sessions),
+            mode=mode,
+            merged_statements=net,
+        )
+
+
+# -- options
+# -------------------------------------------------------------------------------------------------
+
+
+def replay_options(
+    url: str, selection: Selection, **options: Unpack[ReplayOptions]
+) -> ScriptOptions:
+    """How the statements for a live database are written; rows are found by their key and the old
+    values of what changes, unless told otherwise."""
+    check_words(options, ReplayOptions)
+    mine = {
+        name: value
+        for name, value in options.items()
+        if name in (*POLICIES, "names", "where_columns")
+    }
+    given: dict[str, Any] = {"where_columns": "guard", **mine}
+    return script_options(target_of(url).dialect, selection, **given)
+
+
+def mapping_file(path: str | Path | None, key: str | Path | None) -> MappingFile | None:
+    """A mapping file and the key for its masks. InputError (LR2001) for one that cannot be read,
+    UsageError (LR1001) for a key alone."""
+    if path is None:
+        if key is not None:
+            raise UsageError("LR1001", "found --mask-key-file without --mapping; expected both")
+        return None
+    with usage_errors():
+        secret = None if key is None else mask_key(read_bytes(key))
+    return MappingFile(read_bytes(path).decode("utf-8", "replace"), secret)
+
+
+def _place(baseline: str | Path | None) -> str | None:
+    return None if baseline is None else str(baseline)
+
+
+@contextmanager
+def baseline_of(request: Request) -> Iterator[StateRows | None]:
+    """The state that the rows of a request are compared with, while it is open. UsageError (LR1001)
+    for a database whose names a mapping changes."""
+    if request.baseline is None:
+        yield None
+        return
+    if storage.is_database(request.baseline) and request.options.mapping is not None:
+        raise UsageError(
+            "LR1001",
+            "found --baseline with a database, and --mapping, which renames its tables; expected"
+            " one of them",
+            hint="Give the state as a folder of TABLE.csv",
+        )
+    tables = [version.table for version in request.log.catalog.versions]
+    with target_state.open_state(request.baseline, tables, request.options) as state:
+        yield state
+
+
+def _keys(options: ValueOptions, target: str | None = None) -> KeySource:
+    return key_source(options.get("schema"), options.get("schema_dialect", "postgres"), target)
+
+
+# -- scripts in one call
+# -------------------------------------------------------------------------------------------------
+
+
+def write_script(
+    control: str | Path,
+    data: Sequence[str | Path],
+    out: Place,
+    *,
+    mode: str = Mode.REDO,
+    selection: Selection | None = None,
+    options: ScriptOptions | None = None,
+    constraints: Constraints | None = None,
+    baseline: str | Path | None = None,
+    overwrite: bool = False,
+) -> bundle.Bundle:
+    """Write the redo or undo bundle of a Log Master logical log into the folder ``out``, in this
+    process, without Spark.
+
+    ``constraints`` (:func:`sqlgen.constraints.parse_constraints`) tell of unique and foreign keys
+    that the log does not know; ``baseline`` is the state before it (undo: of now). Raises the
+    errors of :mod:`replay.errors`; then nothing is left in ``out``.
+    """
+    bundle.check_output(out, overwrite)
+    with usage_errors():
+        mode = choice(Mode, mode, "mode")
+        demand = Demand(mode, options or ScriptOptions(), baseline=_place(baseline))
+    with open_log(control=control, data=data) as log:
+        selected = Selected(log, selection or Selection())
+        request = selected.request(demand, constraints or Constraints())
+        return Writable(request, log.engine, 128 << 20).write(out, overwrite=overwrite)

@@ -1,0 +1,21 @@
+"""Names for the arrays that most modules pass around, said once."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+#: Octets: of a file, of images, or ``uint8[n, width]`` of ``n`` fixed fields.
+Bytes = npt.NDArray[np.uint8]
+#: Row numbers, offsets and lengths.
+Index = npt.NDArray[np.int64]
+#: True for some of ``n`` rows.
+Mask = npt.NDArray[np.bool_]
+#: Lengths of records.
+Lengths = npt.NDArray[np.int32]
+#: Indexes of table versions in the catalog; -1 where a record is of none.
+Versions = npt.NDArray[np.int32]
+#: 64-bit hashes, and other unsigned words.
+Hashes = npt.NDArray[np.uint64]
+#: Structured rows; the docstring says of which dtype.
+Records = npt.NDArray[np.void]

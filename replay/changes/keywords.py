@@ -1,0 +1,160 @@
+"""The words of the library for selections and options, and what they become. They mean what the
+options of the command line mean that have their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from replay.changes.notation import position_of, time_of, unit_of
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from sqlgen.constraints import Constraints
+from sqlgen.errors import SqlgenError
+from sqlgen.literals import Policy
+from sqlgen.statements import RenderOptions
+
+#: One text or several.
+Words = str | Iterable[str]
+#: A position in hexadecimal digits (LRSN, RBA, LSN, LOGADDR), or its octets.
+PositionText = str | bytes
+#: A unit of recovery: ``URID`` or ``URID/MEMBER``, or (octets, member).
+UnitText = str | tuple[bytes, int | None]
+
+
+class SelectionOptions(TypedDict, total=False):
+    """What :meth:`Log.select` takes, as the options of the command line: ``tables`` is
+    ``--table``, ``until`` is ``--until-position``, and so on."""
+
+    tables: Words
+    exclude_tables: Words
+    from_position: PositionText | None
+    until: PositionText | None
+    from_time: str | None
+    until_time: str | None
+    ops: Words
+    units: UnitText | Iterable[UnitText]
+    authids: Words
+    plans: Words
+    correlations: Words
+    connections: Words
+    members: Iterable[int]
+    where: str | None
+    columns: Words
+    exclude_columns: Words
+    include_aborted: bool
+    ri: str
+    triggers: str
+    incomplete: str
+    from_recovery_point: bool
+
+
+class ValueOptions(TypedDict, total=False):
+    """Names, values that a target cannot hold, and what is known of the tables' keys (``schema``:
+    a file of DDL, the URL of a database, or constraints)."""
+
+    names: str
+    nul: str
+    timestamps: str
+    char_padding: str
+    midnight: str
+    empty_text: str
+    reals: str
+    records_per_file: int
+    strict: bool
+    schema: str | Path | Constraints | None
+    schema_dialect: str
+
+
+class StatementOptions(ValueOptions, total=False):
+    """How scripts are written. ``mapping`` and ``mask_key_file`` are files; ``baseline`` is the
+    folder or URL of the state before the log (undo: of now); ``asserts``: ``rows`` or ``none``
+    (``--assert``)."""
+
+    where_columns: str
+    asserts: str | None
+    commit_every: int
+    trace: bool
+    upsert: bool
+    mapping: str | Path | None
+    mask_key_file: str | Path | None
+    baseline: str | Path | None
+
+
+class ReplayOptions(ValueOptions, total=False):
+    """How a replay is carried out. ``on``: ``CONDITION[:OP]=RESPONSE``; ``accept``: codes of
+    refusals that the user answers for."""
+
+    where_columns: str
+    at: PositionText | None
+    adjoining: bool
+    enforcement: str
+    on: Words
+    accept: Words
+    mode: str
+    commit_every: int
+    commit_statements: int | None
+    sessions: int
+    tries: int
+
+
+def selection_of(**options: Unpack[SelectionOptions]) -> Selection:
+    """A selection from texts as the command line takes them. UsageError and SqlgenError (LR1001)
+    for one that cannot be read."""
+    check_words(options, SelectionOptions)
+    values: dict[str, Any] = dict(options)
+    values["until_position"] = values.pop("until", None)
+    for name in ("from_position", "until_position"):
+        values[name] = octets_of_position(values.get(name))
+    for name in ("from_time", "until_time"):
+        text = values.get(name)
+        values[name] = time_of(text, name == "until_time") if isinstance(text, str) else text
+    units = values.get("units", ())
+    if isinstance(units, str) or (units and isinstance(next(iter(units)), bytes)):
+        units = (units,)
+    values["units"] = tuple(
+        unit_of(unit) if isinstance(unit, str) else tuple(unit) for unit in units
+    )
+    return Selection(**values)
+
+
+def octets_of_position(position: PositionText | None) -> bytes | None:
+    """A position as octets. SqlgenError (LR1001) for what is none."""
+    if position is None or isinstance(position, bytes):
+        return position
+    if not isinstance(position, str):
+        raise SqlgenError("LR1001", f"found position {position!r}; expected text or octets")
+    return position_of(position)
+
+
+#: Fields of :class:`sqlgen.literals.Policy`.
+POLICIES = ("nul", "timestamps", "char_padding", "midnight", "empty_text", "reals")
+_WRITTEN = ("commit_every", "records_per_file", "trace", "strict", "asserts")
+
+
+def check_words(options: Mapping[str, Any], words: type) -> None:
+    """TypeError for a keyword that is none of a TypedDict's, as Python says it of functions."""
+    known = words.__optional_keys__ | words.__required_keys__  # type: ignore[attr-defined]
+    unknown = sorted(options.keys() - known)
+    if unknown:
+        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
+
+
+def script_options(
+    dialect: str, selection: Selection, **options: Unpack[StatementOptions]
+) -> ScriptOptions:
+    """How statements and values are written. SqlgenError (LR1001) for a word that no option
+    has."""
+    given: dict[str, Any] = dict(options)
+    check_words(given, StatementOptions)
+    names = {"names": given["names"]} if "names" in given else {}
+    render = RenderOptions(
+        columns=selection.columns,
+        exclude_columns=selection.exclude_columns,
+        policy=Policy(**{name: given[name] for name in POLICIES if name in given}),
+        **names,
+        **{name: given[name] for name in ("where_columns", "upsert") if name in given},
+    )
+    written = {name: given[name] for name in _WRITTEN if name in given}
+    return ScriptOptions(dialect, render=render, **names, **written)

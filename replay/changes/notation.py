@@ -1,0 +1,61 @@
+"""How people write positions, times and units of recovery; the same in the command line and in the
+library. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import re
+
+from replay.errors import UsageError
+
+_POSITION = re.compile(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}|[0-9A-F]{40}|[0-9A-F]{56}")
+_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T \-](\d\d)[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,12}))?)?)?"
+)
+#: Lowest and highest value of month, day, hour, minute and second.
+_LIMITS = (1, 12), (1, 31), (0, 24), (0, 59), (0, 59)
+#: Octets of a time as headers have it.
+TIME_SIZE = 17
+
+
+def position_of(text: str) -> bytes:
+    """A position as the log places it (:meth:`replay.logs.LogFile.placed`): the octets of an LRSN,
+    RBA or LSN (20, 12 or 16 hexadecimal digits, with or without ``X'…'`` or ``0x``), or of a
+    LOGADDR (40 or 56). UsageError (LR1001) for other text."""
+    digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
+    if not _POSITION.fullmatch(digits):
+        expected = (
+            "an LRSN, RBA or LSN of 20 (or 12, or 16) hexadecimal digits, or a LOGADDR of 40 or 56"
+        )
+        raise UsageError("LR1001", f"found {text!r}; expected {expected}")
+    return bytes.fromhex(digits)
+
+
+def time_of(text: str, last: bool) -> bytes:
+    """A time as 17 octets of packed digits. What is left out counts as the first or the ``last``
+    moment. UsageError (LR1001) for other text than YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]."""
+    match = _TIME.fullmatch(text.strip())
+    if not match:
+        raise UsageError("LR1001", f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]")
+    parts = [part or "" for part in match.groups()]
+    for part, (low, high) in zip(parts[1:6], _LIMITS, strict=True):
+        if part and not low <= int(part) <= high:
+            raise UsageError("LR1001", f"found {text!r}; expected a real date and time")
+    fill = ["", "", "", "23", "59", "59"] if last else ["", "", "", "00", "00", "00"]
+    digits = "".join(part or other for part, other in zip(parts[:6], fill, strict=True))
+    return bytes.fromhex((digits + parts[6]).ljust(2 * TIME_SIZE, "9" if last else "0"))
+
+
+def unit_of(text: str) -> tuple[bytes, int | None]:
+    """A unit of recovery, ``URID`` or ``URID/MEMBER``: its id as the log places it
+    (:meth:`replay.logs.LogFile.placed_unit`), and its member. UsageError (LR1001) for other
+    text."""
+    urid, _, member = text.partition("/")
+    if member and not member.isdigit():
+        raise UsageError("LR1001", f"found member {member!r}; expected a number")
+    unit = position_of(urid)
+    if len(unit) > 10:
+        raise UsageError(
+            "LR1001",
+            f"found {urid!r}; expected the id of a unit, of 20 (or 12, or 16) hexadecimal digits",
+        )
+    return unit, int(member) if member else None

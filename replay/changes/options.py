@@ -1,0 +1,70 @@
+"""How the changes of a log are written: as scripts in a dialect, or as data in a format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
+from sqlgen.choices import Assertion, Names
+from sqlgen.errors import SqlgenError, settle_choices, settle_counts
+from sqlgen.mapping import TableMap
+from sqlgen.statements import RenderOptions
+
+
+@dataclass(frozen=True)
+class ScriptOptions:
+    """How scripts are written. ``commit_every`` units share a target transaction; a file holds
+    about ``records_per_file`` records. ``asserts``: what the user says of checks of rows, None for
+    what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become
+    (its exclusions stand in ``render`` too)."""
+
+    dialect: str = "postgres"
+    names: Names = Names.LOWER
+    commit_every: int = 1
+    records_per_file: int = 250_000
+    trace: bool = False
+    strict: bool = False
+    render: RenderOptions = field(default_factory=RenderOptions)
+    mapping: TableMap | None = None
+    asserts: Assertion | None = None
+
+    def __post_init__(self) -> None:
+        settle_choices(self, names=Names)
+        settle_counts(self, commit_every="--commit-every", records_per_file="--records-per-file")
+        if self.asserts is not None:
+            settle_choices(self, asserts=Assertion)
+
+    @property
+    def masked(self) -> frozenset[str]:
+        """The columns (OWNER.NAME.COLUMN) whose values are masked."""
+        return frozenset() if self.mapping is None else self.mapping.masked()
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is written in place of scripts. ``format`` is one of
+    :data:`replay.output.formats.FORMATS`. ``types`` (Parquet): ``portable``, or ``native`` where
+    Arrow has a closer type that not every reader knows; ``null`` (CSV): what stands for null;
+    ``formulas`` (CSV): ``keep`` text that begins like a formula, or have an apostrophe before it
+    (``text``); ``schemas`` (Debezium): ``inline`` in every event, or ``apart`` in the manifest.
+    ``source`` names the database that wrote the log; ``unknown``: facts
+    (:data:`replay.logs.FACTS`) that the log cannot tell. ``merge`` (lakes): keep tables equal to
+    the source's, in place of appending changes, beginning with the rows of the folder
+    ``initial``."""
+
+    format: str
+    types: ParquetTypes = ParquetTypes.PORTABLE
+    null: str = ""
+    schemas: EventSchemas = EventSchemas.INLINE
+    source: str = ""
+    unknown: frozenset[str] = frozenset()
+    formulas: CsvFormulas = CsvFormulas.KEEP
+    merge: bool = False
+    initial: str | None = None
+
+    def __post_init__(self) -> None:
+        settle_choices(self, types=ParquetTypes, schemas=EventSchemas, formulas=CsvFormulas)
+        if set(self.null) & set(',"') or not self.null.isprintable():
+            raise SqlgenError(
+                "LR1001", f"found --csv-null {self.null!r}; expected text without commas and quotes"
+            )

@@ -1,0 +1,358 @@
+"""Selection: which changes of a log a run is about, as data, and the verdict for each record it
+leads to.
+
+Everything but ``--where`` is decided from header fields, before anything is shuffled.
+:data:`REASONS` is the balance sheet's list of why a record was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.arrays import Bytes, Mask, Versions
+from replay.changes.choices import CascadeMode, Derived, Incomplete, Operation
+from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
+from replay.changes.position import urids_of
+from sqlgen.errors import choice, settle_choices
+
+#: Verdict codes of a record: 0 goes on, the others say why it does not. The index is the code.
+REASONS: tuple[str, ...] = (
+    "",
+    "unit of recovery aborted",
+    "record aborted (LOGRECDISP A)",
+    "rolled back to savepoint (LOGRECDISP S)",
+    "reversed by Db2 (LOGRECDISP O)",
+    "catalog change, not a row (CO)",
+    "Db2 command (CM)",
+    "status change (SC)",
+    "REDO set only (SQLTYPE R)",
+    "outside --from-lrsn/--until-lrsn",
+    "outside --from-time/--until-time",
+    "table not selected",
+    "operation not selected (--op)",
+    "unit not selected (--ur)",
+    "authid not selected (--authid)",
+    "plan not selected (--plan)",
+    "correlation id not selected (--correlation)",
+    "connection not selected (--connection)",
+    "member not selected (--member)",
+    "caused by RI (--ri skip)",
+    "caused by a trigger (--triggers skip)",
+    "does not satisfy --where",
+    "update changes nothing",
+    "update touches excluded columns only",
+    "a later change built on it (--cascade non-conflicting)",
+    "excluded (--except)",
+    "depends on an excluded unit (--except)",
+    "not quarantined",
+    "control record of the log",
+    "compensation record: takes another back",
+    "unit of recovery in flight at the end of the log",
+    "unit of recovery in doubt (prepared)",
+    "repeated by another read session",
+    "not to be propagated (CAPTURE_OFF)",
+    "unit of recovery begins before the log",
+    "table of another catalog (--log-option catalog)",
+    "taken by the bundle before (--after)",
+    "inserted and deleted by one statement",
+)
+REASON = {name: code for code, name in enumerate(REASONS)}
+#: VerdictCodes that are not skips: the record's unit is incomplete and set aside.
+INCOMPLETE = 250
+#: Work that was not committed, kept only for ``--include-aborted``.
+UNCOMMITTED = (1, 2, 3, 4)
+
+#: The reasons that say what the user chose; the dependency graph may take such units all the same.
+#: (RI and trigger policies are none of them.)
+CHOSEN_BY = tuple(range(9, 19))
+UNSATISFIED = "does not satisfy --where"
+#: Of changes that a selection takes and whose statement leaves nothing of them.
+CANCELLED_OUT = REASONS[-1]
+TAKEN_BEFORE = REASONS[-2]
+#: Reasons that the dependency graph gives.
+BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[24:28]
+#: Records that are no changes of tables, and why they are left out.
+_NO_CHANGES = (
+    (Change.CATALOG, 5),
+    (Change.COMMAND, 6),
+    (Change.STATUS, 7),
+    (Change.CONTROL, "control record of the log"),
+    (Change.COMPENSATION, "compensation record: takes another back"),
+    (Change.REPEATED, "repeated by another read session"),
+    (Change.UNCAPTURED, "not to be propagated (CAPTURE_OFF)"),
+    (Change.HEADLESS, "unit of recovery begins before the log"),
+    (Change.ELSEWHERE, "table of another catalog (--log-option catalog)"),
+)
+
+#: Field of :class:`Selection` -> the reason of those that it names, where what it names may be
+#: nowhere in the log.
+_BY_NAME = {
+    "units": "unit not selected (--ur)",
+    "authids": "authid not selected (--authid)",
+    "plans": "plan not selected (--plan)",
+    "correlations": "correlation id not selected (--correlation)",
+    "connections": "connection not selected (--connection)",
+    "members": "member not selected (--member)",
+}
+
+#: Fields of :class:`Selection` that leave changes of a table out by what a record's header says,
+#: wherever it lies in the log.
+BY_HEADER = ("ops", *_BY_NAME)
+
+#: Fields of :class:`Selection` that hold several values.
+_SEVERAL = (
+    "tables",
+    "exclude_tables",
+    *BY_HEADER,
+    "columns",
+    "exclude_columns",
+)
+
+VerdictCodes = Bytes
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the user asked for. Positions are 10 bytes (or what the log places: 6, 8, a whole
+    LOGADDR), times 17 packed bytes (as in the header); None and empty mean no limit. SqlgenError
+    (LR1001) for a word that no option has."""
+
+    from_position: bytes | None = None
+    until_position: bytes | None = None
+    from_time: bytes | None = None
+    until_time: bytes | None = None
+    tables: tuple[str, ...] = ()
+    exclude_tables: tuple[str, ...] = ()
+    ops: tuple[Operation, ...] = ()
+    units: tuple[tuple[bytes, int | None], ...] = ()
+    authids: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    correlations: tuple[str, ...] = ()
+    connections: tuple[str, ...] = ()
+    members: tuple[int, ...] = ()
+    where: str | None = None
+    columns: tuple[str, ...] = ()
+    exclude_columns: tuple[str, ...] = ()
+    include_aborted: bool = False
+    ri: Derived = Derived.APPLY
+    triggers: Derived = Derived.APPLY
+    incomplete: Incomplete = Incomplete.RESOLVE
+    from_recovery_point: bool = False
+    cascade: CascadeMode = CascadeMode.NONE
+    excepted: Selection | None = None
+
+    def __post_init__(self) -> None:
+        settle_choices(
+            self, ri=Derived, triggers=Derived, incomplete=Incomplete, cascade=CascadeMode
+        )
+        for name in _SEVERAL:
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        ops = tuple(choice(Operation, op, "--op") for op in self.ops)
+        object.__setattr__(self, "ops", ops)
+
+    def describe(self) -> dict[str, Any]:
+        """The selection as JSON-able data for the manifest: only what limits something, plus the
+        three policies."""
+        shown: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if value in (None, (), False) or (name == "cascade" and value == "none"):
+                continue
+            if isinstance(value, Selection):
+                value = {
+                    key: shown
+                    for key, shown in value.describe().items()
+                    if key not in ("ri", "triggers", "incomplete")
+                }
+            if name == "units":
+                value = [
+                    urid.hex().upper() + ("" if member is None else f"/{member}")
+                    for urid, member in value
+                ]
+            shown[name] = (
+                value.hex().upper()
+                if isinstance(value, bytes)
+                else list(value)
+                if isinstance(value, tuple)
+                else value
+            )
+        return shown
+
+    def takes_table(self, qualified: str) -> bool:
+        """Whether ``OWNER.NAME`` is selected by ``--table`` and ``--exclude-table`` (globs, upper
+        and lower case alike)."""
+        name = qualified.upper()
+        wanted = not self.tables or any(fnmatchcase(name, glob.upper()) for glob in self.tables)
+        return wanted and not any(fnmatchcase(name, glob.upper()) for glob in self.exclude_tables)
+
+
+@dataclass(frozen=True)
+class RecordFacts:
+    """What :func:`decide` needs to know about each record besides its header: ``change``
+    (:class:`Change`, 0 unknown) and the index of its table version (-1 unknown), plus per table
+    version whether the selection takes it, DLGE.DEPENDENTRBA when the log has one, and whether the
+    dependency graph has ``resolved`` which units are incomplete (else their flags count)."""
+
+    change: Bytes
+    version: Versions
+    version_taken: Mask
+    dependent: bytes | None
+    resolved: bool = False
+
+
+def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> VerdictCodes:
+    """The verdict of each record: 0, an index of :data:`REASONS`, or :data:`INCOMPLETE`. The first
+    reason that applies is the one given."""
+    verdict = np.zeros(len(envelope), np.uint8)
+
+    def leave(mask: Mask, reason: str | int) -> None:
+        code = REASON[reason] if isinstance(reason, str) else reason
+        verdict[mask & (verdict == 0)] = code
+
+    for change, reason in _NO_CHANGES:
+        leave(facts.change == change, reason)
+    leave(
+        envelope.unit_disposition() == ord("F"), "unit of recovery in flight at the end of the log"
+    )
+    leave(envelope.unit_disposition() == ord("P"), "unit of recovery in doubt (prepared)")
+    if not selection.include_aborted:
+        _leave_uncommitted(envelope, leave)
+    _leave_by_range(selection, envelope, leave)
+    known = facts.version >= 0
+    leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], "table not selected")
+    if selection.ops:
+        wanted = [change for name in selection.ops for change in OP_NAMES[name]]
+        leave(~np.isin(facts.change, wanted), "operation not selected (--op)")
+    _leave_by_name(selection, envelope, leave)
+    origin = envelope.origin()
+    if selection.ri == "skip":
+        leave(np.isin(origin, (ord("R"), ord("B"))), "caused by RI (--ri skip)")
+    if selection.triggers == "skip":
+        leave(origin == ord("T"), "caused by a trigger (--triggers skip)")
+    if not selection.from_recovery_point:
+        leave(envelope.sqltype() == ord("R"), "REDO set only (SQLTYPE R)")
+    if not facts.resolved:
+        leave(_incomplete(selection, envelope, facts.dependent), INCOMPLETE)
+    return verdict
+
+
+Leave = Callable[[Mask, "str | int"], None]
+
+
+def _leave_uncommitted(envelope: Envelope, leave: Leave) -> None:
+    disposition = envelope.disposition()
+    leave(envelope.unit_disposition() != ord("C"), 1)
+    leave(disposition == ord("A"), 2)
+    leave(disposition == ord("S"), 3)
+    leave((disposition != ord("C")) & (disposition != CANCELLED), 4)
+
+
+def _leave_by_range(selection: Selection, envelope: Envelope, leave: Leave) -> None:
+    if selection.from_position or selection.until_position:
+        commit = envelope.commit()
+        outside = _less(commit, selection.from_position) | _greater(
+            commit, selection.until_position
+        )
+        leave(outside, "outside --from-lrsn/--until-lrsn")
+    if selection.from_time or selection.until_time:
+        time = envelope.commit_time()
+        leave(
+            _less(time, selection.from_time) | _greater(time, selection.until_time),
+            "outside --from-time/--until-time",
+        )
+
+
+def _less(values: Bytes, bound: bytes | None) -> Mask:
+    return np.zeros(len(values), bool) if bound is None else compare(values, bound) < 0
+
+
+def _greater(values: Bytes, bound: bytes | None) -> Mask:
+    return np.zeros(len(values), bool) if bound is None else compare(values, bound) > 0
+
+
+def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> None:
+    if selection.units:
+        urid, member = urids_of(envelope.unit()), envelope.member()
+        wanted = np.zeros(len(envelope), bool)
+        for unit, unit_member in selection.units:
+            wanted |= (compare(urid, unit) == 0) & (
+                True if unit_member is None else member == unit_member
+            )
+        leave(~wanted, _BY_NAME["units"])
+    for kind in ("authid", "plan", "correlation", "connection"):
+        globs = getattr(selection, f"{kind}s")
+        if globs:
+            leave(~_matches(envelope.name(kind), globs), _BY_NAME[f"{kind}s"])
+    if selection.members:
+        leave(~np.isin(envelope.member(), selection.members), _BY_NAME["members"])
+
+
+def _matches(names: npt.NDArray[np.bytes_], globs: tuple[str, ...]) -> Mask:
+    values, inverse = np.unique(names, return_inverse=True)
+    texts = [bytes(value).decode("ascii", "replace").rstrip().upper() for value in values]
+    taken = np.array(
+        [any(fnmatchcase(text, glob.upper()) for glob in globs) for text in texts], bool
+    )
+    return taken[inverse]
+
+
+def _incomplete(selection: Selection, envelope: Envelope, dependent: bytes | None) -> Mask:
+    if selection.incomplete == "dependentrba":
+        return (
+            np.zeros(len(envelope), bool)
+            if dependent is None
+            else ~_less(envelope.unit_position(), dependent)
+        )
+    return envelope.incomplete_unit() | envelope.incomplete_dependency()
+
+
+#: What a selection says beside which changes it takes.
+_HOW = (
+    "ri",
+    "triggers",
+    "incomplete",
+    "include_aborted",
+    "from_recovery_point",
+    "cascade",
+)
+#: Reasons of policies that are chosen too.
+_LEFT_TO_TARGET = ("caused by RI (--ri skip)", "caused by a trigger (--triggers skip)")
+
+
+def limits(selection: Selection) -> bool:
+    """Whether a selection leaves out anything that committed."""
+    return bool(selection.describe().keys() - set(_HOW))
+
+
+def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
+    """Why nothing is left, in words, where a choice of the user had a part in it (else None: the
+    log has nothing to be written); ``skipped`` as in the balance sheet, of all records."""
+    chosen = limits(selection) or any(skipped.get(reason) for reason in _LEFT_TO_TARGET)
+    if not chosen:
+        return None
+    asked, named = selection.describe(), {reason: name for name, reason in _BY_NAME.items()}
+    reasons = []
+    for reason, count in sorted(skipped.items(), key=lambda entry: (-entry[1], entry[0])):
+        words = reason
+        if reason in named:
+            option = reason.rpartition("(")[2].rstrip(")")
+            words = f"{option} {' '.join(map(str, asked[named[reason]]))}"
+        reasons.append(f"{words} leaves out {count:,} records")
+    return "nothing is left to be written: " + (", ".join(reasons) or "the log has none of it")
+
+
+def balance_of(verdicts: VerdictCodes) -> Mapping[str, int]:
+    """How many records each reason holds back (verdict 0 and :data:`INCOMPLETE` left out)."""
+    codes, counts = np.unique(verdicts, return_counts=True)
+    return {
+        REASONS[code]: int(count)
+        for code, count in zip(codes, counts, strict=True)
+        if 0 < code < INCOMPLETE
+    }

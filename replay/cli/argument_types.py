@@ -1,0 +1,179 @@
+"""What the values of options look like, and what they become."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn, TypeVar
+
+from replay.changes.notation import position_of, time_of, unit_of
+from replay.errors import UsageError
+from replay.storage import Place, at
+
+Value = TypeVar("Value")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose options for one value are not given several: the last would win in silence."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line, and where the options are listed."""
+        self.exit(2, f"{self.prog}: {message}\nSee: {self.prog} --help\n")
+
+
+class _StoreOnce(argparse._StoreAction):
+    """UsageError (LR1001) for a second value that is not the first."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given = vars(namespace).setdefault("_given", {})
+        if given.setdefault(self.dest, values) != values:
+            one, other = (
+                value.hex().upper() if isinstance(value, bytes) else value
+                for value in (given[self.dest], values)
+            )
+            raise UsageError(
+                "LR1001",
+                f"found {option_string or self.dest} twice, with {one} and {other}; expected it"
+                " once",
+                hint="These cannot be combined: leave one out",
+            )
+        super().__call__(parser, namespace, values, option_string)
+
+
+class InTurn(argparse.Action):
+    """Values of an option that is repeated, and in ``in_turn`` how it took turns with others."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *values])
+        namespace.in_turn = [*getattr(namespace, "in_turn", ()), (self.dest, tuple(values))]
+
+
+class OncePerName(argparse.Action):
+    """Pairs NAME=VALUE, as a list. UsageError (LR1001) for two values of one name."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        pairs = list(getattr(namespace, self.dest))
+        name, value = values
+        known = dict(pairs).get(name, value)
+        if known != value:
+            raise UsageError(
+                "LR1001",
+                f"found {option_string} {name} twice, with {known} and {value}; expected it once",
+                hint="These cannot be combined: leave one out",
+            )
+        setattr(namespace, self.dest, [*pairs, (name, value)])
+
+
+def _read(reader: Callable[[str], Value], text: str) -> Value:
+    """A value that the library reads too; what it does not understand is an option that is not
+    understood (exit code 2)."""
+    try:
+        return reader(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
+
+
+def position(text: str) -> bytes:
+    """A position, as the log places it."""
+    return _read(position_of, text)
+
+
+def time(last: bool, text: str) -> bytes:
+    """A time as 17 octets of packed digits. What is left out counts as the first (``--from-time``)
+    or last (``--until-time``) moment."""
+    return _read(partial(time_of, last=last), text)
+
+
+def unit(text: str) -> tuple[bytes, int | None]:
+    """The id of a unit of recovery, and its member."""
+    return _read(unit_of, text)
+
+
+def pair(what: str, text: str) -> tuple[str, str]:
+    """``NAME=VALUE``."""
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected {what}")
+    return name, value
+
+
+def ccsid(text: str) -> tuple[str, int]:
+    """An encoding scheme and its single-byte CCSID."""
+    scheme, value = pair("E=CCSID, A=CCSID or U=CCSID", text)
+    if scheme.upper() not in ("E", "A", "U") or not value.isdigit():
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}; expected E=CCSID, A=CCSID or U=CCSID, for example E=1140"
+        )
+    return scheme.upper(), int(value)
+
+
+def bare(text: str) -> str:
+    """Text that needs no quotes in CSV."""
+    if set(text) & set(',"') or not text.isprintable():
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}; expected text without commas, quotes and control characters"
+        )
+    return text
+
+
+def place(text: str) -> Place:
+    """A file or folder: a path, or a URL."""
+    return _read(at, text)
+
+
+def positive(text: str) -> int:
+    """A number of at least 1."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of at least 1")
+    return int(text)
+
+
+def number(text: str) -> int:
+    """A number of at least 0."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number")
+    return int(text)
+
+
+def unit_choice(text: str) -> tuple[str, Any]:
+    """What ``--except`` and ``--without`` take: a field of a selection, and one value of it."""
+    kind, sign, value = text.partition("=")
+    if not sign:
+        return "units", unit(text)
+    fields = {
+        "ur": "units",
+        "authid": "authids",
+        "plan": "plans",
+        "correlation": "correlations",
+        "connection": "connections",
+    }
+    if kind not in fields or not value:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of"
+            f" {', '.join(fields)}"
+        )
+    return fields[kind], unit(value) if kind == "ur" else value

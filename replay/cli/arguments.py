@@ -1,0 +1,606 @@
+"""The command line's options: what they are called, what they accept, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from replay.changes.choices import (
+    ApplyMode,
+    CsvFormulas,
+    DrawingFormat,
+    Enforcement,
+    EngineName,
+    EventSchemas,
+    ExportFormat,
+    Mode,
+    ParquetTypes,
+)
+from replay.cli.argument_groups import (
+    add_after,
+    add_baseline,
+    add_columns,
+    add_dependents,
+    add_dialect,
+    add_engine,
+    add_following,
+    add_generation,
+    add_how,
+    add_log,
+    add_mapping,
+    add_names,
+    add_output,
+    add_policies,
+    add_positions,
+    add_reals,
+    add_schema,
+    add_selection,
+    add_statements,
+    add_tables,
+    add_target,
+)
+from replay.cli.argument_types import (
+    Parser,
+    bare,
+    place,
+    position,
+    positive,
+    time,
+    unit,
+    unit_choice,
+)
+from replay.cli.examples import examples_of
+from replay.cli.look_arguments import add_answer, add_looks
+from replay.targets.hazards import ACCEPTABLE
+from replay.version import __version__
+
+EPILOG = """\
+exit codes: 0 all is well, 2 an option is not understood, 4 warnings (read them), 8 errors
+(something was set aside or refused), 12 unusable input or options
+
+Words: redo repeats the logged changes in commit order (Log Master calls plain forward SQL MIGRATE,
+and uses REDO for "after a recovery, all but the selected"); undo takes them back, in reverse
+order. Positions are LRSNs, RBAs, LSNs or LOGADDRs, as the log has them."""
+
+CHECK = """\
+Every before image must equal the last after image of its row, an insert must meet no row, an update
+or delete must meet one; positions lie between the begin and the commit of their unit and rise along
+the changes of a row; segments and units are whole. Names record and row, and counts what could not
+be compared. Exit code 8 with contradictions. A log that was written with a filter contradicts
+itself."""
+
+#: What commands on live databases have instead of the options of scripts.
+_NOT_ASKED: dict[str, Any] = {
+    "from_position": None, "from_time": None, "include_aborted": False, "records_per_file": 250_000,
+    "trace": False, "strict": False,
+}  # fmt: skip
+_ALL_OF_IT: dict[str, Any] = {
+    **_NOT_ASKED,
+    "until_position": None,
+    "until_time": None,
+    "commit_every": 1,
+}
+
+
+# -- the parser
+# -------------------------------------------------------------------------------------------------
+
+
+def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argparse.ArgumentParser:
+    """The parser of the command line; ``run`` has the function of each command."""
+    parser = Parser(
+        "logreplay",
+        description="Reads database change logs and turns them into verified redo and undo SQL.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"logreplay {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show where an error arose")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    layout: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "epilog": EPILOG,
+    }
+
+    _add_looks(commands, layout, run)
+    add_looks(commands, layout, run)
+    _add_graph(commands, layout).set_defaults(
+        run=run["graph"], commit_every=1, records_per_file=250_000, trace=False, strict=False
+    )
+    _add_ddl(commands, layout, run)
+    _add_migrate(commands, layout).set_defaults(run=run["migrate"])
+
+    for mode, what in (
+        ("redo", "write SQL that repeats the logged changes, in commit order"),
+        ("undo", "write SQL that takes them back, in reverse"),
+    ):
+        command = commands.add_parser(mode, help=what, description=what, **layout)
+        add_log(command)
+        add_output(command, tries=True)
+        add_selection(command)
+        add_schema(command)
+        add_dependents(command, mode)
+        if mode == "redo":
+            add_after(command)
+        add_baseline(command, "before the log" if mode == "redo" else "after the log")
+        add_mapping(command)
+        add_engine(command)
+        command.set_defaults(run=run[mode])
+    _add_export(commands, layout, run)
+    add_after(commands.choices["export"])
+    _add_live(commands, layout, run)
+    for name, command in commands.choices.items():
+        command.epilog = f"{examples_of(name)}\n\n{EPILOG}"
+    return parser
+
+
+def _add_looks(
+    commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
+) -> None:
+    shown = commands.add_parser(
+        "demo", help="redo and undo a bundled log on a throw-away PostgreSQL and compare", **layout
+    )
+    shown.add_argument("--keep", type=Path, metavar="DIR", help="keep the scripts in this folder")
+    add_engine(shown, EngineName.SPARK)
+    shown.set_defaults(run=run["demo"])
+
+    look = commands.add_parser(
+        "inspect", help="what is in a log, and what it can support", **layout
+    )
+    add_log(look)
+    look.add_argument("--json", action="store_true", help="as JSON")
+    look.add_argument(
+        "--record",
+        type=positive,
+        metavar="N",
+        help="show the N-th record of a data file, field by field",
+    )
+    look.add_argument(
+        "--file", type=positive, default=1, metavar="K", help="of the K-th data file (default 1)"
+    )
+    look.add_argument(
+        "--hex",
+        action="store_true",
+        help="with --record: the bytes of each field in hexadecimal too",
+    )
+    look.add_argument(
+        "--deep",
+        action="store_true",
+        help="also check that the log agrees with itself, as logreplay check does",
+    )
+    add_engine(look)
+    look.set_defaults(run=run["inspect"])
+
+    check = commands.add_parser(
+        "check",
+        help="whether the log agrees with itself: damaged values, lost records",
+        description=CHECK,
+        **layout,
+    )
+    add_log(check)
+    check.add_argument("--json", action="store_true", help="as JSON")
+    add_schema(check)
+    add_engine(check)
+    check.set_defaults(run=run["check"])
+
+    ask = commands.add_parser(
+        "whatif",
+        help="who built on a unit of recovery, and what doing without it would take",
+        **layout,
+    )
+    add_log(ask)
+    ask.add_argument(
+        "--without",
+        action="append",
+        required=True,
+        type=unit_choice,
+        metavar="URID[/M] or KIND=GLOB",
+        help=(
+            "the units to do without; KIND is ur, authid, plan, correlation or connection"
+            " (repeatable)"
+        ),
+    )
+    ask.add_argument(
+        "--tree", action="store_true", help="the dependents below what they build on, not a table"
+    )
+    ask.add_argument("--all", action="store_true", help="list all dependents (default: the first)")
+    add_answer(ask, ("text", "json", "csv"))
+    add_schema(ask)
+    add_baseline(ask, "after the log")
+    add_engine(ask)
+    ask.set_defaults(run=run["whatif"])
+
+
+def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    view: argparse.ArgumentParser = commands.add_parser(
+        "graph", help="who built on whom around some units: a page to look at, or data", **layout
+    )
+    add_log(view)
+    group = view.add_argument_group("graph")
+    group.add_argument("--out", required=True, type=place, metavar="FILE", help="the file to write")
+    group.add_argument(
+        "--overwrite", action="store_true", help="replace a file that is already there"
+    )
+    group.add_argument(
+        "--format",
+        choices=tuple(DrawingFormat),
+        default=DrawingFormat.HTML,
+        help="html (default): one page that needs no network; or data",
+    )
+    group.add_argument(
+        "--by-column",
+        action="store_true",
+        help="no dependency between updates of different columns of a row",
+    )
+    group.add_argument("--back", action="store_true", help="also what the selected units built on")
+    group.add_argument(
+        "--max-units",
+        type=positive,
+        default=5000,
+        metavar="N",
+        help="refuse to draw more units (default 5000)",
+    )
+    add_statements(view, "key")
+    add_selection(view)
+    add_schema(view)
+    add_engine(view)
+    return view
+
+
+def _add_ddl(
+    commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
+) -> None:
+    make = commands.add_parser(
+        "ddl",
+        help=(
+            "write SQL that makes the tables of a log in another database, or changes them as it"
+            " says"
+        ),
+        **layout,
+    )
+    add_log(make)
+    group = make.add_argument_group("tables")
+    group.add_argument(
+        "--changes",
+        choices=tuple(Mode),
+        help=(
+            "not the tables, but the log's changes of their structure (CREATE, ALTER, DROP), or"
+            " what takes them back"
+        ),
+    )
+    group.add_argument(
+        "--out", type=place, metavar="FILE", help="the file to write (default: standard output)"
+    )
+    group.add_argument(
+        "--overwrite", action="store_true", help="replace a file that is already there"
+    )
+    add_generation(group)
+    add_dialect(group)
+    add_names(group)
+    add_reals(group)
+    add_tables(group)
+    group = make.add_argument_group("with --changes")
+    add_positions(group)
+    group.add_argument(
+        "--ur",
+        action="append",
+        default=[],
+        type=unit,
+        metavar="URID[/MEMBER]",
+        help="only these units of recovery",
+    )
+    add_schema(make)
+    make.set_defaults(run=run["ddl"])
+
+
+def _add_migrate(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    what = (
+        "write all that takes the tables of a log to another database: schema, load, redo scripts,"
+        " foreign keys, verification"
+    )
+    command: argparse.ArgumentParser = commands.add_parser(
+        "migrate", help=what, description=what, **layout
+    )
+    add_log(command)
+    add_output(command)
+    group = command.add_argument_group("migrate")
+    group.add_argument(
+        "--initial",
+        type=place,
+        metavar="DIR",
+        help="the rows before the log: TABLE.csv or TABLE.csv.gz for each table",
+    )
+    add_generation(group)
+    add_selection(command)
+    add_schema(command)
+    add_mapping(command)
+    add_engine(command)
+    return command
+
+
+def _add_export(
+    commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
+) -> None:
+    what = (
+        "write the logged changes as data: a dataset for each table, parted by the date of commit"
+    )
+    command = commands.add_parser("export", help=what, description=what, **layout)
+    add_log(command)
+    group = command.add_argument_group("output")
+    group.add_argument(
+        "--out",
+        required=True,
+        type=place,
+        metavar="DIR",
+        help="folder for the datasets and manifest.json; appears whole or not at all",
+    )
+    group.add_argument(
+        "--overwrite", action="store_true", help="replace a bundle that is already there"
+    )
+    group.add_argument(
+        "--format",
+        choices=tuple(ExportFormat),
+        default=ExportFormat.PARQUET,
+        help=(
+            "parquet (default); csv, jsonl or debezium (text); delta or iceberg: tables of a lake,"
+            " to which the changes are added once, however often a log is given"
+        ),
+    )
+    group.add_argument(
+        "--merge",
+        action="store_true",
+        help="delta, iceberg: keep tables equal to the source's, in place of adding changes",
+    )
+    group.add_argument(
+        "--initial",
+        type=Path,
+        metavar="DIR",
+        help="--merge: the rows before the log, TABLE.csv or TABLE.csv.gz for each table, for"
+        " tables that are not there yet",
+    )
+    _add_formats(group)
+    group.add_argument(
+        "--records-per-file",
+        type=positive,
+        default=250_000,
+        metavar="N",
+        help="about how many log records one task writes (default 250000)",
+    )
+    group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
+    values = command.add_argument_group("values")
+    add_names(values)
+    add_columns(values, "an update of nothing else is left out, and is counted")
+    add_policies(values)
+    add_selection(command)
+    add_schema(command)
+    add_baseline(command, "before the log")
+    add_dependents(command, "redo")
+    add_engine(command)
+    command.set_defaults(
+        run=run["export"],
+        dialect="duckdb",
+        where_columns="key",
+        commit_every=1,
+        trace=False,
+        empty_text="refuse",
+    )
+
+
+def _add_formats(group: Any) -> None:
+    """How each format of export is written."""
+    group.add_argument(
+        "--parquet-types",
+        choices=tuple(ParquetTypes),
+        default=ParquetTypes.PORTABLE,
+        help=(
+            "portable (default): what Spark reads too, times of day as text, timestamps in"
+            " microseconds; native: times of day, and nanoseconds where a column has more than 6"
+            " fraction digits"
+        ),
+    )
+    group.add_argument(
+        "--csv-null",
+        type=bare,
+        default="",
+        metavar="TEXT",
+        help="csv: what stands for null, without quotes (default: nothing)",
+    )
+    group.add_argument(
+        "--csv-formulas",
+        choices=tuple(CsvFormulas),
+        default=CsvFormulas.KEEP,
+        help="csv: text that begins like a formula of a spreadsheet: as it is (keep, default), or"
+        " behind an apostrophe (text)",
+    )
+    group.add_argument(
+        "--schemas",
+        choices=tuple(EventSchemas),
+        default=EventSchemas.INLINE,
+        help="debezium: in every event (default), or once, in manifest.json",
+    )
+
+
+def _add_live(
+    commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
+) -> None:
+    _add_replay(commands, layout).set_defaults(run=run["replay"], **_NOT_ASKED)
+    _add_follow(commands, layout, run)
+    _add_verify(commands, layout).set_defaults(run=run["verify"], **_ALL_OF_IT)
+
+    what = "make the tables of the position beforehand, so that a replay needs no right to create"
+    command = commands.add_parser("prepare", help=what, description=what, **layout)
+    add_target(command)
+    command.add_argument(
+        "--role", metavar="NAME", help="also grant the rights on them that a replay needs to NAME"
+    )
+    command.add_argument(
+        "--print", dest="only_print", action="store_true", help="only show the statements"
+    )
+    command.set_defaults(run=run["prepare"])
+
+    command = commands.add_parser("status", help="how far a database has been replayed", **layout)
+    add_target(command)
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument(
+        "--runs", type=positive, default=10, metavar="N", help="how many runs to show (default 10)"
+    )
+    what = "write all changes that were not applied as the log says, one JSON object a line"
+    command.add_argument("--rejects", type=place, metavar="F", help=what)
+    command.set_defaults(run=run["status"])
+
+    command = commands.add_parser("mark", help="name a point, for replay --until-mark", **layout)
+    command.add_argument("name", metavar="NAME")
+    command.add_argument(
+        "--position",
+        "--lrsn",
+        type=position,
+        metavar="X",
+        help="the commit position, 20 digits (default: where the target stands)",
+    )
+    add_target(command)
+    command.set_defaults(run=run["mark"])
+
+
+def _add_follow(
+    commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
+) -> None:
+    what = "watch a folder and bring a live database up to date as logs arrive"
+    command = commands.add_parser("follow", help=what, description=what, **layout)
+    _add_replaying(command)
+    add_following(command)
+    command.set_defaults(run=run["follow"], **_NOT_ASKED)
+    for name, what in (
+        ("pause", "tell those who follow a folder to wait"),
+        ("resume", "tell them to go on"),
+    ):
+        command = commands.add_parser(name, help=what, description=what, **layout)
+        command.add_argument("folder", metavar="DIR")
+        command.set_defaults(run=run[name])
+
+
+def _add_replay(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    what = "bring a live database to a point in time; without --apply only say what would happen"
+    command: argparse.ArgumentParser = commands.add_parser(
+        "replay", help=what, description=what, **layout
+    )
+    act = command.add_mutually_exclusive_group()
+    act.add_argument("--apply", action="store_true", help="do it")
+    act.add_argument(
+        "--dry-run", dest="apply", action="store_false", help="only say what would happen (default)"
+    )
+    return _add_replaying(command)
+
+
+def _add_replaying(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """The options of a replay into a live database."""
+    add_log(command)
+    add_target(command)
+    group = command.add_argument_group("replay")
+    until = group.add_mutually_exclusive_group()
+    what = "up to this commit position, inclusive; below the target's position: back to it"
+    until.add_argument("--until-position", "--until-lrsn", type=position, metavar="X", help=what)
+    until.add_argument(
+        "--until-time",
+        type=partial(time, True),
+        metavar="T",
+        help="up to this commit time, inclusive, as in the log",
+    )
+    until.add_argument(
+        "--until-mark", metavar="NAME", help="up to a point named with: logreplay mark"
+    )
+    what = "where a target stands that was never replayed (default: before the log)"
+    group.add_argument("--at-position", "--at-lrsn", type=position, metavar="X", help=what)
+    group.add_argument(
+        "--adjoining",
+        action="store_true",
+        help="the log continues where the last one ended, although they share no unit",
+    )
+    what = (
+        "no-row, several-rows, duplicate-key, foreign-key, other, or a SQLSTATE of the database, of"
+        " insert, update or delete: stop (default), skip, overwrite or retry; the last one that"
+        " fits counts"
+    )
+    group.add_argument(
+        "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE", help=what
+    )
+    what = "whether the target's triggers and foreign keys act on the replay (default on)"
+    group.add_argument(
+        "--enforcement", choices=tuple(Enforcement), default=Enforcement.ON, help=what
+    )
+    what = (
+        "a kind of refusal that you answer for, by the code that the refusal names (repeatable;"
+        f" kept in the target's history): {', '.join(ACCEPTABLE)}"
+    )
+    group.add_argument(
+        "--accept", action="append", default=[], choices=ACCEPTABLE, metavar="CODE", help=what
+    )
+    what = "units of recovery in one transaction (default 1000)"
+    group.add_argument("--commit-every", type=positive, default=1000, metavar="N", help=what)
+    what = (
+        "or as many whole units as have N statements (default 10000; merged: 200000, and"
+        " --commit-every does not count)"
+    )
+    group.add_argument("--commit-statements", type=positive, metavar="N", help=what)
+    what = (
+        "strict: every statement in commit order (default); merged: the net change of each row in"
+        " every transaction, for a first catch-up of a PostgreSQL; the states between are lost"
+    )
+    group.add_argument(
+        "--sessions",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="apply units that do not depend on each other side by side (default 1)",
+    )
+    group.add_argument("--mode", choices=tuple(ApplyMode), default=ApplyMode.STRICT, help=what)
+    what = "tries after deadlocks, lost connections and with retry (default 8)"
+    group.add_argument("--tries", type=positive, default=8, metavar="N", help=what)
+    add_how(command)
+    return command
+
+
+def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
+    what = (
+        "compare a database with the state that it should be in, row by row; prove that undo"
+        " takes back what redo did; or check a certificate of either"
+    )
+    command: argparse.ArgumentParser = commands.add_parser(
+        "verify", help=what, description=what, **layout
+    )
+    add_log(command)
+    add_target(command, required=False)
+    group = command.add_argument_group("verify")
+    what = "the state: TABLE.csv or TABLE.csv.gz for each table; with a log: before it"
+    group.add_argument("--expected", type=place, metavar="DIR", help=what)
+    group.add_argument(
+        "--target-schema",
+        metavar="NAME",
+        help="the schema of the tables in the target (default: that of the log)",
+    )
+    what = "redo, undo and redo the log in a scratch database, and certify what comes out"
+    group.add_argument("--roundtrip", action="store_true", help=what)
+    group.add_argument(
+        "--ddl",
+        type=place,
+        metavar="F",
+        help="for --roundtrip without --to: a script that makes the tables",
+    )
+    group.add_argument(
+        "--scratch",
+        metavar="URL",
+        help="server for the scratch database (an empty one for MariaDB and MySQL, which need it)",
+    )
+    what = (
+        "write what was found as JSON; without --expected: check this certificate again (with the"
+        " log and --to: that it is of this log, and that the database still has these rows)"
+    )
+    group.add_argument("--certificate", type=place, metavar="FILE", help=what)
+    what = "sign the certificate with this private key (Ed25519, PEM)"
+    group.add_argument("--sign-key", type=place, metavar="FILE", help=what)
+    what = "check that the certificate was signed with the private half of this key (PEM)"
+    group.add_argument("--public-key", type=place, metavar="FILE", help=what)
+    add_how(command)
+    return command

@@ -1,0 +1,599 @@
+"""The commands: arguments in, text and exit code out. No decision about logs or SQL is made
+here."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from replay.api import (
+    Writable,
+    mapping_file,
+    placed,
+    replay_input,
+    replay_request,
+    without_end,
+)
+from replay.changes.balance import balance_text
+from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Mode
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.following import follow
+from replay.cli.log_words import look_at
+from replay.cli.progress import Bar
+from replay.cli.request import (
+    engine_of,
+    open_log,
+    options_of,
+    replay_words,
+    request_of,
+    selection_of,
+)
+from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
+from replay.leftovers import WorkFolder
+from replay.live.keys import NO_SCHEMA, read_text
+from replay.output.bundle import Bundle, check_output, write_file
+from replay.pipeline.extent import nothing_left, skipped_records
+from replay.pipeline.plan import Plan
+from replay.pipeline.request import (
+    Demand,
+    Request,
+    make_request,
+    script_notes,
+    unread_keys,
+)
+from replay.storage import is_database
+from replay.targets import target_of
+from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.cli import demo
+    from replay.dependencies import analysis, cascade, drawing, write_sets
+    from replay.live import certificate, certificate_check, dry_run, route, status, verify
+    from replay.live import replay as live
+    from replay.output import lake, migration, structure
+    from sqlgen import schema_file
+    from sqlgen import schema_script as schemas
+else:  # what some commands alone need
+    demo = LateModule("replay.cli.demo")
+    analysis, cascade, drawing, write_sets = (
+        LateModule(f"replay.dependencies.{name}")
+        for name in ("analysis", "cascade", "drawing", "write_sets")
+    )
+    certificate, certificate_check, dry_run, route, status, verify = (
+        LateModule(f"replay.live.{name}")
+        for name in ("certificate", "certificate_check", "dry_run", "route", "status", "verify")
+    )
+    live = LateModule("replay.live.replay")
+    lake, migration, structure = (
+        LateModule(f"replay.output.{name}") for name in ("lake", "migration", "structure")
+    )
+    schema_file, schemas = (
+        LateModule(f"sqlgen.{name}") for name in ("schema_file", "schema_script")
+    )
+
+
+def _scratch() -> WorkFolder:
+    return WorkFolder()
+
+
+def tell_notes(notes: tuple[str, ...]) -> None:
+    """Say what a user may want to know beforehand."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    def generate(mode: str, control: Path, data: Path, out: Path) -> Bundle:
+        named = argparse.Namespace(
+            source="logmaster",
+            in_turn=[("control", [str(control)]), ("data", [str(data)])],
+            log=[],
+            logs=[],
+            gaps=None,
+            catalog=None,
+            framing=None,
+            ccsid=[],
+            log_option=[],
+        )
+        with _scratch() as scratch, Bar(sys.stderr) as progress:
+            demand = Demand(Mode(mode), ScriptOptions())
+            keys = Constraints()  # the tables of the demo have none but those of the log
+            request = make_request(open_log(named, scratch), Selection(), demand, keys)
+            engine = engine_of(arguments, request.log, progress)
+            return Writable(request, engine, arguments.split_mb << 20).write(out)
+
+    return demo.run(generate, print, arguments.keep)
+
+
+# -- dependencies
+# -------------------------------------------------------------------------------------------------
+
+
+def analysis_of(
+    arguments: argparse.Namespace, request: Request, progress: Bar
+) -> tuple[Plan, analysis.DependencyAnalysis]:
+    """The plan of a request, and who can be asked what depends on what in it."""
+    engine = engine_of(arguments, request.log, progress)
+    plan = request.plan(arguments.split_mb << 20)
+    spaces = write_sets.KeySpaces(request.log.catalog, request.constraints)
+    return plan, analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
+
+
+def _graph(arguments: argparse.Namespace) -> int:
+    _check_file(arguments.out, arguments.overwrite)
+    with _scratch() as scratch:
+        demand = Demand(options=options_of(arguments), dependencies=True)
+        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        tell_notes(request.notes)
+        with Bar(sys.stderr) as progress:
+            plan, asked = analysis_of(arguments, request, progress)
+            survey = asked.survey(analysis.StartUnits(units=cascade.taken_units(asked, plan)))
+            answer = asked.reached(survey, by_column=arguments.by_column, back=arguments.back)
+        if len(answer.graph) > arguments.max_units:
+            raise UsageError(
+                "LR1001",
+                f"the graph has {len(answer.graph):,} units of recovery; expected at most"
+                f" {arguments.max_units:,} (--max-units)",
+                hint="Select fewer (--ur, --table, --from-position …), or raise --max-units",
+            )
+        warnings = list(request.warnings)
+        if not survey.start:
+            warnings += nothing_left(
+                request.log, plan.selection, skipped_records(plan, request.log)
+            )
+        picture = drawing.describe(answer, frozenset(survey.start), plan, warnings)
+        drawn = drawing.text(picture, arguments.format)
+    if is_printed(arguments.out):
+        sys.stdout.write(drawn)
+    else:
+        write_file(arguments.out, drawn)
+    stream = sys.stderr if is_printed(arguments.out) else sys.stdout
+    for warning in warnings:
+        print(f"warning: {warning}", file=stream)
+    print(
+        f"{len(picture['units']):,} units, {len(picture['rows']):,} rows,"
+        f" {len(picture['edges']):,} dependencies in {arguments.out}",
+        file=stream,
+    )
+    return EXIT_WARNING if warnings else EXIT_OK
+
+
+def _check_file(path: Path | None, overwrite: bool) -> None:
+    if path is not None and not is_printed(path) and path.exists() and not overwrite:
+        raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
+
+
+# -- structure
+# -------------------------------------------------------------------------------------------------
+
+
+def _ddl(arguments: argparse.Namespace) -> int:
+    _check_file(arguments.out, arguments.overwrite)
+    if arguments.changes is not None:
+        return _structure(arguments)
+    if arguments.from_position or arguments.until_position or arguments.ur:
+        raise UsageError(
+            "LR1001",
+            "--from-position, --until-position and --ur choose changes",
+            hint="Give --changes redo or --changes undo",
+        )
+    tables, excluded = tuple(arguments.table), tuple(arguments.exclude_table)
+    selection = Selection(tables=tables, exclude_tables=excluded)
+    with _scratch() as scratch:
+        demand = Demand(wide_reals=arguments.reals == RealPolicy.DOUBLE)
+        request = request_of(arguments, scratch, demand, selection)
+        declared = _declared(arguments, request)
+    tell_notes(request.notes)
+    versions = list(request.versions)
+    if arguments.generation == Generation.FIRST:
+        versions.reverse()
+    latest = {version.name: version.table for version in versions}
+    script = schemas.schema_script(
+        [latest[name] for name in sorted(latest)],
+        request.constraints,
+        profile_named(arguments.dialect),
+        arguments.names,
+        declared,
+    )
+    code = _write_schema(arguments, script, len(latest))
+    unread = unread_keys(request.constraints)
+    for entry in unread:
+        print(f"warning: {entry}", file=sys.stderr)
+    return EXIT_WARNING if unread else code
+
+
+def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, tables: int) -> int:
+    if arguments.out is None or is_printed(arguments.out):
+        print(script.text, end="")
+    else:
+        write_file(arguments.out, script.text)
+        print(f"{tables} tables in {arguments.out}")
+    for note in script.notes:
+        print(
+            f"note: {note.table}.{note.column}: {note.source} becomes {note.target},"
+            f" {note.fidelity}: {note.note}",
+            file=sys.stderr,
+        )
+    for entry in script.outside:
+        print(
+            f"note: not in the script, for it refers to a table that is not: {entry}",
+            file=sys.stderr,
+        )
+    for entry in script.left_out:
+        print(f"warning: not said in {arguments.dialect}: {entry}", file=sys.stderr)
+    return EXIT_WARNING if script.left_out else EXIT_OK
+
+
+def _declared(arguments: argparse.Namespace, request: Request) -> dict[str, schema_file.Declared]:
+    """What a schema file declares beyond keys."""
+    if arguments.schema in (None, NO_SCHEMA) or is_database(arguments.schema):
+        return {}
+    tables = [version.table for version in request.log.catalog.versions]
+    return schema_file.parse_declared(read_text(arguments.schema), arguments.schema_dialect, tables)
+
+
+def _structure(arguments: argparse.Namespace) -> int:
+    """``ddl --changes``."""
+    selection = Selection(
+        tables=tuple(arguments.table),
+        exclude_tables=tuple(arguments.exclude_table),
+        from_position=arguments.from_position,
+        until_position=arguments.until_position,
+        units=tuple(arguments.ur),
+    )
+    with _scratch() as scratch:
+        request = request_of(arguments, scratch, Demand(structure=True), selection)
+        undo, profile = arguments.changes == Mode.UNDO, profile_named(arguments.dialect)
+        script = structure.structure_script(
+            request.log, request.selection, profile, arguments.names, undo
+        )
+    if arguments.out is None or is_printed(arguments.out):
+        print(script.text, end="")
+    else:
+        write_file(arguments.out, script.text)
+        print(f"{script.changes} changes of structure in {arguments.out}")
+    for entry in script.lost:
+        print(f"warning: not brought back: {entry}", file=sys.stderr)
+    for warning in script.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return EXIT_WARNING if script.lost or script.warnings else EXIT_OK
+
+
+# -- folders
+# -------------------------------------------------------------------------------------------------
+
+
+def _migrate(arguments: argparse.Namespace) -> int:
+    check_output(arguments.out, arguments.overwrite)
+    mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
+    demand = Demand(options=options_of(arguments), mapping=mapping)
+    with _scratch() as scratch:
+        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        tell_notes(request.notes)
+        wanted = _migration(arguments, request)
+        with Bar(sys.stderr) as progress:
+            written = migration.write_migration(
+                request.plan(arguments.split_mb << 20),
+                request.log,
+                wanted,
+                arguments.out,
+                engine_of(arguments, request.log, progress),
+                arguments.overwrite,
+            )
+    for note in written.manifest["types"]:
+        print(
+            f"note: {note['table']}.{note['column']}: {note['source']} becomes {note['target']},"
+            f" {note['fidelity']}: {note['note']}"
+        )
+    for entry in written.manifest["not_migrated"]:
+        print(f"note: not migrated: {entry}")
+    for warning in written.manifest["warnings"]:
+        print(f"warning: {warning}")
+    _tell_bundle(written.redo)
+    print(f"{written.folder / migration.STEPS} says what to run in which order")
+    return written.exit_code
+
+
+def _migration(arguments: argparse.Namespace, request: Request) -> migration.MigrationRequest:
+    """What is to be migrated: the tables as they are before the redo scripts."""
+    log, versions = request.log, list(request.versions)
+    if arguments.generation == Generation.FIRST or log.has_structure:
+        versions.reverse()  # the redo scripts make what came later
+    latest = {version.name: version.table for version in versions}
+    tables = structure.tables_before(log, request.selection, latest)
+    return migration.MigrationRequest(
+        [tables[name] for name in sorted(tables)],
+        arguments.initial,
+        request.constraints,
+        list(request.warnings),
+        _declared(arguments, request),
+    )
+
+
+#: Formats whose files may stand one behind the other.
+_LINES = (ExportFormat.JSONL, ExportFormat.DEBEZIUM)
+
+
+def is_printed(out: Path | None) -> bool:
+    """Whether an output goes to standard output: ``--out -``."""
+    return out is not None and str(out) == "-"
+
+
+def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+    """Write a bundle into a temporary folder, print its files in order, and say on standard error
+    what became of it. What is set aside is not printed."""
+    with _scratch() as scratch:
+        folder = Path(scratch) / "out"
+        into_folder = argparse.Namespace(**{**vars(arguments), "out": folder})
+        with contextlib.redirect_stdout(sys.stderr):
+            code = write(into_folder)
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        names = [entry["name"] for entry in manifest.get("scripts", ())]
+        names += [file["name"] for data in manifest.get("datasets", ()) for file in data["files"]]
+        for name in names:
+            with (folder / name).open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.flush()
+    return code
+
+
+def _tried(mode: Mode, arguments: argparse.Namespace) -> int:
+    """``--dry-run URL``: write the scripts into a temporary folder and try them."""
+    dialect = target_of(arguments.dry_run).dialect
+    if arguments.dialect not in (dialect, DEFAULT_DIALECT):
+        raise UsageError(
+            "LR1001",
+            f"found --dialect {arguments.dialect} with --dry-run and a database of {dialect};"
+            f" expected {dialect}",
+        )
+    with _scratch() as scratch:
+        folder = Path(scratch) / "out"
+        how = {"out": folder, "dialect": dialect, "asserts": Assertion.NONE, "dry_run": None}
+        with contextlib.redirect_stdout(sys.stderr):
+            code = _script(mode, argparse.Namespace(**{**vars(arguments), **how}))
+        counted = not arguments.upsert
+        tried = dry_run.dry_run(sorted(folder.glob("*.sql")), arguments.dry_run, counted)
+    print(tried)
+    return max(code, tried.exit_code)
+
+
+def _script(mode: Mode, arguments: argparse.Namespace) -> int:
+    if arguments.dry_run is not None:
+        return _tried(mode, arguments)
+    if is_printed(arguments.out):
+        return _printed(partial(_script, mode), arguments)
+    check_output(arguments.out, arguments.overwrite)
+    mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
+    demand = Demand(mode, options_of(arguments), mapping, baseline=arguments.baseline)
+    with _scratch() as scratch:
+        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        tell_notes(script_notes(request))
+        return _write(arguments, request)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    if is_printed(arguments.out):
+        if arguments.format not in _LINES:
+            raise UsageError(
+                "LR1001",
+                f"found --out - with --format {arguments.format}; expected one of lines:"
+                f" {' or '.join(_LINES)}",
+            )
+        return _printed(_export, arguments)
+    to_lake = arguments.format in LAKE_FORMATS
+    if arguments.merge and not to_lake:
+        raise UsageError(
+            "LR1001",
+            f"found --merge with --format {arguments.format}; expected {' or '.join(LAKE_FORMATS)}",
+        )
+    if arguments.initial is not None and not arguments.merge:
+        raise UsageError("LR1001", "found --initial without --merge; expected both or none")
+    if to_lake:
+        lake.check_lake(arguments.out)
+    else:
+        check_output(arguments.out, arguments.overwrite)
+    export = Export(
+        arguments.format,
+        arguments.parquet_types,
+        arguments.csv_null,
+        arguments.schemas,
+        formulas=arguments.csv_formulas,
+        merge=arguments.merge,
+        initial=None if arguments.initial is None else str(arguments.initial),
+    )
+    demand = Demand(options=options_of(arguments), export=export, baseline=arguments.baseline)
+    with _scratch() as scratch:
+        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        tell_notes(request.notes)
+        return _write(arguments, request)
+
+
+def _write(arguments: argparse.Namespace, request: Request) -> int:
+    with Bar(sys.stderr) as progress:
+        engine = engine_of(arguments, request.log, progress)
+        writable = Writable(request, engine, arguments.split_mb << 20)
+        bundle = writable.write(
+            arguments.out,
+            overwrite=arguments.overwrite,
+            after=getattr(arguments, "after", None),
+            adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
+        )
+    for warning in bundle.manifest["warnings"]:
+        print(f"warning: {warning}")
+    _tell_bundle(bundle)
+    if bundle.manifest["quarantined_units"]:
+        print(look_at(bundle.manifest["quarantined_units"][0]["unit"], arguments))
+    return bundle.exit_code
+
+
+def _tell_bundle(bundle: Bundle) -> None:
+    for finding in bundle.manifest["findings"]["shown"][:20]:
+        print(finding)
+    if bundle.manifest["findings"]["count"] > 20:
+        print(
+            f"… {bundle.manifest['findings']['count'] - 20} more findings; manifest.json shows up"
+            " to 1,000"
+        )
+    for unit in bundle.manifest["quarantined_units"][:20]:
+        print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
+    if len(bundle.manifest["quarantined_units"]) > 20:
+        print(
+            f"… {len(bundle.manifest['quarantined_units']) - 20} more quarantined units in"
+            " manifest.json"
+        )
+    exported = bundle.manifest["mode"] == "export"
+    if "lake" in bundle.manifest:
+        print(balance_text(bundle.tally, "changes"))
+        _tell_lake(bundle)
+        return
+    print(balance_text(bundle.tally, "changes" if exported else "statements"))
+    parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
+    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {bundle.folder}")
+
+
+def _tell_lake(bundle: Bundle) -> None:
+    for entry in bundle.manifest["lake"]:
+        there = entry["changes_already_there"]
+        put = (
+            f": {entry['rows_put']:,} rows put, {entry['rows_removed']:,} removed"
+            if "rows_put" in entry
+            else ""
+        )
+        print(
+            f"{entry['table']}: {entry['changes']:,} changes{put}"
+            + (f", {there:,} were there" if there else "")
+        )
+    print(f"{len(bundle.manifest['lake'])} table(s) in {bundle.folder} were moved")
+
+
+# -- live databases
+# -------------------------------------------------------------------------------------------------
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    selection, until, until_time = without_end(
+        selection_of(arguments), None, None, arguments.until_mark
+    )
+    demand = Demand(options=options_of(arguments), continued=True)
+    with _scratch() as scratch:
+        request = request_of(arguments, scratch, demand, selection, arguments.to)
+        for warning in request.warnings:
+            print(f"warning: {warning}")
+        tell_notes(request.notes)
+        wanted = replay_request(
+            request,
+            arguments.to,
+            route.Destination(placed(request, until), until_time, arguments.until_mark),
+            replay_words(arguments),
+            arguments.apply,
+        )
+        with Bar(sys.stderr) as progress:
+            source = replay_input(request, engine_of(arguments, request.log, progress))
+            return live.run(source, wanted, print, progress, arguments.split_mb << 20)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    with _scratch() as scratch, Bar(sys.stderr) as progress:
+        work = None
+        if arguments.control or arguments.data or arguments.log or arguments.logs:
+            mode = Mode.UNDO if arguments.roundtrip else Mode.REDO
+            demand = Demand(mode, options_of(arguments), continued=True)
+            request = request_of(arguments, scratch, demand, selection_of(arguments))
+            verify.check_verifiable(request.selection)
+            tell_notes(request.notes)
+            work = replay_input(request, engine_of(arguments, request.log, progress))
+        if arguments.expected is None and not arguments.roundtrip:
+            return _check_certificate(arguments, work)
+        if arguments.expected is None:
+            raise UsageError("LR1001", "found --roundtrip without --expected; expected both")
+        if arguments.public_key is not None:
+            raise UsageError(
+                "LR1001", "found --public-key with --expected; expected it with --certificate alone"
+            )
+        code, findings = verify.compare(
+            arguments.to,
+            arguments.expected,
+            work,
+            print,
+            arguments.roundtrip,
+            arguments.ddl,
+            arguments.target_schema,
+            arguments.scratch,
+        )
+    if arguments.certificate is not None:
+        certificate.write(findings, arguments.certificate, arguments.sign_key)
+    return code
+
+
+def _prepare(arguments: argparse.Namespace) -> int:
+    print(status.prepare(arguments.to, arguments.role, arguments.only_print))
+    return EXIT_OK
+
+
+def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | None) -> int:
+    """Check a certificate that is there, where there is no state to compare anything with."""
+    if arguments.certificate is None:
+        raise UsageError(
+            "LR1001",
+            "found neither --expected nor --certificate",
+            hint="Give --expected DIR to compare a database, or --certificate FILE alone to check"
+            " a certificate",
+        )
+    if arguments.sign_key is not None:
+        raise UsageError("LR1001", "found --sign-key without --expected; expected both")
+    path, key = arguments.certificate, arguments.public_key
+    return certificate_check.check(path, print, key, work, arguments.to)[0]
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    state = status.of(arguments.to, arguments.runs)
+    if arguments.rejects is not None:
+        status.write_rejects(state, arguments.rejects)
+    print(json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state))
+    return EXIT_OK
+
+
+def _told(sentence: str) -> int:
+    print(sentence)
+    return EXIT_OK
+
+
+def _mark(arguments: argparse.Namespace) -> int:
+    if arguments.position is not None and len(arguments.position) != 10:
+        raise UsageError(
+            "LR1001",
+            "found --position with fewer than 20 digits; expected 20, because no log is there to"
+            " place them",
+        )
+    print(status.mark(arguments.to, arguments.name, arguments.position))
+    return EXIT_OK
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
+    "ddl": _ddl,
+    "migrate": _migrate,
+    "redo": partial(_script, Mode.REDO),
+    "undo": partial(_script, Mode.UNDO),
+    "export": _export,
+    "replay": _replay,
+    "verify": _verify,
+    "prepare": _prepare,
+    "status": _status,
+    "mark": _mark,
+    "follow": follow,
+    "pause": lambda arguments: _told(status.pause(arguments.folder)),
+    "resume": lambda arguments: _told(status.resume(arguments.folder)),
+    "graph": _graph,
+}

@@ -1,0 +1,84 @@
+"""The commands that look at a log as a whole: what is in it, and whether it agrees with itself.
+Arguments in, text and exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from replay.api import agreement_of
+from replay.changes.selection import Selection
+from replay.cli.progress import Bar
+from replay.cli.request import engine_of, open_log, request_of
+from replay.errors import EXIT_OK, UsageError
+from replay.leftovers import WorkFolder
+from replay.logs import inspect
+from replay.pipeline.request import Demand, OpenLog
+from sqlgen.constraints import Constraints
+
+if TYPE_CHECKING:
+    from replay.dependencies.agreement import Agreement
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    with WorkFolder() as scratch:
+        opened = open_log(arguments, scratch)
+        family, log = opened.family, opened.log
+        if arguments.record is None and arguments.hex:
+            raise UsageError(
+                "LR1001",
+                "found --hex without --record; expected the number of a record",
+                hint="For example --record 7 --hex",
+            )
+        if arguments.record is not None and arguments.json:
+            raise UsageError(
+                "LR1001",
+                "found --record with --json; expected one of them: a record is shown as text",
+            )
+        if arguments.record is not None:
+            for line in family.dump_record(log, arguments.record, arguments.file, arguments.hex):
+                print(line)
+            return EXIT_OK
+        description = inspect.describe(family, log)
+        checked = _agreement(arguments, opened) if arguments.deep else None
+    if checked is not None:
+        description["agreement"] = checked.describe()
+        description["exit_code"] = max(description["exit_code"], checked.exit_code)
+    print(
+        json.dumps(description, indent=1, ensure_ascii=False)
+        if arguments.json
+        else inspect.text(family, description)
+    )
+    if checked is not None and not arguments.json:
+        print(f"\n{checked}")
+    return int(description["exit_code"])
+
+
+def _agreement(
+    arguments: argparse.Namespace, opened: OpenLog, constraints: Constraints | None = None
+) -> Agreement:
+    """Whether a log agrees with itself."""
+    with Bar(sys.stderr) as progress:
+        engine = engine_of(arguments, opened.log, progress)
+        return agreement_of(opened, engine, arguments.split_mb << 20, constraints)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    with WorkFolder() as scratch:
+        request = request_of(arguments, scratch, Demand(continued=True), Selection())
+        checked = _agreement(arguments, request.opened, request.constraints)
+    print(
+        json.dumps(checked.describe(), indent=1, ensure_ascii=False)
+        if arguments.json
+        else str(checked)
+    )
+    return checked.exit_code
+
+
+INSPECTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "inspect": _inspect,
+    "check": _check,
+}

@@ -1,0 +1,346 @@
+"""The commands that answer questions: the life of a row, the rows at a moment, reports, and what a
+code means. Arguments in, text and exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from replay.api import baseline_of
+from replay.changes.choices import Mode
+from replay.changes.selection import Selection
+from replay.cli.examples import completion
+from replay.cli.log_words import log_words
+from replay.cli.manual import described_parser, man_pages
+from replay.cli.progress import Bar
+from replay.cli.request import (
+    chosen_units,
+    engine_of,
+    keys_of,
+    open_log,
+    request_of,
+    selection_of,
+)
+from replay.dependencies.analysis import DependencyAnalysis
+from replay.dependencies.baseline import state_differences
+from replay.dependencies.cascade import consequences
+from replay.dependencies.write_sets import KeySpaces
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
+from replay.leftovers import WorkFolder
+from replay.live import certificate
+from replay.logs import source_named
+from replay.logs.words import said_of
+from replay.output.bundle import check_output, write_file
+from replay.output.state_files import TableRows, state_csv, write_state
+from replay.pipeline.request import Demand, usage_errors
+from replay.reports.ask import Asked, history_of
+from replay.reports.doctor import (
+    closed_report,
+    compared_reports,
+    doctor_report,
+    doctor_text,
+    read_report,
+    report_exit_code,
+)
+from replay.reports.explanations import all_codes, explanation
+from replay.reports.history import COLUMNS, history_rows, history_text
+from replay.reports.kinds import GroupBy, ReportKind, ReportOptions, seconds_of
+from replay.reports.layout import ReportFormat, TimeStyle, csv_text, table_lines, written
+from replay.reports.make import report_of
+from replay.reports.states import (
+    ONLY_KNOWN,
+    State,
+    difference_of,
+    difference_report,
+    load_rows,
+    state_of,
+)
+from replay.reports.what_if import COLUMNS as WHAT_IF_COLUMNS
+from replay.reports.what_if import answer_of, what_if_text
+from replay.storage import is_database
+from replay.targets import target_of
+from sqlgen.errors import choice
+
+
+@contextmanager
+def asked_log(arguments: argparse.Namespace) -> Iterator[Asked]:
+    """The log that arguments name, to be asked; temporary files are gone afterwards."""
+    with WorkFolder() as scratch, Bar(sys.stderr) as progress:
+
+        def folder() -> Path:
+            return Path(tempfile.mkdtemp(dir=scratch))
+
+        opened = open_log(arguments, scratch)
+        yield Asked(
+            opened,
+            engine_of(arguments, opened.log, progress),
+            folder,
+            arguments.split_mb << 20,
+            keys_of(arguments),
+            log_words(arguments),
+        )
+
+
+def tell(arguments: argparse.Namespace, text: str) -> None:
+    """Write what was asked for to ``--out``, or print it."""
+    if arguments.out is None or str(arguments.out) == "-":
+        sys.stdout.write(text)
+    else:
+        write_file(arguments.out, text)
+        print(f"written to {arguments.out}")
+
+
+def check_file(path: Path | None, overwrite: bool) -> None:
+    """UsageError (LR1002) for a file that is there and shall stay."""
+    if path is not None and str(path) != "-" and path.exists() and not overwrite:
+        raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
+
+
+def _history(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    selection = selection_of(arguments)
+    with asked_log(arguments) as asked, usage_errors():
+        history = history_of(asked, selection, arguments.key, selection.include_aborted)
+    form = "json" if arguments.json else arguments.format
+    if form == "json":
+        text = json.dumps(history.describe(), indent=1, ensure_ascii=False) + "\n"
+    elif form == "csv":
+        text = csv_text(COLUMNS, history_rows(history))
+    else:
+        text = history_text(history, arguments.whole) + "\n"
+    tell(arguments, text)
+    if form == "csv":
+        for line in (*history.warnings, *([history.reason] if history.reason else [])):
+            print(f"warning: {line}", file=sys.stderr)
+    return history.exit_code
+
+
+def _whatif(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    selection = chosen_units(arguments.without)
+    with WorkFolder() as scratch:
+        demand = Demand(dependencies=True, baseline=arguments.baseline)
+        request = request_of(arguments, scratch, demand, selection)
+        for note in request.notes:
+            print(f"note: {note}", file=sys.stderr)
+        warnings = list(request.warnings)
+        with Bar(sys.stderr) as progress, baseline_of(request) as state:
+            engine = engine_of(arguments, request.log, progress)
+            plan = replace(request, mode=Mode.UNDO).plan(arguments.split_mb << 20)
+            spaces = KeySpaces(request.log.catalog, request.constraints)
+            analysis = DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
+
+            def command(name: str, *words: str) -> str:
+                return shlex.join(["logreplay", name, *log_words(arguments), *words])
+
+            differences = None
+            if state is not None:
+                differences = state_differences(analysis, state, True, plan.version_taken)
+                warnings += differences.warnings()
+            dependents = consequences(analysis, plan)
+            warnings += dependents.subgraph.survey.warnings()
+            answer = answer_of(
+                dependents,
+                warnings,
+                command,
+                [without_text(kind, value) for kind, value in arguments.without],
+            )
+            if differences is not None:
+                answer["baseline"] = differences.describe()
+    if not answer["without"]:
+        raise UsageError(
+            "LR1004", "--without names no unit of recovery whose changes took effect in this log"
+        )
+    form = "json" if arguments.json else arguments.format
+    if form == "json":
+        text = json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
+    elif form == "csv":
+        text = csv_text(WHAT_IF_COLUMNS, answer["dependents"])
+    else:
+        said = what_if_text(answer, arguments.tree, arguments.all)
+        text = said_of(arguments.source, said) + "\n"
+    tell(arguments, text)
+    return EXIT_WARNING if warnings else EXIT_OK
+
+
+def without_text(kind: str, value: Any) -> str:
+    """A value of ``--without`` or ``--except`` as it was typed."""
+    if kind != "units":
+        return f"{kind.removesuffix('s')}={value}"
+    urid, member = value
+    return str(urid.hex().upper()) + ("" if member is None else f"/{member}")
+
+
+def _state(arguments: argparse.Namespace) -> int:
+    selection = Selection(
+        tables=tuple(arguments.table), exclude_tables=tuple(arguments.exclude_table)
+    )
+    form = "json" if arguments.json else arguments.format
+    if arguments.diff is not None:
+        return _difference(arguments, selection, form or "text")
+    if form not in (None, "parquet", "csv"):
+        raise UsageError("LR1001", f"found --format {form} with --at; expected parquet or csv")
+    printed = arguments.to is None and (arguments.out is None or str(arguments.out) == "-")
+    if printed and form == "parquet":
+        raise UsageError("LR1001", "found --format parquet without --out; expected a folder")
+    if not printed and arguments.out is not None:
+        check_output(arguments.out, arguments.overwrite)
+    with asked_log(arguments) as asked, usage_errors():
+        state = state_of(asked, arguments.at, selection, arguments.initial, arguments.initial_at)
+        lines = [f"note: {note}" for note in state.notes]
+        lines += [f"warning: {warning}" for warning in state.warnings]
+        lines += [] if state.complete else [f"warning: {ONLY_KNOWN}"]
+        if printed and len(state.tables) != 1:
+            names = ", ".join(table_name(table) for table in state.tables[:20])
+            raise UsageError(
+                "LR1001",
+                f"found {len(state.tables)} tables and no --out; expected a folder for them",
+                hint=f"Name a folder with --out, or one table with --table: {names}",
+            )
+        lines += [] if printed else _kept(arguments, state, form or "parquet")
+    if printed:
+        sys.stdout.write(state_csv(state.tables[0]))
+    for line in lines:
+        print(line, file=sys.stderr if printed else sys.stdout)
+    return state.exit_code
+
+
+def _kept(arguments: argparse.Namespace, state: State, form: str) -> list[str]:
+    """Write a state to where it shall go, and say so."""
+    counts = [{"table": table_name(table), "rows": len(table.rows)} for table in state.tables]
+    lines = table_lines(("table", "rows"), counts)
+    if arguments.out is not None:
+        write_state(state.tables, arguments.out, form, state.about(), arguments.overwrite)
+        lines.append(f"the rows at {state.at.text} are in {arguments.out}")
+    if arguments.to is not None:
+        rows = load_rows(arguments.to, state.tables)
+        lines.append(f"{rows:,} rows are in {target_of(arguments.to).public_url(arguments.to)}")
+    return lines
+
+
+def table_name(table: TableRows) -> str:
+    """OWNER.NAME of a table of a state."""
+    return f"{table.dataset.table.schema}.{table.dataset.table.name}"
+
+
+def _difference(arguments: argparse.Namespace, selection: Selection, form: str) -> int:
+    if form == "parquet":
+        raise UsageError("LR1001", "found --format parquet with --diff; expected text, json or csv")
+    check_file(arguments.out, arguments.overwrite)
+    url = next((one for one in (arguments.initial, arguments.to) if one and is_database(one)), None)
+    one, other = arguments.diff
+    with asked_log(arguments) as asked, usage_errors():
+        differences = difference_of(asked, one, other, selection, url)
+    report = difference_report(differences)
+    tell(arguments, written(report, ReportFormat(form)))
+    return report.exit_code
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    selection = selection_of(arguments)
+    with usage_errors():
+        options = ReportOptions(
+            tuple(choice(GroupBy, name, "--group-by") for name in _names(arguments.group_by)),
+            _names(arguments.shown),
+            arguments.top,
+            None if arguments.min is None else seconds_of(arguments.min),
+            arguments.max_open,
+            arguments.max_rows,
+            arguments.at,
+        )
+    with asked_log(arguments) as asked, usage_errors():
+        report = report_of(asked, ReportKind(arguments.kind), selection, options)
+    form = ReportFormat("json" if arguments.json else arguments.format)
+    tell(arguments, written(report, form, TimeStyle(arguments.times)))
+    if form is ReportFormat.CSV:
+        for line in (*report.warnings, *([report.reason] if report.reason else [])):
+            print(f"warning: {line}", file=sys.stderr)
+    return report.exit_code
+
+
+def _names(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names with commas between, in one or several options."""
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+def _completion(arguments: argparse.Namespace) -> int:
+    sys.stdout.write(completion(arguments.shell, described_parser()))
+    return EXIT_OK
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    texts = [explanation(code) for code in arguments.code] or [all_codes()]
+    print("\n\n".join(texts))
+    return EXIT_OK
+
+
+def _docs(arguments: argparse.Namespace) -> int:
+    if arguments.man is not None:
+        arguments.man.mkdir(parents=True, exist_ok=True)
+        for name, text in man_pages(described_parser()).items():
+            write_file(arguments.man / name, text)
+        print(
+            f"man pages are in {arguments.man}; show one with: man -l {arguments.man}/logreplay.1"
+        )
+        return EXIT_OK
+    page = Path(__file__).resolve().parents[1] / "site" / "index.html"
+    if not page.is_file():
+        raise UsageError(
+            "LR1005",
+            "found no built documentation; expected it beside the program",
+            hint="scripts/run docs builds it; its sources are in replay/docs",
+        )
+    print(page)
+    if not arguments.no_browser:
+        webbrowser.open(page.as_uri())
+    return EXIT_OK
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    if arguments.compare is not None:
+        lines, code = compared_reports(*map(read_report, arguments.compare))
+        print("\n".join(lines) if lines else "both logs are of one kind and exercise the same")
+        return code
+    check_file(arguments.out, arguments.overwrite)
+    with WorkFolder() as scratch:
+        try:
+            opened = open_log(arguments, scratch)
+        except (InputError, Refusal) as error:
+            print(f"logreplay: {error}", file=sys.stderr)
+            family = source_named(arguments.source)
+            files = [*arguments.control, *arguments.data, *arguments.log, arguments.catalog]
+            report = closed_report(family.name, [name for name in files if name], error)
+        else:
+            family = opened.family
+            report = doctor_report(family, opened.log)
+    if arguments.out is not None:
+        certificate.write(report, arguments.out, arguments.sign_key)
+    if arguments.json:
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+    else:
+        print(doctor_text(family, report))
+        if arguments.out is not None:
+            print(f"written to {arguments.out}")
+    return report_exit_code(report)
+
+
+LOOKS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "history": _history,
+    "whatif": _whatif,
+    "state": _state,
+    "explain": _explain,
+    "doctor": _doctor,
+    "docs": _docs,
+    "report": _report,
+    "completion": _completion,
+}

@@ -1,0 +1,212 @@
+"""The entry of the command line: which command, and what becomes of errors. What commands need is
+imported when one runs, so that help texts cost nothing."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+from replay.cli.arguments import make_parser
+from replay.cli.config import with_config
+from replay.cli.log_words import ways_to_look
+from replay.cli.terminal import shown
+from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
+from replay.storage import StoredPath, at, remove_folder
+from sqlgen.errors import SqlgenError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    with shown(given):
+        try:
+            parser = make_parser(_COMMANDS)
+            words = list(with_config(given, parser))
+        except UsageError as error:
+            print(f"logreplay: {error}", file=sys.stderr)
+            return error.exit_code
+    with shown(words):  # those of a file may hold passwords too
+        try:
+            arguments = parser.parse_args(words)
+        except UsageError as error:
+            print(f"logreplay: {error}", file=sys.stderr)
+            return error.exit_code
+        _hear_signals()
+        try:
+            with _temporary_files(arguments):
+                code: int = arguments.run(arguments)
+            sys.stdout.flush()
+            return code
+        except LogReplayError as error:
+            return _fail(error, arguments)
+        except SqlgenError as error:
+            return _fail(UsageError(error.code, error.message, hint=error.hint), arguments)
+        except BrokenPipeError:
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+            )  # whoever read the output has read enough; nothing more can be said there
+            return EXIT_OK
+        except OSError as error:
+            if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                return _defect(error, arguments)
+            return _fail(_unwritable(error), arguments)
+        except KeyboardInterrupt:
+            with suppress(OSError):  # the terminal may be gone
+                print("logreplay: interrupted; nothing was published", file=sys.stderr)
+            return EXIT_UNUSABLE
+        except Exception as error:
+            return _defect(error, arguments)
+
+
+def _hear_signals() -> None:
+    """Whoever ends a run wants its temporary folders gone, as with Ctrl-C; so does whoever closes
+    its terminal, unless the run was started to outlive it (nohup)."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, signal.default_int_handler)
+
+
+@contextmanager
+def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
+    """Make temporary files in the folder ``--work`` for a while; UsageError LR1006 where there is
+    none. In a store, the run gets a folder of its own, which goes in the end."""
+    folder = getattr(arguments, "work", None)
+    place = None if folder is None else at(folder)
+    if isinstance(place, StoredPath):
+        own = place / f"logreplay-{os.urandom(8).hex()}"
+        arguments.work = str(own)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                remove_folder(own)
+        return
+    if place is None:
+        yield
+        return
+    folder = str(place)
+    if not os.path.isdir(folder):
+        raise UsageError("LR1006", f"found no folder {folder}; expected one for --work")
+    before, tempfile.tempdir = tempfile.tempdir, os.path.abspath(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def _unwritable(error: OSError) -> UsageError:
+    place = "" if error.filename is None else f": {error.filename}"
+    return UsageError(
+        "LR1006",
+        f"found {error.strerror}{place}; expected to read and write there",
+        hint="Name a folder that is there and may be written, on a disk with room",
+    )
+
+
+def _defect(error: Exception, arguments: argparse.Namespace) -> int:
+    if arguments.debug:
+        traceback.print_exc()
+    print(f"logreplay: unexpected {type(error).__name__}: {error}", file=sys.stderr)
+    print(
+        "This is a defect of logreplay; nothing was published. Run again with --debug and report"
+        " what it prints.",
+        file=sys.stderr,
+    )
+    return EXIT_UNUSABLE
+
+
+def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
+    if arguments.debug:
+        traceback.print_exc()
+    from replay.logs.words import said_of
+
+    said = said_of(getattr(arguments, "source", "logmaster"), str(error))
+    print(f"logreplay: {said}", file=sys.stderr)
+    for line in ways_to_look(str(error), error.where.record, error.where.file, arguments):
+        print(line, file=sys.stderr)
+    return error.exit_code
+
+
+class _NoPandas:
+    """A finder that finds no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def _start_arrow() -> None:
+    """Make pyarrow's first array where pandas is not to be had. Arrow imports pandas, where it is
+    installed, to know its types when it meets them; no command has any, and the import takes
+    longer than the rest of a small run."""
+    if "pandas" in sys.modules or "pyarrow" in sys.modules:
+        return
+    finder: Any = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        import pyarrow as pa
+
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def _run(name: str, arguments: argparse.Namespace) -> int:
+    _start_arrow()
+    if name in _LOOKS:
+        from replay.cli.looks import LOOKS
+
+        return LOOKS[name](arguments)
+    if name in _INSPECTIONS:
+        from replay.cli.inspection import INSPECTIONS
+
+        return INSPECTIONS[name](arguments)
+    from replay.cli.commands import COMMANDS
+
+    return COMMANDS[name](arguments)
+
+
+#: The commands of :mod:`replay.cli.inspection`, and of :mod:`replay.cli.looks`.
+_INSPECTIONS = ("inspect", "check")
+_LOOKS = ("history", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    name: partial(_run, name)
+    for name in (
+        "demo",
+        "inspect",
+        "check",
+        "ddl",
+        "migrate",
+        "redo",
+        "undo",
+        "export",
+        "replay",
+        "verify",
+        "prepare",
+        "status",
+        "mark",
+        "follow",
+        "pause",
+        "resume",
+        "graph",
+        *_LOOKS,
+    )
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

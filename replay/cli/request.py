@@ -1,0 +1,199 @@
+"""From arguments to what is wanted of a log; the checks are those of the library."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from replay import storage
+from replay.changes.choices import CascadeMode, EngineName, Gaps
+from replay.changes.keywords import ReplayOptions
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.live.keys import key_source
+from replay.logs import Inputs, LogFile, MakesFiles, source_named
+from replay.logs.named import gathered
+from replay.pipeline import local
+from replay.pipeline.engine import Engine, suitable_engine
+from replay.pipeline.request import (
+    Demand,
+    KeySource,
+    OpenLog,
+    Request,
+    make_request,
+    open_source,
+)
+from replay.targets import target_of
+from sqlgen.choices import RealPolicy
+from sqlgen.literals import Policy
+from sqlgen.statements import RenderOptions
+
+
+def open_log(
+    arguments: argparse.Namespace,
+    scratch: str,
+    demand: Demand | None = None,
+    selection: Selection | None = None,
+) -> OpenLog:
+    """The log that arguments name; errors as :func:`replay.pipeline.request.open_source`."""
+    inputs = Inputs(
+        continues=getattr(arguments, "after", None) is not None
+        or getattr(arguments, "continues", False),
+        gaps=None if arguments.gaps is None else Gaps(arguments.gaps),
+        log=tuple(arguments.log),
+        catalog=arguments.catalog,
+        framing=arguments.framing,
+        ccsids=dict(arguments.ccsid),
+        options=dict(arguments.log_option),
+        scratch=scratch,
+        shared=_shared_folder(arguments),
+    )
+    words = getattr(arguments, "in_turn", ())
+    inputs = gathered(source_named(arguments.source), words, arguments.logs, inputs)
+    return open_source(arguments.source, inputs, demand, selection)
+
+
+def _shared_folder(arguments: argparse.Namespace) -> str | None:
+    """The folder in a store that ``--work`` names; None where it names none."""
+    work = getattr(arguments, "work", None)
+    return work if work is not None and storage.is_url(work) else None
+
+
+def request_of(
+    arguments: argparse.Namespace,
+    scratch: str,
+    demand: Demand,
+    selection: Selection,
+    target: str | None = None,
+) -> Request:
+    """A log that is opened for ``demand``, with it placed and checked; ``target``: the database
+    whose keys count where ``--schema`` is not given."""
+    opened = open_log(arguments, scratch, demand, selection)
+    if demand.export is None:
+        return make_request(opened, selection, demand, keys_of(arguments, target))
+    from replay.output.formats import export_request
+
+    return export_request(opened, selection, demand, keys_of(arguments, target))
+
+
+def keys_of(arguments: argparse.Namespace, target: str | None = None) -> KeySource:
+    """What ``--schema`` knows of keys."""
+    return key_source(arguments.schema, arguments.schema_dialect, target)
+
+
+def options_of(arguments: argparse.Namespace) -> ScriptOptions:
+    """How statements and values are written."""
+    policy = Policy(
+        arguments.nul,
+        arguments.timestamps,
+        arguments.char_padding,
+        arguments.midnight,
+        arguments.empty_text,
+        getattr(arguments, "reals", RealPolicy.SINGLE),
+    )
+    render = RenderOptions(
+        arguments.names,
+        arguments.where_columns,
+        tuple(arguments.columns),
+        tuple(arguments.exclude_columns),
+        policy,
+        upsert=getattr(arguments, "upsert", False),
+    )
+    return ScriptOptions(
+        _dialect(arguments),
+        arguments.names,
+        arguments.commit_every,
+        arguments.records_per_file,
+        arguments.trace,
+        arguments.strict,
+        render,
+        asserts=getattr(arguments, "asserts", None),
+    )
+
+
+def _dialect(arguments: argparse.Namespace) -> str:
+    if hasattr(arguments, "dialect"):
+        return str(arguments.dialect)
+    url = arguments.to or getattr(arguments, "scratch", None) or "postgresql:"
+    return target_of(url).dialect
+
+
+def replay_words(arguments: argparse.Namespace) -> ReplayOptions:
+    """The options that say how a replay goes."""
+    return {
+        "at": arguments.at_position,
+        "adjoining": arguments.adjoining,
+        "enforcement": arguments.enforcement,
+        "on": arguments.on,
+        "accept": arguments.accept,
+        "mode": arguments.mode,
+        "commit_every": arguments.commit_every,
+        "commit_statements": arguments.commit_statements,
+        "tries": arguments.tries,
+        "sessions": arguments.sessions,
+    }
+
+
+def selection_of(arguments: argparse.Namespace) -> Selection:
+    """The options that say which changes."""
+    excepted = getattr(arguments, "excepted", None)
+    return Selection(
+        from_position=arguments.from_position,
+        until_position=arguments.until_position,
+        from_time=arguments.from_time,
+        until_time=arguments.until_time,
+        tables=tuple(arguments.table),
+        exclude_tables=tuple(arguments.exclude_table),
+        ops=tuple(arguments.op),
+        units=tuple(arguments.ur),
+        authids=tuple(arguments.authid),
+        plans=tuple(arguments.plan),
+        correlations=tuple(arguments.correlation),
+        connections=tuple(arguments.connection),
+        members=tuple(arguments.member),
+        where=arguments.where,
+        columns=tuple(arguments.columns),
+        exclude_columns=tuple(arguments.exclude_columns),
+        include_aborted=arguments.include_aborted,
+        ri=arguments.ri,
+        triggers=arguments.triggers,
+        incomplete=arguments.incomplete,
+        from_recovery_point=arguments.from_recovery_point,
+        cascade=getattr(arguments, "cascade", CascadeMode.NONE),
+        excepted=chosen_units(excepted) if excepted else None,
+    )
+
+
+def chosen_units(pairs: Sequence[tuple[str, Any]]) -> Selection:
+    """The selection that ``--except`` and ``--without`` values make: whole units of recovery."""
+    values: dict[str, Any] = {}
+    for kind, value in pairs:
+        values[kind] = (*values.get(kind, ()), value)
+    return Selection(**values)
+
+
+def engine_of(
+    arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
+) -> Engine:
+    """The engine asked for, or the one that suits a log, which is then said on stderr; Spark begins
+    to start in the background."""
+    name, reason = EngineName(arguments.engine), ""
+    if name is EngineName.AUTO:
+        size = sum(storage.size_of(path) for path in log.inputs())
+        name, reason = suitable_engine(size, arguments.master, bool(arguments.conf), os.environ)
+        print(f"engine: {name} ({reason})", file=sys.stderr)
+    if name is EngineName.LOCAL:
+        return local.engine(progress, reason)
+    from replay.pipeline import spark
+
+    master = arguments.master or "local[*]"
+    start = spark.start_in_background(master, dict(arguments.conf))
+    carried = not spark.is_local(master) and (
+        arguments.work is None or storage.is_url(arguments.work)
+    )
+    made = log.made_files() if isinstance(log, MakesFiles) and carried else []
+    travel = spark.Travel(made, None if spark.is_local(master) else arguments.executor_timeout)
+    return spark.engine(start, progress, reason, travel)

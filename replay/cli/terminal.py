@@ -1,0 +1,87 @@
+"""What the user sees: text without characters that would act on a terminal, and without passwords;
+and a command line that other users of the machine can read, without them too."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from replay.targets.urls import HIDDEN, redacted, secrets_of
+from sqlgen.hidden import visible
+
+#: Environment variables that hold a password.
+_PASSWORDS = ("PGPASSWORD", "MYSQL_PWD", "PGSSLPASSWORD")
+#: Places of the first and last byte of the command line among the fields of /proc/self/stat, after
+#: the name of the program.
+_ARGUMENTS = slice(45, 47)
+
+
+class Shown:
+    """A stream of text that hides secrets, and shows characters that are not meant to be seen as
+    ``\\uXXXX``. ``raw`` is the stream itself; everything else is the stream's."""
+
+    def __init__(self, raw: TextIO, secrets: frozenset[str], whole: bool) -> None:
+        self.raw, self._secrets, self._whole = raw, secrets, whole
+
+    def write(self, text: str) -> int:
+        """Write a text; its length."""
+        shown = redacted(text, self._secrets)
+        self.raw.write(visible(shown, "\n\t") if self._whole else shown)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+@contextmanager
+def shown(arguments: Sequence[str]) -> Iterator[None]:
+    """Have what is printed meanwhile be shown so. What goes to a file or another program instead of
+    a terminal is data (a script, JSON): only secrets are hidden there."""
+    given: frozenset[str] = frozenset().union(*map(secrets_of, _urls(arguments)))
+    secrets = given | {value for name in _PASSWORDS if (value := os.environ.get(name))}
+    hide_on_command_line(given)
+    before = sys.stdout, sys.stderr
+    sys.stdout = cast(TextIO, Shown(sys.stdout, secrets, sys.stdout.isatty()))
+    sys.stderr = cast(TextIO, Shown(sys.stderr, secrets, True))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _urls(arguments: Sequence[str]) -> list[str]:
+    """Arguments, or values of theirs, that are URLs of databases or lists of keywords."""
+    values = [
+        argument.partition("=")[2] if argument.startswith("--") else argument
+        for argument in arguments
+    ]
+    return [value for value in values if "://" in value or "password" in value.lower()]
+
+
+def hide_on_command_line(secrets: frozenset[str]) -> None:
+    """Overwrite secrets in the command line that ``ps`` shows (on Linux; elsewhere it stays)."""
+    spelled = [secret.encode() for secret in secrets if secret]
+    if not spelled:
+        return
+    import ctypes
+
+    with suppress(OSError, ValueError, IndexError):
+        fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace")
+        start, stop = (int(field) for field in fields.rpartition(")")[2].split()[_ARGUMENTS])
+        if not 0 < start < stop:
+            return
+        line = ctypes.string_at(start, stop - start)
+        for secret in sorted(spelled, key=len, reverse=True):
+            place = line.find(secret)
+            while place >= 0:
+                ctypes.memset(start + place, ord(HIDDEN[0]), len(secret))
+                place = line.find(secret, place + 1)

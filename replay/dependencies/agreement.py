@@ -1,0 +1,434 @@
+"""``logreplay check``: whether a log agrees with itself.
+
+Two passes, as for the dependency graph: the headers, and then the touches of all rows by key with
+hashes of their images. A row's before image must be its last after image; an insert meets no row, a
+delete or update meets one; positions lie inside their unit; segments and units are whole. What
+cannot be compared is counted by reason.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Index, Records
+from replay.changes import order
+from replay.changes.envelope import RECORD, Change, Envelope, octets, opaque, take_records
+from replay.changes.position import UnitId
+from replay.decoding.hashes import unit_hash, unit_hashes
+from replay.dependencies.analysis import (
+    KEY_BUCKETS,
+    DependencyAnalysis,
+    EdgeJob,
+    StartUnits,
+    assemble,
+)
+from replay.dependencies.graph import touch_order
+from replay.dependencies.row_chains import Contradiction, contradictions
+from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
+from replay.logs import LogFile, OrderRules, Split, where_of
+from replay.pipeline.engine import Runner
+from replay.pipeline.scan import BATCH, sort_records
+from sqlgen.constraints import Constraints
+
+#: The code of a row that is not as the log left it.
+CONTRADICTION = "LR2036"
+#: Findings of a bucket that are kept, and those that are shown.
+_KEPT, SHOWN = 1000, 100
+#: Units that lack records that are named.
+_NAMED = 20
+
+_FOUND = {
+    Contradiction.ROW_THERE: ("an insert of a row that is there", "no row with this key"),
+    Contradiction.NO_ROW: ("a change of a row that is not there", "an update or delete of a row"),
+    Contradiction.OTHER_ROW: (
+        "a before image other than the row's last after image",
+        "the row as it was left",
+    ),
+    Contradiction.WITHIN_UNIT: (
+        "changes of the unit to this row that do not follow one another",
+        "each before image to be an after image of the unit, but the first",
+    ),
+    Contradiction.POSITION: (
+        "a change of the row that stands before the one it follows in the log of its member",
+        "positions that rise along the changes of a row",
+    ),
+}
+
+#: What is not compared, by the word that counts it.
+UNCHECKED = {
+    "first": "rows that the log mentions for the first time",
+    "generation": "rows that the log had in another generation of the table before",
+    "emptied": "rows of tables that were emptied or changed as a whole since",
+    "keyless": "changes of tables without a key",
+    "large objects": "changes of rows with large objects: only whether there is a row",
+    "incomplete": "rows that would contradict the log, of units that lack records or behind them",
+    "unreadable": "changes whose rows cannot be read",
+}
+
+
+@dataclass
+class Agreement:
+    """What a check found. ``counts``: records, changes, units, rows and pairs that were compared;
+    ``unchecked``: by the words of :data:`UNCHECKED`; ``count`` of all contradictions, and the first
+    of them (``findings``). ``incomplete``: units that lack records, which is no contradiction;
+    ``warnings`` are those of the log."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    unchecked: Counter[str] = field(default_factory=Counter)
+    count: int = 0
+    findings: tuple[Finding, ...] = ()
+    incomplete: tuple[UnitId, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0, 4 where units lack records or the log has warnings, or 8 with contradictions."""
+        if self.count:
+            return EXIT_ERROR
+        return EXIT_WARNING if self.incomplete or self.warnings else EXIT_OK
+
+    def __bool__(self) -> bool:
+        return self.count == 0
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "exit_code": self.exit_code,
+            "checked": dict(sorted(self.counts.items())),
+            "not_checked": dict(sorted(self.unchecked.items())),
+            "incomplete_units": [str(unit) for unit in self.incomplete],
+            "warnings": list(self.warnings),
+            "contradictions": self.count,
+            "findings": [str(finding) for finding in self.findings],
+        }
+
+    def __str__(self) -> str:
+        checked = ", ".join(f"{number:,} {what}" for what, number in self.counts.items())
+        lines = [f"Checked: {checked}"]
+        lines += [
+            f"Not compared: {number:,} {UNCHECKED[what]}"
+            for what, number in sorted(self.unchecked.items())
+            if number
+        ]
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        if self.incomplete:
+            named = ", ".join(map(str, self.incomplete[:_NAMED]))
+            more = len(self.incomplete) - _NAMED
+            lines.append(
+                f"{len(self.incomplete):,} units lack records: {named}"
+                + (f" and {more:,} more" if more > 0 else "")
+            )
+        lines += map(str, self.findings)
+        if self.count > len(self.findings):
+            lines.append(f"… {self.count - len(self.findings):,} more contradictions")
+        lines.append(f"{self.count:,} contradictions" if self.count else "The log agrees.")
+        return "\n".join(lines)
+
+
+@dataclass
+class _Result:
+    """Of one bucket or batch; ``wrong`` are (file, number, kind, previous file, previous number)
+    of changes, -1 for none."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    count: int = 0
+    findings: list[tuple[int, int, Finding]] = field(default_factory=list)
+    wrong: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CheckJob(EdgeJob):
+    """The second pass. Touches go to buckets by key, one record of each unit of a batch to buckets
+    by unit behind them; table events go to all buckets of keys."""
+
+    rules: OrderRules | None = None
+    rising: bool = False
+    incomplete: frozenset[UnitId] = frozenset()
+    buckets: int = 2 * KEY_BUCKETS
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """Blocks of touches and of records by bucket, and what a record shows by itself."""
+        result = _Result()
+        for first_record, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            change, version = log.classify(envelope)
+            damaged = log.check(envelope, lengths, change, version)
+            result.counts["records"] += len(offsets)
+            for row in np.flatnonzero(damaged).tolist():
+                number = first_record + row
+                finding = log.header_finding(
+                    split.file, number, int(offsets[row]), int(lengths[row])
+                )
+                self._add(result, split.file, number, finding)
+        for records, envelope, change, version in self.batches(log, split):
+            self._positions(log, result, records, envelope)
+            yield from self._units(records)
+            rows = np.flatnonzero(envelope.segments() <= 1)
+            every = np.arange(len(rows), dtype=np.int64)
+            batch = ChangeBatch(
+                take_records(records, rows), every, np.ones_like(every), change[rows], version[rows]
+            )
+            yield from self._rows(log, result, batch)
+        pieces = assemble(log, self.pieces)
+        first = pieces.records[pieces.head]
+        here = np.flatnonzero(
+            (first["file"] == split.file)
+            & (first["offset"] >= split.start)
+            & (first["offset"] < split.stop)
+        )
+        if len(here):
+            yield from self._rows(log, result, part_of(pieces, here))
+        yield self.buckets, pickle.dumps(result)
+
+    def _add(self, result: _Result, file: int, number: int, finding: Finding) -> None:
+        result.count += 1
+        if len(result.findings) < _KEPT:
+            result.findings.append((file, number, finding))
+
+    def _positions(
+        self, log: LogFile, result: _Result, records: Records, envelope: Envelope
+    ) -> None:
+        if self.rules is None:
+            return
+        for name, found, expected, mask in self.rules.faults(log, envelope):
+            for row in np.flatnonzero(mask).tolist():
+                where = where_of(log, records[row], name)
+                finding = Finding("LR2030", where, found, expected)
+                self._add(result, int(records["file"][row]), int(records["number"][row]), finding)
+
+    def _units(self, records: Records) -> Iterator[tuple[int, bytes]]:
+        """One record for each unit, commit position and disposition of a batch."""
+        facts = np.stack(
+            [unit_hash(octets(records["unit"])), np.ascontiguousarray(records["unit_facts"])], 1
+        )
+        facts = np.concatenate([facts.view(np.uint8), octets(records["commit"])], axis=1)
+        _, first = np.unique(opaque(facts), return_index=True)
+        chosen = take_records(records, first.astype(np.int64))
+        bucket = KEY_BUCKETS + unit_hash(octets(chosen["unit"])) % np.uint64(KEY_BUCKETS)
+        for number in np.unique(bucket).tolist():
+            yield int(number), take_records(chosen, np.flatnonzero(bucket == number)).tobytes()
+
+    def _rows(
+        self, log: LogFile, result: _Result, batch: ChangeBatch
+    ) -> Iterator[tuple[int, bytes]]:
+        write_sets = WriteSets(log, self.spaces)
+        touches = np.array(write_sets.touches(batch))
+        result.counts["changes"] += len(batch.head)
+        result.counts["unreadable"] += write_sets.unreadable
+        own = [uses[0] for uses in self.spaces.uses]
+        identity = np.array([use.space for use in own] or [0], np.int64)
+        keyed = np.array([bool(use.columns) for use in own] or [False], bool)
+        of, role = batch.version[touches["change"]], np.ascontiguousarray(touches["role"])
+        event = role == KeyRole.EVENT
+        row = (touches["space"] == identity[of]) & (role <= KeyRole.DESTROY)
+        loose = touches["change"][row & ~keyed[of]]
+        row &= keyed[of]
+        result.counts["keyless"] += len(np.unique(loose))
+        lobs = touches["change"][row & (touches["version"] < 0)]
+        result.counts["large objects"] += len(np.unique(lobs))
+        heads = batch.records[batch.head]
+        place = heads["file"].astype(np.int64) << 32 | heads["number"].astype(np.int64)
+        touches["change"] = place[touches["change"]]
+        opened = touches.view(f"V{TOUCH.itemsize}")
+        if event.any():
+            for number in range(KEY_BUCKETS):
+                yield number, opened[event].tobytes()
+        bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(KEY_BUCKETS)
+        for number in np.unique(bucket[row]).tolist():
+            yield int(number), opened[row & (bucket == number)].tobytes()
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """What is wrong with the rows, or the units, of a bucket."""
+        together = b"".join(blocks)
+        result = _Result()
+        if bucket >= KEY_BUCKETS:
+            self._reduce_units(log, result, np.frombuffer(together, RECORD))
+        else:
+            self._reduce_rows(result, np.frombuffer(together, TOUCH))
+        yield pickle.dumps(result)
+
+    def _reduce_units(self, log: LogFile, result: _Result, records: Records) -> None:
+        records = records[order.commit_order(records)]
+        hashes = unit_hash(octets(records["unit"]))
+        sequence = np.argsort(hashes, kind="stable")
+        records, hashes = records[sequence], hashes[sequence]
+        same = np.flatnonzero(hashes[1:] == hashes[:-1])
+        result.counts["units"] = len(records) - len(same)
+        differ = same[
+            (records["commit"][same] != records["commit"][same + 1])
+            | (records["unit_facts"][same] != records["unit_facts"][same + 1])
+        ]
+        for row in (differ + 1).tolist():
+            finding = Finding(
+                "LR2016",
+                where_of(log, records[row]),
+                "a begin, commit or disposition of the unit other than in its other records",
+                "one for all of them",
+            )
+            self._add(result, int(records["file"][row]), int(records["number"][row]), finding)
+
+    def _reduce_rows(self, result: _Result, touches: Records) -> None:
+        event = np.ascontiguousarray(touches["role"]) == KeyRole.EVENT
+        opened = touches.view(f"V{TOUCH.itemsize}")
+        events, rows = opened[event].view(TOUCH), opened[~event].view(TOUCH)
+        rows = rows.view(f"V{TOUCH.itemsize}")[touch_order(rows)].view(TOUCH)
+        tables = {
+            space.table: space.number for space in self.spaces.spaces if space.kind == "table"
+        }
+        table = np.array([tables.get(space.table, -1) for space in self.spaces.spaces], np.int64)
+        lacking = unit_hashes(self.incomplete)
+        wrong = contradictions(rows, events, table, self.rising, lacking)
+        result.counts.update(wrong.counts)
+        result.count = len(wrong.place)
+        change = np.ascontiguousarray(rows["change"])
+        for place, previous, kind in zip(
+            wrong.place[:_KEPT].tolist(),
+            wrong.previous[:_KEPT].tolist(),
+            wrong.kind[:_KEPT].tolist(),
+            strict=True,
+        ):
+            here, there = int(change[place]), int(change[previous]) if previous >= 0 else -1
+            mask = (1 << 32) - 1
+            before = (-1, -1) if there < 0 else (there >> 32, there & mask)
+            result.wrong.append((here >> 32, here & mask, kind, *before))
+
+
+def part_of(batch: ChangeBatch, rows: Index) -> ChangeBatch:
+    """Some changes of a batch."""
+    return ChangeBatch(
+        batch.records, batch.head[rows], batch.weight[rows], batch.change[rows], batch.version[rows]
+    )
+
+
+# -- the question
+# -------------------------------------------------------------------------------------------------
+
+
+def check_log(
+    run: Runner,
+    log: LogFile,
+    splits: Sequence[Split],
+    rules: OrderRules | None = None,
+    constraints: Constraints | None = None,
+) -> Agreement:
+    """Check a whole log. ``rules``: what the family knows of positions; ``constraints``: unique
+    keys, which are identities of rows where a table has no primary key. InputError where a file
+    cannot be read on."""
+    keys = None if constraints is None else Constraints(keys=constraints.keys)
+    spaces = KeySpaces(log.catalog, keys)
+    survey = DependencyAnalysis(run, log, splits, spaces).survey(StartUnits(incomplete=True))
+    pieces = np.frombuffer(b"".join(survey.pieces), RECORD)
+    rising = rules is not None and rules.rising(log)
+    evented = frozenset(survey.evented)
+    job = CheckJob(spaces, evented, pieces, rules=rules, rising=rising)
+    job = replace(job, incomplete=frozenset(survey.start))
+    total, findings, wrong = Agreement(), _cut(log, pieces), []
+    total.incomplete = tuple(sorted(survey.start))
+    total.warnings = tuple(log.warnings(()))
+    total.count = len(findings)
+    for blob in run(job, log, splits):
+        result: _Result = pickle.loads(blob)
+        total.count += result.count
+        findings += result.findings
+        wrong += result.wrong
+        for what, number in result.counts.items():
+            (total.unchecked if what in UNCHECKED else total.counts)[what] += number
+    total.count += total.unchecked["unreadable"]
+    findings += _Words(log, splits, spaces, pieces).findings(sorted(wrong)[:SHOWN])
+    findings.sort(key=lambda entry: entry[:2])
+    total.findings = tuple(finding for _, _, finding in findings[:SHOWN])
+    return total
+
+
+def _cut(log: LogFile, pieces: Records) -> list[tuple[int, int, Finding]]:
+    """Changes whose segments are missing or there twice."""
+    if not len(pieces):
+        return []
+    pieces = pieces[order.commit_order(pieces)]
+    begins = np.ones(len(pieces), bool)
+    for name in ("unit", "position"):
+        column = np.ascontiguousarray(pieces[name])
+        begins[1:] &= column[1:] == column[:-1]
+    begins[0] = False
+    starts = np.flatnonzero(~begins)
+    stops = np.append(starts[1:], len(pieces))
+    findings = []
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        first = pieces[start]
+        numbers = pieces["segment"][start:stop].tolist()
+        if numbers != list(range(1, int(first["segments"]) + 1)):
+            finding = Finding(
+                "LR2013",
+                where_of(log, first, "SEGNUM"),
+                f"segments {', '.join(map(str, numbers))}",
+                f"each of 1 to {int(first['segments'])} once",
+            )
+            findings.append((int(first["file"]), int(first["number"]), finding))
+    return findings
+
+
+class _Words:
+    """Says what is wrong with rows: reads the few records that are named again."""
+
+    def __init__(
+        self, log: LogFile, splits: Sequence[Split], spaces: KeySpaces, pieces: Records
+    ) -> None:
+        self.log, self.splits, self.spaces = log, splits, spaces
+        self.pieces = assemble(log, pieces)
+        heads = self.pieces.records[self.pieces.head]
+        self.cut = {
+            (int(head["file"]), int(head["number"])): place for place, head in enumerate(heads)
+        }
+
+    def findings(
+        self, wrong: Sequence[tuple[int, int, int, int, int]]
+    ) -> list[tuple[int, int, Finding]]:
+        """Of (file, number, kind, previous file, previous number) of changes."""
+        return [(entry[0], entry[1], self._finding(*entry)) for entry in wrong]
+
+    def _finding(self, file: int, number: int, kind: int, there: int, previous: int) -> Finding:
+        batch = self._change(file, number)
+        record, version = batch.records[batch.head[0]], int(batch.version[0])
+        table = self.log.catalog.versions[version].name
+        columns = self.spaces.uses[version][0].columns
+        side = "after" if batch.change[0] == Change.INSERT else "before"
+        values = WriteSets(self.log, self.spaces).values_of(batch, 0, side, columns)
+        key = ", ".join(f"{name} {value}" for name, value in zip(columns, values, strict=True))
+        found, expected = _FOUND[Contradiction(kind)]
+        if previous >= 0:
+            name = self.log.files[there].name
+            expected += f", which record {previous} of {name} wrote last"
+        hint = "A record is damaged or missing, or the log was written with a filter."
+        return Finding(
+            CONTRADICTION,
+            where_of(self.log, record, None, table),
+            f"{found} ({key})",
+            expected,
+            hint,
+        )
+
+    def _change(self, file: int, number: int) -> ChangeBatch:
+        if (file, number) in self.cut:
+            return part_of(self.pieces, np.array([self.cut[file, number]]))
+        split = max(
+            (split for split in self.splits if split.file == file and split.first_record <= number),
+            key=lambda split: split.first_record,
+        )
+        one = np.zeros(1, np.int64)
+        for first, offsets, lengths in self.log.records(split, BATCH):
+            if first <= number < first + len(offsets):
+                row = np.array([number - first])
+                envelope = self.log.envelope(file, offsets[row], lengths[row])
+                change, version = self.log.classify(envelope)
+                records = sort_records(
+                    file, number, offsets[row], lengths[row], envelope, change, version, one
+                )
+                return ChangeBatch(records, one, one + 1, change, version)
+        raise KeyError((file, number))

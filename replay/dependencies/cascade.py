@@ -1,0 +1,321 @@
+"""Undo of chosen changes, and redo of all but some: who built on them, and what follows from that.
+
+Decided by row versions, not by values, and by column: a later update of other columns of the row is
+no conflict; one that set a column and set it back is. The log is always read to its end, whatever
+the selection.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Index, Mask
+from replay.changes import order
+from replay.changes.envelope import ROW_CHANGES, Change
+from replay.changes.position import UnitId, unit_of
+from replay.changes.selection import (
+    BUILDS_ON_EXCLUDED,
+    BY_HEADER,
+    EXCLUDED,
+    REASON,
+    RecordFacts,
+    Selection,
+    decide,
+)
+from replay.dependencies.analysis import DependencyAnalysis, StartUnits, Subgraph, key_text
+from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link
+from replay.errors import Refusal
+from replay.pipeline.plan import Plan, UnitDecisions, places_of
+from replay.pipeline.rows import RowDecoder
+from sqlgen.dialects import profile_named
+
+#: Dependents named in a message; the manifest and ``whatif`` name all.
+_NAMED = 20
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A change outside of what is undone (or left out) that builds on a change inside of it."""
+
+    unit: UnitId
+    on: UnitId
+    key: str
+    link: Link
+
+    def __str__(self) -> str:
+        return f"unit {self.unit} {LINK_WORDS[self.link]}: {self.key}, of unit {self.on}"
+
+    def describe(self) -> dict[str, str]:
+        """As JSON-able data."""
+        return {
+            "unit": str(self.unit),
+            "on": str(self.on),
+            "key": self.key,
+            "link": self.link.name.lower(),
+        }
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What undoing some changes entails. ``chosen``: which changes of the subgraph were asked for;
+    ``conflicts``: one a dependent unit and the unit it builds on directly; ``units``: the
+    dependents, and theirs, that must go too; ``blocked``: chosen changes that others built on.
+    """
+
+    subgraph: Subgraph
+    chosen: Mask
+    conflicts: list[Conflict]
+    units: list[UnitId]
+    blocked: Mask
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        return {
+            "scanned_to": self.subgraph.survey.last.hexadecimal,
+            "conflicts": [conflict.describe() for conflict in self.conflicts],
+            "units": [str(unit) for unit in self.units],
+            "blocked_changes": int(self.blocked.sum()),
+        }
+
+
+def limits_changes(selection: Selection) -> bool:
+    """Whether a selection can leave out a change that committed later than one it takes."""
+    names = ("until_position", "until_time", "tables", "exclude_tables", *BY_HEADER, "where")
+    return any(getattr(selection, name) for name in names)
+
+
+def taken_units(analysis: DependencyAnalysis, plan: Plan) -> frozenset[UnitId]:
+    """The units with a change that the plan's selection takes, by the values of rows too."""
+    survey = analysis.survey(StartUnits(selection=plan.selection))
+    if plan.selection.where is None:
+        return frozenset(survey.start)
+    subgraph = analysis.reached(survey, by_column=False)
+    chosen = _chosen(subgraph, plan)
+    return frozenset(subgraph.unit(change) for change in np.flatnonzero(chosen).tolist())
+
+
+def consequences(analysis: DependencyAnalysis, plan: Plan) -> Consequences:
+    """Who built on the changes that the plan's selection takes."""
+    survey = analysis.survey(StartUnits(selection=plan.selection))
+    subgraph = analysis.reached(survey, by_column=plan.options.render.where_columns != "all")
+    chosen = _chosen(subgraph, plan)
+    links = subgraph.links
+    source, target = np.ascontiguousarray(links["source"]), np.ascontiguousarray(links["target"])
+    outside = chosen[source] & ~chosen[target]
+    conflicts: dict[tuple[UnitId, UnitId], Conflict] = {}
+    for one, other, kind, space, gone in links[outside].tolist():
+        pair = subgraph.unit(other), subgraph.unit(one)
+        if pair not in conflicts:
+            conflicts[pair] = Conflict(
+                *pair,
+                key_text(subgraph, ChangeLink(Link(kind), space, one, other, gone)),
+                Link(kind),
+            )
+    units = _closure(subgraph, chosen, source, target)
+    return Consequences(
+        subgraph,
+        chosen,
+        list(conflicts.values()),
+        units,
+        _blocked(subgraph, chosen, source, target),
+    )
+
+
+def _chosen(subgraph: Subgraph, plan: Plan) -> Mask:
+    """Which changes of the subgraph the selection takes. Changes that ``--ri skip`` and
+    ``--triggers skip`` leave to the target count as taken."""
+    batch, log = subgraph.batch, subgraph.log
+    heads = batch.records[batch.head]
+    envelope = log.envelope(heads["file"], heads["offset"], heads["length"])
+    verdict = decide(
+        plan.selection,
+        envelope,
+        RecordFacts(batch.change, batch.version, plan.version_taken, log.dependent_position, True),
+    )
+    left_to_target = (
+        REASON["caused by RI (--ri skip)"],
+        REASON["caused by a trigger (--triggers skip)"],
+    )
+    chosen = (verdict == 0) | np.isin(verdict, left_to_target)
+    if plan.selection.where is not None:
+        decoder = RowDecoder(plan, log, profile_named(plan.options.dialect))
+        for version in np.unique(batch.version).tolist():
+            for kind in ROW_CHANGES:
+                rows = np.flatnonzero(chosen & (batch.version == version) & (batch.change == kind))
+                for part, images in (
+                    log.images(batch.records, batch.head[rows], batch.weight[rows], kind)
+                    if len(rows)
+                    else ()
+                ):
+                    chosen[rows[part]] = decoder.wanted(version, kind, images)
+    return np.asarray(chosen)
+
+
+def _closure(subgraph: Subgraph, chosen: Mask, source: Index, target: Index) -> list[UnitId]:
+    """The units that must go with the chosen changes, in commit order."""
+    numbers, unit = _unit_numbers(subgraph)
+    taken, added = chosen.copy(), np.zeros(len(numbers), bool)
+    while True:
+        reached = np.unique(unit[target[taken[source] & ~taken[target]]])
+        if not len(reached):
+            return [numbers[index] for index in np.flatnonzero(added).tolist()]
+        added[reached] = True
+        taken |= added[unit]
+
+
+def _unit_numbers(subgraph: Subgraph) -> tuple[list[UnitId], Index]:
+    """(units in commit order, the number of the unit of each change)."""
+    heads = subgraph.batch.records["unit"][subgraph.batch.head]
+    starts = order.run_starts(heads)
+    number = np.zeros(len(heads), np.int64)
+    number[starts[1:]] = 1
+    return [UnitId(heads[start].tobytes()) for start in starts.tolist()], np.cumsum(number)
+
+
+def _blocked(subgraph: Subgraph, chosen: Mask, source: Index, target: Index) -> Mask:
+    """Chosen changes that a change outside builds on, those that blocked ones build on, and all of
+    a cause of which one is blocked. Of a row, what one unit did to it is undone or left as a whole,
+    and where that of one is left, so is that of those before it."""
+    batch = subgraph.batch
+    heads = batch.records[batch.head]
+    envelope = subgraph.log.envelope(heads["file"], heads["offset"], heads["length"])
+    _, unit = _unit_numbers(subgraph)
+    group = (
+        order.cause_groups(unit, envelope.origin() == ord(" "), batch.change, batch.version)[0]
+        if len(unit)
+        else unit
+    )
+    derived = np.zeros(int(group.max()) + 1 if len(group) else 0, bool)
+    derived[group[envelope.origin() != ord(" ")]] = True
+    blocked = np.zeros(len(chosen), bool)
+    while True:
+        before = blocked.copy()
+        blocked[source[chosen[source] & (~chosen[target] | blocked[target])]] = True
+        whole = np.zeros(len(derived), bool)
+        whole[group[blocked]] = True
+        blocked |= chosen & (whole & derived)[group]
+        last = np.full(len(chosen), -1, np.int64)
+        np.maximum.at(last, subgraph.lineage[blocked], unit[blocked])
+        blocked |= chosen & (unit <= last[subgraph.lineage])
+        if np.array_equal(blocked, before):
+            return blocked
+
+
+# -- undo
+# -------------------------------------------------------------------------------------------------
+
+
+def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
+    """The plan of an undo with ``--cascade``: ``none`` refuses when anything built on the chosen
+    changes, ``all`` undoes the dependents too, ``non-conflicting`` leaves out what others built on,
+    ``force`` changes nothing.
+
+    Refusal LR3010 (none; all when a dependent unit is incomplete).
+    """
+    decisions = plan.decisions or UnitDecisions()
+    if mode == "none" and dependents.conflicts:
+        named = "; ".join(map(str, dependents.conflicts[:_NAMED]))
+        more = (
+            f" and {len(dependents.conflicts) - _NAMED} more"
+            if len(dependents.conflicts) > _NAMED
+            else ""
+        )
+        message = (
+            f"found later changes that build on what shall be undone: {named}{more}; expected none"
+        )
+        hint = (
+            f"--cascade all undoes {len(dependents.units)} more unit(s) first,"
+            f" --cascade non-conflicting leaves out {int(dependents.blocked.sum())} change(s),"
+            " --cascade force undoes what was asked for all the same; logreplay whatif shows all of"
+            " it"
+        )
+        raise Refusal("LR3010", message, hint=hint)
+    if mode == "all" and dependents.units:
+        _check_complete(dependents)
+        return replace(plan, decisions=replace(decisions, added=frozenset(dependents.units)))
+    if mode == "non-conflicting" and dependents.blocked.any():
+        batch = dependents.subgraph.batch
+        rows = np.repeat(batch.head[dependents.blocked], batch.weight[dependents.blocked])
+        first = np.cumsum(batch.weight[dependents.blocked]) - batch.weight[dependents.blocked]
+        rows = rows + np.arange(len(rows)) - np.repeat(first, batch.weight[dependents.blocked])
+        places = [
+            places_of(int(record["file"]), np.array([record["offset"]]))
+            for record in batch.records[rows]
+        ]
+        return replace(plan, decisions=replace(decisions, left=np.sort(np.concatenate(places))))
+    return plan
+
+
+def _check_complete(dependents: Consequences) -> None:
+    subgraph, units = dependents.subgraph, set(dependents.units)
+    records = subgraph.batch.records
+    envelope = subgraph.log.envelope(records["file"], records["offset"], records["length"])
+    for row in np.flatnonzero(envelope.incomplete_unit()).tolist():
+        unit = unit_of(records[row])
+        if unit in units:
+            incomplete = subgraph.log.in_words("incomplete (INCOMPLETETRANS)")
+            message = (
+                f"found unit {unit} among the dependents, which is "
+                f"{incomplete}; expected units that can be undone"
+            )
+            raise Refusal(
+                "LR3010", message, hint="--cascade non-conflicting leaves alone what it built on"
+            )
+
+
+# -- redo of all but some
+# -------------------------------------------------------------------------------------------------
+
+
+def leave_out(plan: Plan, dependents: Consequences) -> Plan:
+    """The plan of a redo without the units that the selection behind ``found`` takes, and without
+    what builds on them."""
+    chosen = {
+        dependents.subgraph.unit(change) for change in np.flatnonzero(dependents.chosen).tolist()
+    }
+    dropped = dict.fromkeys(dependents.units, REASON[BUILDS_ON_EXCLUDED])
+    dropped |= dict.fromkeys(chosen, REASON[EXCLUDED])
+    return replace(plan, decisions=replace(plan.decisions or UnitDecisions(), dropped=dropped))
+
+
+# -- what if
+# -------------------------------------------------------------------------------------------------
+
+
+def what_if(dependents: Consequences, warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """The consequences of doing without the chosen changes, as JSON-able data: who must go too,
+    which rows and tables, and the two ways to get there, undo with cascade and redo of all the
+    others, side by side; ``statements`` at most, as an update that changes nothing needs none.
+    ``warnings`` come first."""
+    subgraph = dependents.subgraph
+    chosen = [unit for unit, mine in _by_unit(subgraph, dependents.chosen) if mine]
+    gone = {*chosen, *dependents.units}
+    inside = np.array(
+        [subgraph.unit(change) in gone for change in range(len(subgraph.batch.head))], bool
+    )
+    tables: dict[str, Counter[str]] = {}
+    for version, change in zip(
+        subgraph.batch.version[inside].tolist(), subgraph.batch.change[inside].tolist(), strict=True
+    ):
+        tables.setdefault(subgraph.log.catalog.versions[version].name, Counter())[
+            Change(change).name.lower()
+        ] += 1
+    statements = int(inside.sum())
+    return {
+        "warnings": list(warnings),
+        "without": [str(unit) for unit in chosen],
+        **dependents.describe(),
+        "tables": {name: dict(sorted(counts.items())) for name, counts in sorted(tables.items())},
+        "undo_cascade": {"units": len(gone), "statements": statements},
+        "redo_except": {"statements": subgraph.survey.changes - statements, "left_out": statements},
+    }
+
+
+def _by_unit(subgraph: Subgraph, mask: Mask) -> Iterable[tuple[UnitId, bool]]:
+    units, number = _unit_numbers(subgraph)
+    return zip(units, (np.bincount(number, mask, len(units)) > 0).tolist(), strict=True)

@@ -1,0 +1,349 @@
+"""The order of the changes of one unit where keys are known: a key is free before it is taken,
+children go before their parent is deleted and come after it is inserted, whatever the order of the
+log. Only units that need it are touched; all others keep the order they have. Where rows need each
+other in a circle, foreign keys that can wait until the unit's end are left to wait, and a row whose
+key another one takes is removed early and put back last."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from replay.arrays import Bytes, Index, Mask, Records
+from replay.changes.envelope import ROW_CHANGES, Change
+from replay.dependencies.graph import Cycle, reordered, unit_needs
+from replay.dependencies.unique_order import (
+    Entry,
+    UnitChanges,
+    crossed_units,
+    met_spans,
+    unit_order,
+)
+from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
+from replay.logs import LogFile
+from sqlgen.constraints import Constraints
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """Statements in order: ``sequence`` are places of changes, unit by unit. ``waiting``: units
+    whose deferrable foreign keys must wait for the unit's end. ``cycles``: of each unit that has no
+    order, one of its changes and the way round.
+
+    ``part`` (numbers of :class:`replay.dependencies.unique_order.StatementPart`) and ``last`` (the
+    last change of a net change) stand beside ``sequence``; None where every change is one
+    statement.
+    """
+
+    sequence: Index
+    waiting: list[int] = field(default_factory=list)
+    cycles: list[tuple[int, str]] = field(default_factory=list)
+    part: Bytes | None = None
+    last: Index | None = None
+
+
+class ConstraintOrder:
+    """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``:
+    foreign keys that can wait may be left to wait. ``partible`` says by table version whether a row
+    of it may be removed and put back."""
+
+    def __init__(
+        self,
+        log: LogFile,
+        constraints: Constraints,
+        undo: bool,
+        deferral: bool,
+        partible: Callable[[int], bool] = lambda version: True,
+    ) -> None:
+        self.log, self.undo, self.partible = log, undo, partible
+        self.spaces = KeySpaces(log.catalog, constraints)
+        firm = constraints.firm()
+        self.firm = KeySpaces(log.catalog, firm) if deferral and firm != constraints else None
+        related = {
+            name for foreign in constraints.foreign_keys for name in (foreign.table, foreign.parent)
+        }
+        versions = log.catalog.versions
+        self.related = np.array(
+            [version.name.upper() in related for version in versions] or [False], bool
+        )
+        self.keyed = np.array(
+            [any(use.columns for use in uses) for uses in self.spaces.uses] or [False], bool
+        )
+        self.table = np.array(self.spaces.table_space or [0], np.int64)
+        self.row_spaces = _row_spaces(self.spaces)
+
+    def arrange(
+        self, batch: ChangeBatch, unit: Index, live: Mask, sequence: Index, moved: Mask
+    ) -> Arranged:
+        """``sequence`` (places in ``batch``, unit by unit) with the changes of each unit in an
+        order that keeps every key and reference whole. ``unit`` numbers the unit of each change;
+        only those that are ``live`` count, and ``moved`` are updates that change a key."""
+        arranged = Arranged(sequence)
+        if self.related.any():
+            arranged = self._by_references(batch, unit, live, sequence)
+        span, rows, crossed = self._crossed(batch, unit, live, moved)
+        if not len(crossed):
+            return arranged
+        return self._by_keys(batch, unit, span, crossed, rows, arranged)
+
+    # -- foreign keys
+    # ---------------------------------------------------------------------------------------------
+
+    def _by_references(
+        self, batch: ChangeBatch, unit: Index, live: Mask, sequence: Index
+    ) -> Arranged:
+        known = (batch.version >= 0) & self.related[np.maximum(batch.version, 0)]
+        rows = np.flatnonzero(live & known & np.isin(batch.change, ROW_CHANGES))
+        first, second = self._needs(batch, unit, rows, self.spaces)
+        place = np.empty(len(sequence), np.int64)
+        place[sequence] = np.arange(len(sequence))
+        wrong = np.unique(unit[first[place[first] > place[second]]])
+        if not len(wrong):
+            return Arranged(sequence)
+        arranged = Arranged(sequence.copy())
+        circles = self._mend(unit, arranged.sequence, (first, second), wrong)
+        if circles and self.firm is not None:
+            units = np.array(list(circles))
+            pairs = self._needs(batch, unit, rows[np.isin(unit[rows], units)], self.firm)
+            left = self._mend(unit, arranged.sequence, pairs, units)
+            arranged.waiting.extend(number for number in circles if number not in left)
+            circles = left
+        arranged.cycles.extend(
+            (changes[0], self._way(batch, changes)) for changes in circles.values()
+        )
+        return arranged
+
+    def _needs(
+        self, batch: ChangeBatch, unit: Index, rows: Index, spaces: KeySpaces
+    ) -> tuple[Index, Index]:
+        """(first, second): of the changes ``rows``, pairs of which the first must be done before
+        the second."""
+        if not len(rows):
+            return rows, rows
+        touches = WriteSets(self.log, spaces).touches(_part(batch, rows))
+        first, second = (rows[side] for side in unit_needs(touches, unit[rows]))
+        return (second, first) if self.undo else (first, second)
+
+    def _mend(
+        self, unit: Index, sequence: Index, needs: tuple[Index, Index], wrong: Index
+    ) -> dict[int, list[int]]:
+        """Rearrange the units ``wrong`` in ``sequence``; the way round of those that have no
+        order."""
+        circles = {}
+        pairs: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        concerned = np.isin(unit[needs[0]], wrong)
+        first, second = (side[concerned] for side in needs)
+        for number, one, other in zip(
+            unit[first].tolist(), first.tolist(), second.tolist(), strict=True
+        ):
+            pairs[number].append((one, other))
+        for number in wrong.tolist():
+            slots = np.flatnonzero(unit[sequence] == number)
+            try:
+                sequence[slots] = reordered(sequence[slots].tolist(), pairs[number])
+            except Cycle as cycle:
+                circles[number] = cycle.changes
+        return circles
+
+    # -- unique keys
+    # ---------------------------------------------------------------------------------------------
+
+    def crosses(self, batch: ChangeBatch) -> bool:
+        """Whether the changes of one unit, in log order, may need another order for their keys."""
+        count = len(batch.head)
+        unit, live = np.zeros(count, np.int64), batch.version >= 0
+        moved = batch.change == Change.UPDATE
+        return bool(len(self._crossed(batch, unit, live, moved)[2]))
+
+    def _crossed(
+        self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
+    ) -> tuple[Index, Index, Index]:
+        """(span, rows, crossed): as :meth:`_candidates`, and the stretches in which a key may be
+        taken while it is held."""
+        span, rows = self._candidates(batch, unit, live, moved)
+        if len(rows):
+            rows = self._meeting(batch, span, rows, moved)
+        if not len(rows):
+            return span, rows, rows
+        touches = _of_rows(WriteSets(self.log, self.spaces).touches(_part(batch, rows)), rows)
+        return span, rows, crossed_units(touches, span, batch.change, self.row_spaces)
+
+    def _candidates(
+        self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
+    ) -> tuple[Index, Index]:
+        """(span, rows): the number of the stretch of its unit that each change lies in, and the
+        changes of tables in which a key may be taken while it is held.
+
+        A stretch ends where a table is emptied or altered: nothing is moved over that.
+        """
+        row_change = np.isin(batch.change, ROW_CHANGES)
+        breaks = np.zeros(len(unit), bool)
+        breaks[1:] = (unit[1:] != unit[:-1]) | ~row_change[1:] | ~row_change[:-1]
+        span = np.cumsum(breaks)
+        version = np.maximum(batch.version, 0)
+        rows = np.flatnonzero(live & row_change & (batch.version >= 0) & self.keyed[version])
+        group = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
+        _, number = np.unique(group, return_inverse=True)
+        count = int(number.max(initial=-1)) + 1
+        suspect = np.zeros(count, bool)
+        suspect[number[moved[rows] & (batch.change[rows] == Change.UPDATE)]] = True
+        first, last = np.full(count, len(unit)), np.full(count, -1)
+        inserts = batch.change[rows] == Change.INSERT
+        deletes = batch.change[rows] == Change.DELETE
+        first[number[inserts][::-1]] = rows[inserts][::-1]
+        last[number[deletes]] = rows[deletes]
+        suspect |= first < last
+        return span, rows[suspect[number]]
+
+    def _meeting(self, batch: ChangeBatch, span: Index, rows: Index, moved: Mask) -> Index:
+        """Of the candidates ``rows``, those of stretches in which a key that a change takes is
+        touched again later: only they can cross. Keys are looked at alone, for most of a log's
+        changes need no more."""
+        kind = batch.change[rows]
+        of_keys = rows[np.where(kind == Change.UPDATE, moved[rows], True)]
+        write_sets = WriteSets(self.log, self.spaces, with_images=False)
+        touches = _of_rows(write_sets.touches(_part(batch, of_keys)), of_keys)
+        return rows[np.isin(span[rows], met_spans(touches, span))]
+
+    def _by_keys(
+        self,
+        batch: ChangeBatch,
+        unit: Index,
+        span: Index,
+        crossed: Index,
+        rows: Index,
+        arranged: Arranged,
+    ) -> Arranged:
+        """``arranged`` with the changes of some stretches in an order of their keys."""
+        version = np.maximum(batch.version, 0)
+        tables = self.table[version]
+        concerned = np.isin(span, crossed) & np.isin(batch.change, ROW_CHANGES)
+        concerned &= (self.related[version] | np.isin(tables, tables[rows])) & (batch.version >= 0)
+        part = np.flatnonzero(concerned)
+        touches = {
+            spaces: self._touches(batch, part, spaces)
+            for spaces in (self.spaces, self.firm)
+            if spaces is not None
+        }
+        slots = np.full(len(arranged.sequence), 1, np.int64)
+        entries: dict[int, list[Entry]] = {}
+        for number in crossed.tolist():
+            places = np.flatnonzero(span[arranged.sequence] == number)
+            changes = arranged.sequence[places].tolist()
+            ordered, waits = self._ordered(batch, changes, touches, span, number, arranged)
+            if waits:
+                arranged.waiting.append(int(unit[changes[0]]))
+            if ordered is None:
+                continue
+            for place, one in zip(places.tolist(), ordered, strict=False):
+                entries[place] = [one]
+            entries[int(places[-1])] = [*entries.get(int(places[-1]), ()), *ordered[len(places) :]]
+            slots[places] = [len(entries.get(place, ())) for place in places.tolist()]
+        return _laid_out(arranged, entries, slots)
+
+    def _touches(self, batch: ChangeBatch, part: Index, spaces: KeySpaces) -> Records:
+        """Touches of some changes with images compared value by value."""
+        write_sets = WriteSets(self.log, spaces, by_value=True)
+        return _of_rows(write_sets.touches(_part(batch, part)), part)
+
+    def _ordered(
+        self,
+        batch: ChangeBatch,
+        changes: list[int],
+        touches: dict[KeySpaces, Records],
+        span: Index,
+        number: int,
+        arranged: Arranged,
+    ) -> tuple[list[Entry] | None, bool]:
+        """The statements of one stretch (None: there is no order), and whether foreign keys must
+        wait for them."""
+        direction = changes[::-1] if self.undo else changes
+        circle: list[int] = []
+        for spaces, some in touches.items():
+            here = some[span[some["change"]] == number]
+            try:
+                ordered = unit_order(
+                    self._unit(batch, here, spaces, changes), direction, self._partible(batch)
+                )
+            except Cycle as cycle:
+                circle = circle or cycle.changes
+                continue
+            return (ordered[::-1] if self.undo else ordered), bool(circle)
+        arranged.cycles.append((circle[0], self._way(batch, circle)))
+        return None, False
+
+    def _partible(self, batch: ChangeBatch) -> Callable[[int], bool]:
+        return lambda change: self.partible(int(batch.version[change]))
+
+    def _unit(
+        self, batch: ChangeBatch, touches: Records, spaces: KeySpaces, changes: list[int]
+    ) -> UnitChanges:
+        ordered = touches[np.argsort(touches["change"], kind="stable")]
+        columns = {name: ordered[name].tolist() for name in ("space", "key", "check")}
+        images = {name: ordered[name].tolist() for name in ("before", "after")}
+        heads = batch.records[batch.head[changes]]
+        envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
+        row_ids = dict(zip(changes, self.log.row_ids(envelope).tolist(), strict=True))
+        return UnitChanges(
+            ordered["change"].tolist(),
+            ordered["role"].tolist(),
+            list(zip(columns["space"], columns["key"], columns["check"], strict=True)),
+            images["before"],
+            images["after"],
+            _row_spaces(spaces).tolist(),
+            {change: Change(int(batch.change[change])) for change in changes},
+            row_ids,
+        )
+
+    def _way(self, batch: ChangeBatch, changes: list[int]) -> str:
+        write_sets = WriteSets(self.log, self.spaces)
+        steps = []
+        for change in changes:
+            version, kind = int(batch.version[change]), Change(int(batch.change[change]))
+            side = "after" if kind is Change.INSERT else "before"
+            values = write_sets.values_of(
+                batch, change, side, self.spaces.row_space(version).columns
+            )
+            steps.append(
+                f"{kind.name.lower()} of {self.log.catalog.versions[version].name}"
+                f" {','.join(values)}"
+            )
+        return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
+
+
+def _row_spaces(spaces: KeySpaces) -> Mask:
+    """By key space: whether it is what tells the rows of a table apart."""
+    mask = np.zeros(len(spaces.spaces), bool)
+    for uses in spaces.uses:
+        mask[uses[0].space] = bool(uses[0].columns)
+    return mask
+
+
+def _part(batch: ChangeBatch, rows: Index) -> ChangeBatch:
+    """Some changes of a batch."""
+    return ChangeBatch(
+        batch.records, batch.head[rows], batch.weight[rows], batch.change[rows], batch.version[rows]
+    )
+
+
+def _of_rows(touches: Records, rows: Index) -> Records:
+    """Touches of a part of a batch, numbered as in the whole."""
+    touches = touches.copy()
+    touches["change"] = rows[touches["change"]]
+    return touches
+
+
+def _laid_out(arranged: Arranged, entries: dict[int, list[Entry]], slots: Index) -> Arranged:
+    """``arranged`` with the entries of some slots in their place."""
+    sequence, last = np.repeat(arranged.sequence, slots), np.repeat(arranged.sequence, slots)
+    part = np.zeros(len(sequence), np.uint8)
+    start = np.cumsum(slots) - slots
+    for slot, some in entries.items():
+        for place, entry in enumerate(some, int(start[slot])):
+            sequence[place], last[place], part[place] = entry.first, entry.last, entry.part
+    if not part.any():
+        return replace(arranged, sequence=sequence)
+    return replace(arranged, sequence=sequence, part=part, last=last)

@@ -1,0 +1,278 @@
+"""The dependency graph to look at: units of recovery, the rows they touched, and who built on whom,
+as JSON, GraphML, Mermaid or one HTML page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from replay.changes import order
+from replay.changes.choices import DrawingFormat
+from replay.changes.envelope import ROW_CHANGES, Change
+from replay.changes.position import UnitId, unit_of
+from replay.dependencies.analysis import Subgraph, key_text
+from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link, components, graphml
+from replay.dependencies.write_sets import WriteSets
+from replay.pipeline.plan import Plan
+from replay.pipeline.rows import RowDecoder
+from sqlgen.dialects import profile_named
+
+#: What ``--format`` accepts.
+FORMATS = tuple(DrawingFormat)
+
+
+def describe(
+    subgraph: Subgraph, chosen: frozenset[UnitId], plan: Plan, warnings: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The graph as JSON-able data: ``warnings``, ``units`` in commit order, ``rows``, ``changes``
+    (unit × row, with statements), and ``edges`` between units, each with the links that prove it
+    and the two statements of each."""
+    statements = _statements(subgraph, plan)
+    rows = _rows(subgraph)
+    units = _units(subgraph, chosen)
+    name = {entry["unit"]: number for number, entry in enumerate(units)}
+    row_names = sorted(set(rows))
+    row_number = {row: number for number, row in enumerate(row_names)}
+    changes = []
+    for change in range(len(subgraph.batch.head)):
+        kind = Change(int(subgraph.batch.change[change])).name.lower().replace("_", " ")
+        number = name[str(subgraph.unit(change))]
+        changes.append(
+            {
+                "unit": number,
+                "row": row_number[rows[change]],
+                "change": kind,
+                "statement": statements[change],
+            }
+        )
+    edges: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for source, target, kind, space, gone in subgraph.links.tolist():
+        one, other = changes[source]["unit"], changes[target]["unit"]
+        if one != other:
+            key = key_text(subgraph, ChangeLink(Link(kind), space, source, target, gone))
+            link = {
+                "link": Link(kind).name.lower(),
+                "why": LINK_WORDS[Link(kind)],
+                "key": key,
+                "first": source,
+                "second": target,
+            }
+            edges.setdefault((one, other), []).append(link)
+    return {
+        "warnings": list(warnings),
+        "units": units,
+        "rows": row_names,
+        "changes": changes,
+        "edges": [
+            {"from": one, "to": other, "links": links}
+            for (one, other), links in sorted(edges.items())
+        ],
+    }
+
+
+def _statements(subgraph: Subgraph, plan: Plan) -> list[str]:
+    batch, log = subgraph.batch, subgraph.log
+    decoder = RowDecoder(plan, log, profile_named(plan.options.dialect))
+    texts = [""] * len(batch.head)
+    for version in np.unique(batch.version).tolist():
+        for kind in ROW_CHANGES:
+            rows = np.flatnonzero((batch.version == version) & (batch.change == kind))
+            for part, images in (
+                log.images(batch.records, batch.head[rows], batch.weight[rows], kind)
+                if len(rows)
+                else ()
+            ):
+                for row, text in zip(
+                    rows[part].tolist(),
+                    decoder.statements(version, kind, images).text.to_pylist(),
+                    strict=True,
+                ):
+                    texts[row] = text
+    return texts
+
+
+def _rows(subgraph: Subgraph) -> list[str]:
+    """The row each change is about, ``table/key``: where the key changed, the old one."""
+    batch, write_sets = subgraph.batch, WriteSets(subgraph.log, subgraph.spaces)
+    names = []
+    for change in range(len(batch.head)):
+        version, kind = int(batch.version[change]), Change(int(batch.change[change]))
+        table = subgraph.log.catalog.versions[version].table.name.lower()
+        columns = subgraph.spaces.row_space(version).columns
+        if kind not in ROW_CHANGES:
+            names.append(table)
+        elif columns:
+            side = "after" if kind is Change.INSERT else "before"
+            names.append(f"{table}/{','.join(write_sets.values_of(batch, change, side, columns))}")
+        else:
+            names.append(f"{table}/(row without key)")
+    return names
+
+
+def _units(subgraph: Subgraph, chosen: frozenset[UnitId]) -> list[dict[str, Any]]:
+    heads = subgraph.batch.records[subgraph.batch.head]
+    starts = order.run_starts(np.ascontiguousarray(heads["unit"]))
+    count = np.diff(np.append(starts, len(heads)))
+    first = heads[starts]
+    envelope = subgraph.log.envelope(first["file"], first["offset"], first["length"])
+    fields = {key: values.to_pylist() for key, values in subgraph.log.unit_fields(envelope).items()}
+    units = []
+    for number, record in enumerate(first):
+        unit = unit_of(record)
+        facts = {
+            key: values[number] for key, values in fields.items() if key not in ("URID", "member")
+        }
+        units.append(
+            {
+                "unit": str(unit),
+                "chosen": unit in chosen,
+                "changes": int(count[number]),
+                **facts,
+            }
+        )
+    return units
+
+
+def text(description: Mapping[str, Any], kind: str) -> str:
+    """A description (:func:`describe`) in one of :data:`FORMATS`."""
+    if kind == "json":
+        return json.dumps(description, indent=1, ensure_ascii=False) + "\n"
+    if kind == "mermaid":
+        return _mermaid(description)
+    if kind == "graphml":
+        return _graphml(description)
+    return _html(description)
+
+
+def _mermaid(description: Mapping[str, Any]) -> str:
+    lines = [f"%% warning: {warning}" for warning in description["warnings"]]
+    lines.append("graph LR")
+    for number, unit in enumerate(description["units"]):
+        lines.append(f'  u{number}["{unit["unit"]}"]' + (":::chosen" if unit["chosen"] else ""))
+    for edge in description["edges"]:
+        keys = sorted({link["key"] for link in edge["links"]})
+        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        lines.append(f'  u{edge["from"]} -->|"{_plain(keys[0])}{more}"| u{edge["to"]}')
+    lines.append("  classDef chosen stroke-width:4px")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(label: str) -> str:
+    """A label without characters that end one, or mean markup, in Mermaid."""
+    return "".join(c if c.isalnum() or c in " /.,_-+:()" else f"#{ord(c)};" for c in label)
+
+
+def _graphml(description: Mapping[str, Any]) -> str:
+    nodes = [
+        (f"u{number}", {"kind": "unit", **{key: str(value) for key, value in unit.items()}})
+        for number, unit in enumerate(description["units"])
+    ]
+    nodes += [
+        (f"r{number}", {"kind": "row", "row": row})
+        for number, row in enumerate(description["rows"])
+    ]
+    edges = [
+        (f"u{c['unit']}", f"r{c['row']}", {"kind": c["change"], "statement": c["statement"]})
+        for c in description["changes"]
+    ]
+    for edge in description["edges"]:
+        keys = ", ".join(sorted({link["key"] for link in edge["links"]}))
+        edges.append((f"u{edge['from']}", f"u{edge['to']}", {"kind": "built on", "keys": keys}))
+    return graphml(nodes, edges, description["warnings"])
+
+
+def places(edges: Sequence[Mapping[str, Any]], count: int) -> list[tuple[float, float]]:
+    """A place (column, row) for each unit. Units that hang together stand together, the largest
+    group first, each to the right of what it built on and near its height; units that nobody built
+    on and that built on nobody fill a block at the end.
+    """
+    arrows = [(int(edge["from"]), int(edge["to"])) for edge in edges]
+    groups = components(arrows, count)
+    drawn = [_columns(group, arrows) for group in groups if len(group) > 1]
+    alone = [group[0] for group in groups if len(group) == 1]
+    side = max(1, round(len(alone) ** 0.5))
+    drawn.append({unit: (number % side, number // side) for number, unit in enumerate(alone)})
+    return _packed([component for component in drawn if component], count)
+
+
+def _columns(
+    group: Sequence[int], arrows: Sequence[tuple[int, int]]
+) -> dict[int, tuple[float, float]]:
+    """The places of one connected group: the column is the longest way to the unit, the row follows
+    the units it built on."""
+    inside = set(group)
+    before: dict[int, list[int]] = {}
+    for one, other in arrows:
+        if other in inside:
+            before.setdefault(other, []).append(one)
+    column: dict[int, int] = {}
+    for unit in sorted(group):
+        column[unit] = max((column[source] + 1 for source in before.get(unit, ())), default=0)
+    stacks: dict[int, list[int]] = {}
+    for unit in sorted(group):
+        stacks.setdefault(column[unit], []).append(unit)
+    tallest = max(3, round(len(group) ** 0.5))  # a higher stack goes on beside itself
+    row: dict[int, float] = {}
+    x: dict[int, float] = {}
+    left = 0
+    for number in sorted(stacks):
+        stack = sorted(
+            stacks[number],
+            key=lambda unit: (_mean([row[source] for source in before.get(unit, ())]), unit),
+        )
+        wide = -(-len(stack) // tallest)
+        high = -(-len(stack) // wide)
+        for place, unit in enumerate(stack):
+            row[unit] = place // wide + (tallest - high) / 2
+            x[unit] = left + place % wide
+        left += wide
+    return {unit: (x[unit], row[unit]) for unit in group}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _packed(
+    drawn: Sequence[Mapping[int, tuple[float, float]]], count: int
+) -> list[tuple[float, float]]:
+    """Groups side by side on shelves, about twice as wide as high."""
+    sizes = [
+        tuple(max(place[axis] for place in group.values()) + 2 for axis in (0, 1))
+        for group in drawn
+    ]
+    width = max(
+        [(2.5 * sum(wide * high for wide, high in sizes)) ** 0.5, *(wide for wide, _ in sizes)],
+        default=1,
+    )
+    placed = [(0.0, 0.0)] * count
+    left = top = shelf = 0.0
+    for group, (wide, high) in zip(drawn, sizes, strict=True):
+        if left and left + wide > width:
+            left, top, shelf = 0.0, top + shelf, 0.0
+        for unit, (x, y) in group.items():
+            placed[unit] = (left + x, top + y)
+        left, shelf = left + wide, max(shelf, high)
+    return placed
+
+
+#: What the page may do: run its own script, and nothing that a name in the log might bring in.
+_POLICY = (
+    "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; base-uri 'none';"
+    " form-action 'none'"
+)
+
+
+def _html(description: Mapping[str, Any]) -> str:
+    data = {**description, "places": places(description["edges"], len(description["units"]))}
+    page = files("replay.dependencies").joinpath("drawing.html").read_text(encoding="utf-8")
+    page = page.replace("/*DATA*/null", json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"))
+    script = page.partition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return page.replace("POLICY", _POLICY.format(digest), 1)

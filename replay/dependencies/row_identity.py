@@ -1,0 +1,52 @@
+"""Hashes of row images that are the same where the rows are: bytes that are no part of a value
+(under a null, behind the end of a text, in the header of a row that moved) do not count."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from replay.arrays import Hashes, Index, Mask
+from replay.changes.catalog import TableVersion
+from replay.decoding.hashes import hash_values, mixed
+from replay.errors import InputError
+from replay.logs import NullTelling, Walk
+from sqlgen.schema import SqlType
+
+_TEXT = (SqlType.CHAR, SqlType.VARCHAR)
+
+
+def row_hashes(walk: Walk, version: TableVersion, rows: Index, of_bytes: Hashes) -> Hashes:
+    """A hash of each of the images ``rows`` of a walk (``uint64[m]``); ``of_bytes`` are those of
+    their bytes. Of tables without a key, whose rows are told by it, it is made of the
+    values alone; of others only where a value is null, because that takes decoding them all. Text
+    counts with the blanks at its end."""
+    hashes = of_bytes.copy()
+    by_value = _any_null(walk, version, rows) if version.table.key else np.ones(len(rows), bool)
+    chosen = np.flatnonzero(by_value)
+    if len(chosen):
+        try:
+            hashes[chosen] = _of_values(walk, version, rows[chosen])
+        except InputError:  # a character set that nobody knows: the bytes are all there is
+            return hashes
+    return hashes
+
+
+def _any_null(walk: Walk, version: TableVersion, rows: Index) -> Mask:
+    missing = np.zeros(len(rows), bool)
+    for index in range(len(version.format.columns)):
+        if isinstance(walk, NullTelling):
+            null = walk.nulls(index)
+            if null is not None:
+                missing |= null[rows]
+        elif version.format.columns[index].nullable:
+            missing |= np.asarray(walk.decode(index, rows)[0].is_null())
+    return missing
+
+
+def _of_values(walk: Walk, version: TableVersion, rows: Index) -> Hashes:
+    hashes = np.zeros(len(rows), np.uint64)
+    for index, column in enumerate(version.format.columns):
+        values, _ = walk.decode(index, rows)
+        kind = SqlType.VARBINARY if column.column.type in _TEXT else column.column.type
+        hashes = mixed(hashes) ^ hash_values(values, kind, 0)
+    return mixed(hashes)

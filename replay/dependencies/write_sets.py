@@ -1,0 +1,532 @@
+"""Keys: which rows and key values a change touches, as narrow records of fixed width that can be
+shuffled and sorted.
+
+A *key space* is one key of one table: its row identity (primary key, else a unique key, else the
+whole row image), a further unique key, or the table as a whole. A *touch* says what a change did to
+one key of a space. Keys are 96-bit hashes of the values, the same whatever the row layout of a
+table's generation: blanks at the end of text and zeros at the end of a fraction do not count, as in
+Db2's comparisons.
+
+Where a table has several *forms* (generations whose rows cannot be told by the same values: another
+key, no key and another row layout, key columns of another type), touches of the table in one form
+are tied to those in another by :mod:`replay.dependencies.forms`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
+from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.envelope import ROW_CHANGES, WHOLE_TABLE, Change, distinct, take_records
+from replay.changes.position import POSITION, UNIT
+from replay.decoding.hashes import hash_ranges, hash_values, mixed
+from replay.dependencies.row_identity import row_hashes
+from replay.logs import Images, LogFile, Walk
+from sqlgen.constraints import Constraints
+from sqlgen.schema import SqlType
+
+
+class KeyRole(IntEnum):
+    """What a change did to a key. REFER and RELEASE are what a row of a child table does to its
+    parent's key; EVENT is a truncate, mass delete or exchange of the whole table, MEMBER any other
+    change of a table that has events, FORM any change of a table that has several forms."""
+
+    CREATE = 1
+    CHANGE = 2
+    DESTROY = 3
+    REFER = 4
+    RELEASE = 5
+    EVENT = 6
+    MEMBER = 7
+    FORM = 8
+
+
+WRITES = (KeyRole.CREATE, KeyRole.CHANGE, KeyRole.DESTROY)
+
+#: One touch. ``key`` and ``check`` are the hash, ``space`` the key space. The fields of
+#: :data:`replay.changes.envelope.RECORD` that order and place the change follow. ``before`` and
+#: ``after`` are hashes of the row images (0: the row did not exist), equal only for images of one
+#: ``version`` (-1: not comparable); of a FORM, ``version`` is the form. ``change`` numbers the
+#: change in the batch it was taken from.
+TOUCH = np.dtype(
+    [
+        ("key", "<u8"),
+        ("check", "<u4"),
+        ("space", "<u2"),
+        ("role", "u1"),
+        ("commit", POSITION),
+        ("unit", UNIT),
+        ("position", POSITION),
+        ("version", "<i4"),
+        ("before", "<u8"),
+        ("after", "<u8"),
+        ("change", "<i8"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class KeySpace:
+    """One key of one table (``OWNER.NAME``). ``kind`` is ``row``, ``unique``, ``image`` (no key:
+    the whole row) or ``table``."""
+
+    number: int
+    table: str
+    columns: tuple[str, ...]
+    kind: str
+
+
+@dataclass(frozen=True)
+class _Use:
+    """How rows of a table version touch a space: as the ``row`` itself, as a further ``unique``
+    key, or as a ``child`` that refers to it. ``textual``: integers are hashed as decimals, because
+    other rows have decimals there."""
+
+    space: int
+    columns: tuple[str, ...]
+    how: str
+    textual: frozenset[str] = frozenset()
+
+    @property
+    def in_order(self) -> Sequence[str]:
+        """The columns in the order in which they are hashed."""
+        return self.columns if self.how == "child" else sorted(self.columns)
+
+
+class KeySpaces:
+    """The key spaces of a log's tables and what each table version has to do with them. Cheap to
+    pickle. ``masked``: columns (OWNER.NAME.COLUMN) whose values must not be shown."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        constraints: Constraints | None = None,
+        masked: frozenset[str] = frozenset(),
+    ) -> None:
+        self.masked = masked
+        self.constraints = constraints or Constraints()
+        self.spaces: list[KeySpace] = []
+        self._known: dict[tuple[str, tuple[str, ...], str], int] = {}
+        self._tables = _table_names(catalog)
+        #: By version: its uses (the row's first), the space of its table, its forms as (space,
+        #: form), and the place of each of its columns among those of all generations of the table.
+        self.uses: list[tuple[_Use, ...]] = []
+        self.table_space: list[int] = []
+        self.forms: list[tuple[tuple[int, int], ...]] = []
+        self.column_places: list[tuple[int, ...]] = []
+        for version, table in zip(catalog.versions, self._tables, strict=True):
+            self.table_space.append(self._space(table, (), "table"))
+            self.uses.append(tuple(self._uses(version, table, catalog)))
+        self._compare_values(catalog)
+        self._find_forms(catalog)
+        self._place_columns(catalog)
+
+    def _space(self, table: str, columns: tuple[str, ...], kind: str) -> int:
+        known_as = kind if kind in ("table", "image", "forms") else "key"
+        key = (table, tuple(sorted(columns)), known_as)
+        if key not in self._known:
+            self._known[key] = len(self.spaces)
+            shown = "table" if kind == "forms" else kind
+            self.spaces.append(KeySpace(len(self.spaces), table, columns, shown))
+        number = self._known[key]
+        if kind == "row" and self.spaces[number].kind == "unique":  # known as a child's parent
+            self.spaces[number] = replace(self.spaces[number], columns=columns, kind=kind)
+        return number
+
+    def _uses(self, version: TableVersion, table: str, catalog: Catalog) -> Iterator[_Use]:
+        columns = {column.name for column in version.table.columns}
+        name, key = version.name.upper(), version.table.key
+        unique = [entry for entry in self.constraints.keys_of(name) if set(entry) <= columns]
+        row = key or (unique[0] if unique else ())
+        yield _Use(self._space(table, row, "row" if row else "image"), row, "row")
+        for entry in unique:
+            if set(entry) != set(row):
+                yield _Use(self._space(table, entry, "unique"), entry, "unique")
+        for foreign in self.constraints.foreign_keys_of(name):
+            parents = [
+                (parent.table.key, of)
+                for parent, of in zip(catalog.versions, self._tables, strict=True)
+                if parent.name.upper() == foreign.parent
+            ]
+            if not set(foreign.columns) <= columns:
+                continue
+            targets = [(foreign.parent_columns or key, of) for key, of in parents]
+            for target, of in dict.fromkeys(targets):
+                if len(target) == len(foreign.columns):
+                    ordered = tuple(sorted(zip(target, foreign.columns, strict=True)))
+                    space = self._space(of, tuple(column for column, _ in ordered), "unique")
+                    yield _Use(space, tuple(column for _, column in ordered), "child")
+
+    def _compare_values(self, catalog: Catalog) -> None:
+        """Where rows of one form have integers and those of another decimals, both are hashed as
+        decimals."""
+        kinds: dict[tuple[int, int], set[str]] = defaultdict(set)
+        for version, uses in zip(catalog.versions, self.uses, strict=True):
+            for use in uses:
+                for place, name in enumerate(use.in_order):
+                    kinds[use.space, place].add(_comparison(version.table.column(name).type))
+        for index, (version, uses) in enumerate(zip(catalog.versions, self.uses, strict=True)):
+            self.uses[index] = tuple(
+                replace(
+                    use,
+                    textual=frozenset(
+                        name
+                        for place, name in enumerate(use.in_order)
+                        if {"integer", "decimal"} <= kinds[use.space, place]
+                        and _comparison(version.table.column(name).type) == "integer"
+                    ),
+                )
+                for use in uses
+            )
+
+    def _find_forms(self, catalog: Catalog) -> None:
+        """The forms of each table and of each key whose values are hashed in several ways."""
+        groups: dict[tuple[str, int], dict[Hashable, int]] = defaultdict(dict)
+        members: list[list[tuple[tuple[str, int], int]]] = [[] for _ in catalog.versions]
+
+        def add(index: int, group: tuple[str, int], form: Hashable) -> None:
+            forms = groups[group]
+            members[index].append((group, forms.setdefault(form, len(forms))))
+
+        for index, version in enumerate(catalog.versions):
+            own, *more = self.uses[index]
+            layout = None if own.columns else version.format
+            unique = frozenset(use.space for use in more if use.how == "unique")
+            add(index, (self._tables[index], -1), (own.space, layout, unique))
+            for use in self.uses[index]:
+                if use.columns:
+                    kinds = tuple(
+                        "decimal" if name in use.textual else _comparison(column.type)
+                        for name in use.in_order
+                        for column in (version.table.column(name),)
+                    )
+                    add(index, (self.spaces[use.space].table, use.space), kinds)
+        for entries in members:
+            several = [(group, form) for group, form in entries if len(groups[group]) > 1]
+            self.forms.append(
+                tuple(
+                    dict.fromkeys(
+                        (self._space(table, (str(number),), "forms"), form)
+                        for (table, number), form in several
+                    )
+                )
+            )
+
+    def _place_columns(self, catalog: Catalog) -> None:
+        """Columns that not all generations of a table have share place 0: one may be another under
+        a new name."""
+        names: dict[str, list[set[str]]] = defaultdict(list)
+        for version, table in zip(catalog.versions, self._tables, strict=True):
+            names[table].append({entry.column.name for entry in version.format.columns})
+        places = {
+            table: {name: place for place, name in enumerate(sorted(set.intersection(*sets)), 1)}
+            for table, sets in names.items()
+        }
+        for version, table in zip(catalog.versions, self._tables, strict=True):
+            self.column_places.append(
+                tuple(places[table].get(entry.column.name, 0) for entry in version.format.columns)
+            )
+
+    def row_space(self, version: int) -> KeySpace:
+        """The space of a table version's row identity."""
+        return self.spaces[self.uses[version][0].space]
+
+
+def _table_names(catalog: Catalog) -> list[str]:
+    """By version, the name of its table (``OWNER.NAME``), the same for all its generations: those
+    of one name, and those of one object in the database, which was renamed or whose number was
+    taken again. Of several names, the last one."""
+    names = [version.name.upper() for version in catalog.versions]
+    leader: dict[Hashable, Hashable] = {}
+
+    def find(member: Hashable) -> Hashable:
+        while leader.setdefault(member, member) != member:
+            member = leader[member]
+        return member
+
+    for version, name in zip(catalog.versions, names, strict=True):
+        ids = (version.dbid, version.psid, version.obid)
+        if any(ids):
+            leader[find(ids)] = find(name)
+    last = {find(name): name for name in names}
+    return [str(last[find(name)]) for name in names]
+
+
+def _comparison(kind: SqlType) -> str:
+    """Types whose values have one hash where they are equal have one word."""
+    return _COMPARISON.get(kind, kind.value)
+
+
+_COMPARISON = {
+    SqlType.SMALLINT: "integer",
+    SqlType.INTEGER: "integer",
+    SqlType.BIGINT: "integer",
+    SqlType.DECIMAL: "decimal",
+    SqlType.REAL: "float",
+    SqlType.DOUBLE: "float",
+    SqlType.CHAR: "text",
+    SqlType.VARCHAR: "text",
+}
+
+
+# -- touches
+# -------------------------------------------------------------------------------------------------
+
+
+#: (key, check, present) of some rows; a key with a null is no key.
+KeyHashes = tuple[Hashes, npt.NDArray[np.uint32], Mask]
+
+
+@dataclass(frozen=True)
+class ChangeBatch:
+    """Changes to take touches from: ``records`` (dtype :data:`replay.changes.envelope.RECORD`,
+    segments of a change side by side) and per change the row of its first record, its number of
+    segments, what it is (:class:`Change`) and its table version."""
+
+    records: Records
+    head: Index
+    weight: Index
+    change: Bytes
+    version: Versions
+
+    def part(self, rows: Index) -> ChangeBatch:
+        """Some of the changes."""
+        return ChangeBatch(
+            self.records,
+            self.head[rows],
+            self.weight[rows],
+            self.change[rows],
+            self.version[rows],
+        )
+
+
+class WriteSets:
+    """Takes touches from batches. ``evented`` are the table spaces that have events; ``unreadable``
+    counts changes whose keys cannot be read. ``by_value``: images are hashed by the values of their
+    columns but large objects, which is slower, instead of as they lie in the log, where what stands
+    under a null may differ. ``with_images``: without, images are not hashed (``before`` and
+    ``after`` of touches are 0), and keys that are whole rows are left out. ``with_forms``: touches
+    of role FORM are taken too. ``each``: MEMBER and FORM are taken of each change, not of one of a
+    unit in a batch."""
+
+    def __init__(
+        self,
+        log: LogFile,
+        spaces: KeySpaces,
+        evented: frozenset[int] = frozenset(),
+        *,
+        by_value: bool = False,
+        with_images: bool = True,
+        with_forms: bool = False,
+        each: bool = False,
+    ) -> None:
+        self.log, self.spaces, self.evented, self.by_value = log, spaces, evented, by_value
+        self.with_images, self.with_forms, self.each = with_images, with_forms, each
+        self.unreadable = 0
+
+    def touches(self, batch: ChangeBatch) -> Records:
+        """All touches of a batch (dtype :data:`TOUCH`), in no order; ``change`` is the place of the
+        change in the batch."""
+        parts: list[Records] = []
+        group = batch.version.astype(np.int64) * 16 + batch.change
+        for value in distinct(group[batch.version >= 0]):
+            rows = np.flatnonzero(group == value)
+            kind, version = Change(int(value) % 16), int(value) // 16
+            if kind in ROW_CHANGES:
+                for part, images in self.log.images(
+                    batch.records, batch.head[rows], batch.weight[rows], kind
+                ):
+                    parts.extend(self._of_rows(batch, rows[part], images, version, kind))
+            space = self.spaces.table_space[version]
+            if kind in WHOLE_TABLE or space in self.evented:
+                role = KeyRole.EVENT if kind in WHOLE_TABLE else KeyRole.MEMBER
+                parts.append(self._whole_table(batch, rows, space, role))
+            if self.with_forms:
+                for number, form in self.spaces.forms[version]:
+                    parts.append(self._whole_table(batch, rows, number, KeyRole.FORM, form))
+        return _joined(parts)
+
+    def _whole_table(
+        self, batch: ChangeBatch, rows: Index, space: int, role: KeyRole, form: int = -1
+    ) -> Records:
+        touches = _touches(batch, rows)
+        touches["space"], touches["role"], touches["version"] = space, role, form
+        if role is not KeyRole.EVENT and not self.each:
+            _, first = np.unique(np.ascontiguousarray(touches["unit"]), return_index=True)
+            touches = _taken(touches, first.astype(np.int64))
+        return touches
+
+    def changed_columns(self, batch: ChangeBatch) -> dict[int, int]:
+        """For each update of a batch, by its place: a bit mask of the columns (by their place among
+        those of all generations of the table) it changed."""
+        masks: dict[int, int] = {}
+        updates = batch.change == Change.UPDATE
+        for version in distinct(batch.version[updates]).tolist():
+            rows = np.flatnonzero(updates & (batch.version == version))
+            for part, images in self.log.images(
+                batch.records, batch.head[rows], batch.weight[rows], Change.UPDATE
+            ):
+                before, after = self.walks(images, version).values()
+                columns = len(self.log.catalog.versions[version].format.columns)
+                differs = np.stack(
+                    [~before.equal(after, index) for index in range(columns)], axis=1
+                )
+                places = self.spaces.column_places[version]
+                for row, columns_changed in zip(rows[part].tolist(), differs, strict=True):
+                    changed = {places[index] for index in np.flatnonzero(columns_changed).tolist()}
+                    masks[row] = sum(1 << place for place in changed)
+        return masks
+
+    def values_of(
+        self, batch: ChangeBatch, change: int, side: str, columns: Sequence[str]
+    ) -> list[str]:
+        """Some values of one change's ``before`` or ``after`` image as text."""
+        row, version = np.array([change]), int(batch.version[change])
+        kind = Change(int(batch.change[change]))
+        _, images = next(self.log.images(batch.records, batch.head[row], batch.weight[row], kind))
+        walk = self.walks(images, version)[side]
+        table = self.log.catalog.versions[version]
+        return [str(walk.decode(table.index_of(name))[0][0].as_py()) for name in columns]
+
+    def walks(self, images: Images, version: int) -> dict[str, Walk]:
+        """The ``before`` and ``after`` images of some changes, as far as their kind has them."""
+        bad = images.bad
+        walks = {}
+        for name, bounds in (("before", images.before), ("after", images.after)):
+            if bounds is not None:
+                start, end = (np.where(bad, 0, edge) for edge in bounds)
+                walks[name] = self.log.walk(version, images.buffer, start, end)
+        return walks
+
+    def _of_rows(
+        self, batch: ChangeBatch, rows: Index, images: Images, version: int, kind: Change
+    ) -> Iterator[Records]:
+        sides = {
+            name: bounds
+            for name, bounds in (("before", images.before), ("after", images.after))
+            if bounds is not None
+        }
+        walks = self.walks(images, version)
+        bad = images.bad.copy()
+        for walk in walks.values():
+            bad |= walk.bad
+        good = np.flatnonzero(~bad)
+        self.unreadable += len(bad) - len(good)
+        if not len(good):
+            return
+        table = self.log.catalog.versions[version]
+        whole: dict[str, Hashes] = {name: np.zeros(len(good), np.uint64) for name in sides}
+        if self.with_images:
+            whole = {
+                name: row_hashes(
+                    walks[name], table, good, hash_ranges(images.buffer, start[good], end[good])
+                )
+                for name, (start, end) in sides.items()
+            }
+        comparable = not any(column.lob for column in table.format.columns)
+        seen = whole
+        if self.by_value:
+            seen = {name: self._value_hashes(walks[name], version, good) for name in sides}
+        base = _touches(batch, rows[good])
+        base["version"] = version if comparable else -1
+        for use in self.spaces.uses[version]:
+            if not (use.columns or self.with_images):
+                continue
+            keys = {
+                name: self._keys(walks[name], use, version, good, whole[name]) for name in sides
+            }
+            yield from _touches_of_use(base, use, kind, keys, seen)
+
+    def _value_hashes(self, walk: Walk, version: int, rows: Index) -> Hashes:
+        """Hashes of row images by the values of all columns that are no large objects."""
+        table_version = self.log.catalog.versions[version]
+        hashes: Hashes = np.full(len(rows), version, np.uint64)
+        large = {column.column.name for column in table_version.format.columns if column.lob}
+        for column in table_version.table.columns:
+            if column.name not in large:
+                values, _ = walk.decode(table_version.index_of(column.name), rows)
+                hashes = mixed(hashes) ^ hash_values(values, column.type)
+        return mixed(hashes)
+
+    def _keys(self, walk: Walk, use: _Use, version: int, rows: Index, whole: Hashes) -> KeyHashes:
+        """The keys of the rows."""
+        if not use.columns:
+            return (
+                mixed(whole),
+                (whole >> np.uint64(32)).astype(np.uint32),
+                np.ones(len(rows), bool),
+            )
+        key, check = np.full(len(rows), use.space, np.uint64), np.zeros(len(rows), np.uint64)
+        present = np.ones(len(rows), bool)
+        table = self.log.catalog.versions[version]
+        for name in use.in_order:
+            values, bad = walk.decode(table.index_of(name), rows)
+            if bad is not None:
+                self.unreadable += int((present & bad).sum())
+                present &= ~bad
+            if use.how != "row" and values.null_count:
+                present &= ~np.asarray(values.is_null())
+            kind = table.table.column(name).type
+            if name in use.textual:
+                values, kind = values.cast(pa.string()), SqlType.DECIMAL
+            key = mixed(key) ^ hash_values(values, kind, 0)
+            check = mixed(check) ^ hash_values(values, kind, 1)
+        return mixed(key), (check >> np.uint64(32)).astype(np.uint32), present
+
+
+def _touches(batch: ChangeBatch, rows: Index) -> Records:
+    records = take_records(batch.records, batch.head[rows])
+    touches = np.zeros(len(rows) * TOUCH.itemsize, np.uint8).view(TOUCH)
+    for name in ("commit", "unit", "position"):
+        touches[name] = records[name]
+    touches["change"] = rows
+    touches["version"] = -1
+    return touches
+
+
+def _touches_of_use(
+    base: Records, use: _Use, kind: Change, keys: dict[str, KeyHashes], whole: dict[str, Hashes]
+) -> Iterator[Records]:
+    gone, come = (
+        (KeyRole.RELEASE, KeyRole.REFER)
+        if use.how == "child"
+        else (KeyRole.DESTROY, KeyRole.CREATE)
+    )
+
+    def made(side: str, role: KeyRole, rows: Mask, before: bool, after: bool) -> Records:
+        chosen = np.flatnonzero(rows & keys[side][2])
+        touches = _taken(base, chosen)
+        touches["key"], touches["check"] = keys[side][0][chosen], keys[side][1][chosen]
+        touches["space"], touches["role"] = use.space, role
+        touches["before"] = whole["before"][chosen] if before else 0
+        touches["after"] = whole["after"][chosen] if after else 0
+        return touches
+
+    every = np.ones(len(base), bool)
+    if kind is Change.INSERT:
+        yield made("after", come, every, False, True)
+    elif kind is Change.DELETE:
+        yield made("before", gone, every, True, False)
+    else:
+        (key, check, there), (new_key, new_check, new_there) = keys["before"], keys["after"]
+        moved = (key != new_key) | (check != new_check) | (there != new_there)
+        if use.how == "row":
+            yield made("before", KeyRole.CHANGE, ~moved, True, True)
+        yield made("before", gone, moved, True, False)
+        yield made("after", come, moved, False, True)
+
+
+def _taken(touches: Records, rows: Index) -> Records:
+    return np.ascontiguousarray(touches).view(f"V{TOUCH.itemsize}")[rows].view(TOUCH)
+
+
+def _joined(parts: Sequence[Records]) -> Records:
+    return np.frombuffer(b"".join(part.tobytes() for part in parts), TOUCH)

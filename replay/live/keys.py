@@ -1,0 +1,59 @@
+"""Where the keys of tables are told of: a file of DDL, a database, or what came with the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from replay import storage
+from replay.errors import InputError, Where
+from replay.pipeline.request import KeySource
+from replay.targets import target_of
+from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.schema import Table
+
+#: What ``schema`` says where there are no foreign keys.
+NO_SCHEMA = "none"
+
+
+def key_source(
+    schema: str | Path | Constraints | None, dialect: str, target: str | None = None
+) -> KeySource:
+    """The keys that a schema file or database knows of; where it is not given, those of the
+    database ``target``, else (None) those that came with the log. ``none``: there are none; a
+    ``target`` is asked all the same, for it knows."""
+    if isinstance(schema, Constraints):
+        return schema
+    if schema == NO_SCHEMA and target is None:
+        return Constraints()
+    place = target if schema in (None, NO_SCHEMA) else str(schema)
+    if place is None:
+        return None
+    of_database = place == target or storage.is_database(place)
+    return partial(_keys_of, place) if of_database else partial(_read_keys, place, dialect)
+
+
+def _keys_of(url: str, tables: Sequence[Table]) -> Constraints:
+    keys = target_of(url).keys(url, [table.name for table in tables])
+    return parse_constraints(keys, "postgres", tables, lenient=True)
+
+
+def _read_keys(place: str, dialect: str, tables: Sequence[Table]) -> Constraints:
+    return parse_constraints(read_text(place), dialect, tables)
+
+
+def read_text(path: str) -> str:
+    """A file of UTF-8 text. InputError (LR2001) where it cannot be read."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """A file's octets. InputError (LR2001) where it cannot be read."""
+    try:
+        return storage.at(path).read_bytes()
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None

@@ -1,0 +1,120 @@
+"""Merged mode: the net changes of a group come in as loads of whole tables, between them the
+statements of changes that cannot be folded; all in the group's one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from replay.live.net_changes import Folded, NetChanges
+from replay.live.route import UnitGroup, runs_of
+from replay.live.strict import StrictOrder
+from replay.live.transactions import BadStatement
+from replay.output.steps import ScriptUnit
+from replay.targets import Condition, Session, StatementCounts, StatementFailure
+from sqlgen.staged_merge import Load, Unmergeable
+
+#: Statements of one unit that are folded whatever the pace; beyond that, memory counts more than
+#: speed.
+LONGEST_UNIT = 200_000
+
+
+class MergedChanges:
+    """A strategy: applies groups as net changes, and in strict order (``strict``) what cannot be
+    folded or does not fit as a whole."""
+
+    def __init__(self, strict: StrictOrder, net_changes: NetChanges) -> None:
+        self.strict, self.net_changes = strict, net_changes
+        self.transactions = strict.transactions
+        self.pace = self.transactions.pace
+        self.prepares_ahead = True
+
+    def prepare(self, group: UnitGroup) -> Callable[[], None]:
+        """Fold the group's changes; what applies them."""
+        folded = self._fold(group)
+        if folded is None:
+            return partial(self.strict.apply_in_order, group)
+        return partial(self._apply, group, folded)
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def _fold(self, group: UnitGroup) -> Folded | None:
+        committed = self.transactions.committed
+        if group.statements > max(self.pace.merged_statements, LONGEST_UNIT):
+            reason = f"a unit of {group.statements:,} statements is too long to be folded"
+            committed.note_in_order(group, reason)
+            return None
+        try:
+            steps = np.concatenate([np.arange(run.start, run.stop) for run in runs_of(group.units)])
+            script = self.transactions.scripts[group.units[0].script]
+            return self.net_changes.fold(script, steps)
+        except Unmergeable as reason:
+            committed.note_in_order(group, str(reason))
+            return None
+
+    def _apply(self, group: UnitGroup, folded: Folded) -> None:
+        committed = self.transactions.committed
+
+        def body(session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:
+            return self._merge(session, group, folded), 0
+
+        bad = self.transactions.apply(group, body, executes=len(folded.loose) > 0)
+        if bad is None:
+            committed.folded += group.statements - len(folded.loose)
+            committed.net += folded.net
+            return
+        assert bad.failure is not None
+        committed.note_in_order(group, bad.failure.message)
+        self.strict.apply_in_order(group)
+
+    def _merge(self, session: Session, group: UnitGroup, folded: Folded) -> BadStatement | None:
+        """Bring the net changes in, and run the loose statements between them."""
+        number = group.units[0].script
+        for load in folded.before:
+            if (bad := self._load(session, load)) is not None:
+                return bad
+        ends = np.flatnonzero(np.diff(folded.loose, append=-1) != 1)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        for start, stop in (
+            zip(folded.loose[starts].tolist(), folded.loose[ends].tolist(), strict=True)
+            if len(folded.loose)
+            else ()
+        ):
+            steps = ScriptUnit(number, group.units[0].key, start, stop + 1)
+            bad = self.transactions.run_steps(session, steps)
+            if bad is not None:
+                what = f"a statement touched {bad.count:,} rows"
+                return bad if bad.failure else _failed(bad.condition, what)
+        for load in folded.after:
+            if (bad := self._load(session, load)) is not None:
+                return bad
+        return None
+
+    def _load(self, session: Session, load: Load) -> BadStatement | None:
+        """Bring the rows of one load in; why that failed, or that it touched more or fewer rows
+        than there are."""
+        result = session.run(f"{load.make};".encode()) if load.make else StatementCounts([])
+        if result.failure is None:
+            result = session.copy(load.copy, load.text)
+            self.transactions.reached("rows copied")
+        for statement in load.merge:
+            if result.failure is None:
+                result = session.run(f"{statement};".encode())
+        if result.failure is not None:
+            return BadStatement(None, result.failure.condition, result.failure)
+        count = result.counts[0]
+        if count == load.count:
+            return None
+        condition = Condition.NO_ROW if count < load.count else Condition.SEVERAL_ROWS
+        what = (
+            f"the {load.op.value}s in {load.table.schema}.{load.table.name} touched {count:,} rows;"
+            f" expected {load.count:,}"
+        )
+        return _failed(condition, what)
+
+
+def _failed(condition: Condition, what: str) -> BadStatement:
+    return BadStatement(None, condition, StatementFailure(condition, "", what))

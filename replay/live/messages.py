@@ -1,0 +1,121 @@
+"""What a replay tells its user: the plan, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from replay.changes.balance import Tally, balance_text
+from replay.changes.position import UnitId, UnitPosition
+from replay.live.pace import Pace
+from replay.live.position_store import Run
+from replay.live.route import Route, Workload
+from replay.live.transactions import Committed
+from replay.logs import LogFile
+from replay.output.bundle import changes_by_table
+
+#: Statements a second where the target has no history yet: those of a database on the same machine,
+#: by dialect; and of one that was not measured.
+_USUAL_RATES = {
+    "postgres": 50_000,
+    "sqlite": 100_000,
+    "duckdb": 2_000,
+    "mariadb": 8_000,
+    "mysql": 8_000,
+}
+_UNMEASURED = 1_000
+#: A run of fewer statements says nothing about the speed of the target.
+_TELLING_RUN = 1000
+#: Lines of one kind; the rest is counted.
+_LINES = 20
+
+
+def plan_lines(
+    log: LogFile, url: str, route: Route, workload: Workload, tally: Tally, pace: Pace
+) -> Iterator[str]:
+    """What is to be done. ``url`` is the target without what must stay secret."""
+    yield f"Replay of {log.source} into {url}"
+    yield f"Way: {route}"
+    yield (
+        f"{workload.units:,} units of recovery with {workload.statements:,} statements are to be"
+        f" {'applied' if route.forward else 'taken back'}:"
+    )
+    tables = changes_by_table(log, workload.changes)
+    width = max([len(name) for name in tables] or [0])
+    for name, counts in tables.items():
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+        yield f"  {name:<{width}}  {kinds}"
+    yield balance_text(tally)
+    for unit, reason in list(tally.quarantined_units.items())[:_LINES]:
+        yield f"set aside: unit {UnitId(unit)}: {reason}"
+    if len(tally.quarantined_units) > _LINES:
+        yield f"… {len(tally.quarantined_units) - _LINES} more units set aside"
+    yield from map(str, tally.findings[:_LINES])
+    if pace.sessions > 1:
+        yield (
+            f"Sessions: {pace.sessions}; a unit may be there before an earlier one that it has"
+            " nothing to do with"
+        )
+    if pace.merged:
+        yield (
+            f"Mode merged: up to {pace.merged_statements:,} statements become one net change for"
+            " each row. The states between are never in the target; old values are checked for what"
+            " is different in the end"
+        )
+
+
+def estimate(dialect: str, statements: int, runs: Sequence[Run], seconds: float) -> str:
+    """How long applying will take, after the latest of ``runs`` that tells; the statements were
+    made in ``seconds``."""
+    rates = [
+        run.statements / run.seconds
+        for run in runs
+        if run.statements and run.seconds and run.statements >= _TELLING_RUN
+    ]
+    rate = rates[0] if rates else _USUAL_RATES.get(dialect, _UNMEASURED)
+    source = "as in the last run" if rates else "as usual on one machine"
+    return (
+        f"Estimated time: {statements / rate:.1f} s at {rate:,.0f} statements a second, {source};"
+        f" the statements were made in {seconds:.1f} s"
+    )
+
+
+def report_lines(
+    committed: Committed,
+    forward: bool,
+    merged: bool,
+    sequences: Sequence[str],
+    position: UnitPosition,
+    seconds: float,
+) -> Iterator[str]:
+    """What was done. ``sequences``: those that were moved, and to where."""
+    verb = "applied" if forward else "taken back"
+    yield (
+        f"{committed.units:,} units and {committed.statements:,} statements {verb} in"
+        f" {seconds:.1f} s ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
+    )
+    if merged:
+        yield (f"{committed.folded:,} statements were folded into {committed.net:,} row changes")
+    yield from _in_order_lines(committed)
+    for text in sequences:
+        yield f"moved sequence {text}"
+    if committed.rejected:
+        yield (
+            f"{committed.rejected:,} changes were not applied as the log says; see status --rejects"
+        )
+    if committed.retried:
+        yield f"{committed.retried} transactions were tried again"
+    yield f"The target stands at {position}"
+
+
+def _in_order_lines(committed: Committed) -> Iterator[str]:
+    """What was applied in strict order although the mode was another one, and why."""
+    by_reason: dict[str, list[UnitPosition]] = {}
+    for position, reason in committed.in_order.items():
+        by_reason.setdefault(reason, []).append(position)
+    for reason, positions in list(by_reason.items())[:_LINES]:
+        yield (
+            f"in strict order: {len(positions):,} transactions, the first from unit"
+            f" {positions[0].unit} on: {reason}"
+        )
+    if len(by_reason) > _LINES:
+        yield f"… and for {len(by_reason) - _LINES} more reasons"

@@ -1,0 +1,378 @@
+"""Many changes -> what is different in the end: one net change for each row, for ``replay --mode
+merged``.
+
+Changes are followed by key, not by row: a key that had a row before the first change and has one
+after the last is an update, whichever rows they were. So changed keys, rows that swap keys and rows
+that are deleted and inserted again need no thought. What cannot be followed this way is *loose*:
+its changes stay the statements that they were, and run in their order beside the net changes of
+other tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from replay.arrays import Bytes, Index, Mask, Versions
+from replay.changes.envelope import ROW_CHANGES, Change, distinct
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.logs import LogFile, Walk
+from replay.output.row_parts import values_differ
+from replay.output.steps import Script
+from replay.pipeline.plan import Plan
+from replay.targets import TableFacts
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.names import target_name
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import FLOATS
+from sqlgen.staged_merge import Load, Merging, Unmergeable
+from sqlgen.statements import shown_columns
+
+#: Where a part of the loads stands: deletes that make room for keys, what adds and changes rows,
+#: deletes that wait until nothing refers to their rows.
+_FIRST, _MIDDLE, _LAST = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Folded:
+    """``before`` and ``after``: the loads that come before and after the statements of ``loose``
+    steps, in order. ``net`` row changes are what is left of those that could be folded."""
+
+    before: tuple[Load, ...]
+    loose: Index
+    after: tuple[Load, ...]
+    net: int
+
+
+@dataclass(frozen=True)
+class _Nets:
+    """The net changes of one table version. ``first`` and ``last``: the changes of a batch whose
+    before image a key had and whose after image it has in the end, by operation (an insert has no
+    first, a delete no last)."""
+
+    version: int
+    first: Mapping[Op, Index]
+    last: Mapping[Op, Index]
+
+
+class NetChanges:
+    """Folds steps of a plan's scripts. ``facts`` is what the target says about the tables, by
+    OWNER.NAME."""
+
+    def __init__(self, plan: Plan, log: LogFile, facts: Mapping[str, TableFacts | None]) -> None:
+        self.plan, self.log, self.facts = plan, log, facts
+        self.profile = profile_named(plan.options.dialect)
+        self.spaces = KeySpaces(log.catalog)
+        self.rank = _ranks(plan.constraints)
+
+    def fold(self, script: Script, steps: Index) -> Folded:
+        """The net changes of some steps of a script. Raises Unmergeable where there is no way but
+        to run them one by one."""
+        rows = script.steps[steps]
+        change, version = (
+            np.ascontiguousarray(rows["change"]),
+            np.ascontiguousarray(rows["version"]),
+        )
+        if (change == Change.STRUCTURE).any():
+            raise Unmergeable("a table's structure changes among them")
+        parted = version[np.flatnonzero(rows["part"])]
+        loose = self._unsuited(change, version, parted)
+        records, head = script.records_of(steps)
+        weight = rows["weight"].astype(np.int64)
+        while True:
+            kept = np.flatnonzero(~loose[version])
+            batch = ChangeBatch(records, head[kept], weight[kept], change[kept], version[kept])
+            nets, odd = self._followed(batch)
+            if not len(odd):
+                break
+            loose[odd] = True
+        loads = self._loads(batch, nets)
+        before = [load for place, load in loads if place != _LAST]
+        after = [load for place, load in loads if place == _LAST]
+        return Folded(
+            tuple(before), steps[loose[version]], tuple(after), sum(load.count for _, load in loads)
+        )
+
+    # -- what can be followed
+    # ---------------------------------------------------------------------------------------------
+
+    def _unsuited(self, change: Bytes, version: Versions, parted: Versions) -> Mask:
+        """By table version: tables without a key, with columns that the log does not hold, with
+        several row layouts here, emptied as a whole, and those of the steps that are ``parted``,
+        which are no change of the log but one of its halves or several of them."""
+        versions = self.log.catalog.versions
+        loose = np.zeros(len(versions), bool)
+        seen = distinct(version)
+        names = [versions[index].name for index in seen]
+        eventful = set(distinct(version[~np.isin(change, ROW_CHANGES)]).tolist())
+        eventful |= set(distinct(parted).tolist())
+        bad = {versions[index].name for index in eventful} | {
+            name for name in names if names.count(name) > 1
+        }
+        for index in seen.tolist():
+            candidate = versions[index]
+            loose[index] = (
+                candidate.name in bad
+                or not candidate.table.key
+                or any(column.lob for column in candidate.format.columns)
+            )
+        return loose
+
+    def _followed(self, batch: ChangeBatch) -> tuple[list[_Nets], list[int]]:
+        """The net changes of each table version; or, which must be left loose."""
+        write_sets = WriteSets(self.log, self.spaces)
+        touches = write_sets.touches(batch)
+        if write_sets.unreadable:
+            raise Unmergeable("keys that cannot be read")
+        if not len(touches):
+            return [], []
+        order = np.lexsort([touches[name] for name in ("change", "check", "key", "space")])
+        sorted_ = {
+            name: np.ascontiguousarray(touches[name])[order]
+            for name in ("space", "key", "check", "role", "change", "before", "after")
+        }
+        begins = np.ones(len(order), bool)
+        begins[1:] = False
+        for name in ("space", "key", "check"):
+            begins[1:] |= sorted_[name][1:] != sorted_[name][:-1]
+        version = batch.version[sorted_["change"]]
+        broken = ~begins[1:] & (sorted_["after"][:-1] != sorted_["before"][1:])
+        odd = set(distinct(version[1:][broken]).tolist())
+        first = np.flatnonzero(begins)
+        last = np.append(first[1:], len(order)) - 1
+        role = sorted_["role"]
+        here, there = role[first] != KeyRole.CREATE, role[last] != KeyRole.DESTROY
+        moved = np.isin(role, (KeyRole.CREATE, KeyRole.DESTROY)) & (
+            batch.change[sorted_["change"]] == Change.UPDATE
+        )
+        renewed = first[np.logical_or.reduceat(role == KeyRole.CREATE, first) & here & there]
+        for index in distinct(np.concatenate([version[moved], version[renewed]])).tolist():
+            if self._more_columns(index):
+                odd.add(index)
+        same = sorted_["before"][first] == sorted_["after"][last]
+        nets = []
+        for index in distinct(version).tolist():
+            mine = version[first] == index
+            wanted = {
+                Op.INSERT: mine & ~here & there,
+                Op.DELETE: mine & here & ~there,
+                Op.UPDATE: mine & here & there & ~same,
+            }
+            chosen = {op: np.flatnonzero(mask) for op, mask in wanted.items()}
+            change = sorted_["change"]
+            nets.append(
+                _Nets(
+                    index,
+                    {op: change[first[rows]] for op, rows in chosen.items() if op is not Op.INSERT},
+                    {op: change[last[rows]] for op, rows in chosen.items() if op is not Op.DELETE},
+                )
+            )
+        return nets, sorted(odd)
+
+    def _more_columns(self, version: int) -> bool:
+        """Whether the target's table has columns that the statements do not name: a row that is
+        made anew would lose its values there."""
+        table_version = self.log.catalog.versions[version]
+        facts = self.facts[table_version.name]
+        assert facts is not None
+        named = {
+            self._target(column.name)
+            for column in shown_columns(table_version.table, self.plan.options.render)
+        }
+        return bool(set(facts.columns) - named - set(facts.generated))
+
+    def _target(self, name: str) -> str:
+        return target_name(name, self.profile, self.plan.options.names)
+
+    # -- loads
+    # ---------------------------------------------------------------------------------------------
+
+    def _loads(self, batch: ChangeBatch, nets: list[_Nets]) -> list[tuple[int, Load]]:
+        """The loads with their places, in order: parents are added before their children and
+        removed after them."""
+        crowded = self._crowded([self.log.catalog.versions[net.version].name for net in nets])
+        placed: list[tuple[tuple[int, int, int], Load]] = []
+        for net in nets:
+            version = self.log.catalog.versions[net.version]
+            facts = self.facts[version.name]
+            assert facts is not None
+            merging = Merging(
+                self.profile,
+                self.plan.options.render,
+                dict(zip(facts.columns, facts.types, strict=True)),
+            )
+            rank = self.rank.get(version.name.upper(), 0)
+            sides = _Sides(self.log, batch, net)
+            parts = [rows for op in Op if (rows := sides.rows(op)).count]
+            for rows in self._apart(parts, net.version):
+                load = merging.load(rows, len(placed))
+                if rows.op is Op.DELETE:
+                    place = (
+                        (_FIRST, -rank, 0) if version.name.upper() in crowded else (_LAST, -rank, 0)
+                    )
+                else:
+                    place = (_MIDDLE, rank, int(rows.op is Op.UPDATE))
+                placed.append((place, load))
+        return [(place[0], load) for place, load in sorted(placed, key=lambda entry: entry[0])]
+
+    def _apart(self, parts: list[Rows], version: int) -> list[Rows]:
+        """Updates that change a unique key beside the identity, as deletes and inserts: two rows
+        may exchange their values."""
+        name = self.log.catalog.versions[version].name
+        columns = {column for key in self._other_keys(name) for column in key}
+        update = next((rows for rows in parts if rows.op is Op.UPDATE), None)
+        if update is None or not columns:
+            return parts
+        masks = [mask for column, mask in update.changed.items() if self._target(column) in columns]
+        if not masks:
+            return parts
+        moving = np.logical_or.reduce([mask.to_numpy(zero_copy_only=False) for mask in masks])
+        if not moving.any():
+            return parts
+        if self._more_columns(version) or self.plan.options.render.where_columns == "key":
+            raise Unmergeable(
+                f"a unique key of {name} changes, and its rows cannot be made anew from the log"
+                " alone"
+            )
+        stay, go = _taken(update, ~moving), _taken(update, moving)
+        gone = replace(go, op=Op.DELETE, after={}, changed={})
+        come = replace(go, op=Op.INSERT, before={}, changed={})
+        return [
+            rows
+            for rows in [*(part for part in parts if part.op is not Op.UPDATE), stay, gone, come]
+            if rows.count
+        ]
+
+    def _other_keys(self, name: str) -> list[tuple[str, ...]]:
+        """The unique keys of the target's table that are not the log's key, in the target's
+        names."""
+        facts = self.facts.get(name)
+        keys = [version.table.key for version in self.log.catalog.versions if version.name == name]
+        own = [{self._target(column) for column in key} for key in keys]
+        return [] if facts is None else [key for key in facts.unique_keys if set(key) not in own]
+
+    def _crowded(self, names: list[str]) -> set[str]:
+        """Tables where deletes go first: those with further unique keys, and all that refer to
+        them."""
+        crowded = {name.upper() for name in names if self._other_keys(name)}
+        while True:
+            more = {
+                foreign.table
+                for foreign in self.plan.constraints.foreign_keys
+                if foreign.parent in crowded
+            } - crowded
+            if not more:
+                return crowded
+            crowded |= more
+
+
+class _Sides:
+    """Row images of the net changes of one table version, decoded."""
+
+    def __init__(self, log: LogFile, batch: ChangeBatch, net: _Nets) -> None:
+        self.version = log.catalog.versions[net.version]
+        self.net = net
+        first, last = (_places(side.values(), len(batch.head)) for side in (net.first, net.last))
+        self.wanted = {"before": first, "after": last}
+        self.columns: dict[str, dict[str, pa.Array]] = {side: {} for side in self.wanted}
+        parts: dict[str, list[tuple[Index, dict[str, pa.Array]]]] = {
+            side: [] for side in self.wanted
+        }
+        for kind in ROW_CHANGES:
+            needed = _places([first, last], len(batch.head))
+            needed = needed[batch.change[needed] == kind]
+            if not len(needed):
+                continue
+            for part, image in log.images(
+                batch.records, batch.head[needed], batch.weight[needed], kind
+            ):
+                for side, bounds in (("before", image.before), ("after", image.after)):
+                    if bounds is None:
+                        continue
+                    rows = np.flatnonzero(np.isin(needed[part], self.wanted[side]))
+                    if len(rows):
+                        walk = log.walk(net.version, image.buffer, bounds[0][rows], bounds[1][rows])
+                        parts[side].append((needed[part][rows], self._decoded(walk)))
+        for side, decoded_parts in parts.items():
+            self._join(side, decoded_parts)
+
+    def _decoded(self, walk: Walk) -> dict[str, pa.Array]:
+        decoded = {}
+        for column in self.version.table.columns:
+            values, bad = walk.decode(self.version.index_of(column.name))
+            if bad is not None and bad.any():
+                raise Unmergeable(
+                    f"column {self.version.name}.{column.name} cannot be read in every row"
+                )
+            decoded[column.name] = values
+        return decoded
+
+    def _join(self, side: str, decoded_parts: list[tuple[Index, dict[str, pa.Array]]]) -> None:
+        """Put the parts of a side into the order of its wanted changes."""
+        if not decoded_parts:
+            return
+        place = pa.array(np.argsort(np.concatenate([changes for changes, _ in decoded_parts])))
+        for column in self.version.table.columns:
+            values = [decoded[column.name] for _, decoded in decoded_parts]
+            self.columns[side][column.name] = pa.concat_arrays(values).take(place)
+
+    def _side(self, side: str, changes: Index | None) -> dict[str, pa.Array]:
+        if changes is None or not len(changes):
+            return {}
+        place = pa.array(np.searchsorted(self.wanted[side], changes))
+        return {name: values.take(place) for name, values in self.columns[side].items()}
+
+    def rows(self, op: Op) -> Rows:
+        """The net changes of one operation."""
+        first, last = self.net.first.get(op), self.net.last.get(op)
+        before, after = self._side("before", first), self._side("after", last)
+        count = len(first if first is not None else last if last is not None else ())
+        changed = {}
+        if op is Op.UPDATE and count:
+            for column in self.version.table.columns:
+                mask = values_differ(before[column.name], after[column.name], column.type in FLOATS)
+                if mask.any():
+                    changed[column.name] = pa.array(mask)
+            everything = np.logical_or.reduce(
+                [mask.to_numpy(zero_copy_only=False) for mask in changed.values()]
+                or [np.zeros(count, bool)]
+            )
+            rows = Rows(self.version.table, op, count, before, after, changed)
+            return rows if everything.all() else _taken(rows, everything)
+        return Rows(self.version.table, op, count, before, after, changed)
+
+
+def _places(parts: Iterable[Index], count: int) -> Index:
+    """The different places of some parts, out of ``count``, rising."""
+    wanted = np.zeros(count, bool)
+    for part in parts:
+        wanted[part] = True
+    return np.flatnonzero(wanted)
+
+
+def _taken(rows: Rows, mask: Mask) -> Rows:
+    """The rows where ``mask`` is true."""
+    chosen = pa.array(np.flatnonzero(mask))
+    sides = [
+        {name: values.take(chosen) for name, values in side.items()}
+        for side in (rows.before, rows.after, rows.changed)
+    ]
+    return replace(rows, count=len(chosen), before=sides[0], after=sides[1], changed=sides[2])
+
+
+def _ranks(constraints: Constraints) -> dict[str, int]:
+    """A rank for each table: parents below their children; in a circle, as far as that goes."""
+    rank = {
+        name: 0 for foreign in constraints.foreign_keys for name in (foreign.parent, foreign.table)
+    }
+    for _ in rank:
+        for foreign in constraints.foreign_keys:
+            if foreign.parent != foreign.table:
+                rank[foreign.table] = max(
+                    rank[foreign.table], min(rank[foreign.parent] + 1, len(rank))
+                )
+    return rank

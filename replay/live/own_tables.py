@@ -1,0 +1,143 @@
+"""Our tables in a target: what they look like, the statements that make them, and whether what is
+there is ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from replay.errors import Refusal, TargetError
+from replay.targets import ConnectionLost, OwnTable, Session, Transient
+
+#: Our tables by name.
+TABLES: Mapping[str, OwnTable] = {
+    "position": OwnTable(
+        (
+            ("id", "integer", True),
+            ("source", "varchar(100)", True),
+            ("options", "text", True),
+            ("digest", "varchar(64)", True),
+            ("commit_lrsn", "varchar(20)", True),
+            ("unit", "varchar(24)", True),
+            ("units", "bigint", True),
+            ("statements", "bigint", True),
+            ("rejected", "bigint", True),
+            ("run", "bigint", True),
+            ("changed_at", "timestamp", True),
+        ),
+        ("id",),
+    ),
+    "run": OwnTable(
+        (
+            ("id", "bigint", True),
+            ("program", "varchar(40)", True),
+            ("direction", "varchar(10)", True),
+            ("inputs", "text", True),
+            ("from_commit", "varchar(20)", True),
+            ("from_unit", "varchar(24)", True),
+            ("until_commit", "varchar(20)", True),
+            ("started_at", "timestamp", True),
+            ("ended_at", "timestamp", False),
+            ("outcome", "varchar(200)", False),
+            ("units", "bigint", False),
+            ("statements", "bigint", False),
+            ("seconds", "double precision", False),
+        ),
+        ("id",),
+    ),
+    "pending": OwnTable(
+        (("unit", "varchar(24)", True), ("reason", "text", True), ("run", "bigint", True)),
+        ("unit",),
+    ),
+    "ahead": OwnTable(
+        (
+            ("first_key", "varchar(44)", True),
+            ("last_key", "varchar(44)", True),
+            ("unit_keys", "text", True),
+        ),
+        ("first_key",),
+    ),
+    "reject": OwnTable(
+        (
+            ("commit_lrsn", "varchar(20)", True),
+            ("unit", "varchar(24)", True),
+            ("step", "integer", True),
+            ("run", "bigint", True),
+            ("entry", "text", True),
+        ),
+        ("commit_lrsn", "unit", "step"),
+    ),
+    "mark": OwnTable(
+        (
+            ("name", "varchar(100)", True),
+            ("commit_lrsn", "varchar(20)", True),
+            ("made_at", "timestamp", True),
+        ),
+        ("name",),
+    ),
+}
+
+
+def statements(session: Session, missing: bool = True) -> list[str]:
+    """The statements (without ``;``) that make the place for our tables and our tables: those that
+    are not there, or all of them."""
+    there = session.own_tables() if missing else frozenset()
+    setting_up = [] if not session.home or (missing and session.has_place()) else [session.home]
+    return setting_up + [_definition(session, name) for name in TABLES if name not in there]
+
+
+def make(session: Session, grants: Sequence[str] = ()) -> None:
+    """Make what is missing of our tables, then run ``grants``; nothing is asked of a user's rights
+    where all are there. Raises TargetError (LR4001) with the way out where this user may not,
+    Refusal (LR4010)."""
+    refuse_strange(session, writes=True)
+    wanted = [*statements(session), *grants]
+    if not wanted:
+        return
+    try:
+        session.begin()
+        for statement in wanted:
+            session.execute(statement)
+        session.commit()
+    except (ConnectionLost, Transient):
+        raise
+    except TargetError as error:
+        session.rollback()
+        raise TargetError(
+            error.code,
+            f"the tables for the position cannot be made: {error.message}",
+            error.where,
+            "Somebody who may has them made with logreplay prepare --to URL --role USER; logreplay"
+            " prepare --print shows the statements",
+        ) from error
+
+
+def refuse_strange(session: Session, writes: bool) -> None:
+    """Raises Refusal (LR4010) where tables under our names are not as we make them; with
+    ``writes``, also where somebody else owns them, who could have them act."""
+    if strange := session.strange_tables(TABLES, writes):
+        more = f" ({len(strange) - 1} more)" if len(strange) > 1 else ""
+        raise Refusal(
+            "LR4010",
+            f"found tables for the position that logreplay did not make: {strange[0]}{more};"
+            " expected ours, or none",
+            hint="What is there would act, or be read, with this user's rights. Find out who made"
+            f" it; then {session.forget}",
+        )
+
+
+def _definition(session: Session, name: str) -> str:
+    table = TABLES[name]
+    columns = [
+        f"{column} {spelled(session, kind)}{' NOT NULL' if strict else ''}"
+        for column, kind, strict in table.columns
+    ]
+    key = f"PRIMARY KEY ({', '.join(table.key)})"
+    return f"CREATE TABLE {session.own(name)} ({', '.join([*columns, key])})"
+
+
+def spelled(session: Session, kind: str) -> str:
+    """A type of ours as the target calls it."""
+    return re.sub(
+        r"^(text|timestamp)$", lambda kind_name: session.types.get(kind_name[0], kind_name[0]), kind
+    )

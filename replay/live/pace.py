@@ -1,0 +1,87 @@
+"""How a replay cuts its units into transactions, and how long it tries again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import tenacity
+
+from replay.changes.choices import ApplyMode as ApplyMode
+from replay.errors import TargetError
+from replay.output.steps import ScriptUnit
+from sqlgen.errors import settle_counts
+
+#: Statements that become net changes together, unless told otherwise.
+MERGED_STATEMENTS = 200_000
+#: Transactions that each of several sessions gets from a wave.
+_SHARES = 4
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How much goes into a transaction, and how long to try again.
+
+    ``units`` or ``statements`` end a transaction, whichever comes first; in merged mode
+    ``merged_statements`` do. ``tries`` in all, with waits that begin at ``wait`` seconds and double
+    up to ``longest``. ``sessions``: how many apply a wave of units side by side.
+    """
+
+    units: int = 1000
+    statements: int = 10_000
+    tries: int = 8
+    wait: float = 0.2
+    longest: float = 30.0
+    sessions: int = 1
+    mode: ApplyMode = ApplyMode.STRICT
+    merged_statements: int = MERGED_STATEMENTS
+
+    def __post_init__(self) -> None:
+        settle_counts(
+            self,
+            units="--commit-every",
+            statements="--commit-statements",
+            merged_statements="--commit-statements",
+            tries="--tries",
+            sessions="--sessions",
+        )
+
+    @property
+    def merged(self) -> bool:
+        """Whether units become net changes."""
+        return self.mode is ApplyMode.MERGED
+
+    def retrying(self, *errors: type[TargetError]) -> tenacity.Retrying:
+        """Calls again, or goes round again, after these errors; raises the last one in the end."""
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(errors),
+            stop=tenacity.stop_after_attempt(self.tries),
+            wait=tenacity.wait_exponential(multiplier=self.wait, max=self.longest)
+            + tenacity.wait_random(0, self.wait),
+            reraise=True,
+        )
+
+    def wave(self) -> Pace:
+        """The pace of what several sessions share out among them."""
+        return replace(
+            self,
+            units=self.units * self.sessions * _SHARES,
+            statements=self.statements * self.sessions * _SHARES,
+        )
+
+    def in_order(self) -> Pace:
+        """The pace of one session in strict order."""
+        return replace(self, mode=ApplyMode.STRICT, sessions=1)
+
+    def unit_by_unit(self) -> Pace:
+        """The pace of one session in strict order, one unit a transaction."""
+        return replace(self.in_order(), units=1)
+
+    def full(self, units: int, statements: int, last: ScriptUnit, following: ScriptUnit) -> bool:
+        """Whether a group of so much, which ends with ``last``, is full. Net changes are made of
+        the statements of one script."""
+        if self.merged:
+            return (
+                statements + following.count > self.merged_statements
+                or following.script != last.script
+            )
+        return units >= self.units or statements >= self.statements

@@ -1,0 +1,358 @@
+"""Several sessions that apply the units of a wave side by side, for ``replay --sessions N``.
+
+A wave is some units that follow one another in commit order. Units that have to do with each other
+(:mod:`replay.dependencies.graph`: the same row, the same value of a unique key, a row and the one
+it refers to, a table that is emptied) stay together in commit order in one transaction; the others
+go to whoever is free. Each transaction notes its units in the target beside the position
+(:meth:`replay.live.position_store.Store.note`), so that what was committed is known wherever it
+stops; when a wave is done, the position moves over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from queue import Empty, SimpleQueue
+
+import numpy as np
+
+from replay.arrays import Index, Mask, Records
+from replay.changes.envelope import ROW_CHANGES, Change
+from replay.changes.position import UnitId
+from replay.dependencies.graph import links, touch_order
+from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
+from replay.live.position_store import Store
+from replay.live.route import UnitGroup
+from replay.live.strict import StrictOrder
+from replay.live.transactions import BATCH_BYTES, shapes_of
+from replay.logs import LogFile
+from replay.output.steps import Script, ScriptUnit
+from replay.targets import ConnectionLost, Session, Transient
+from sqlgen.constraints import Constraints
+
+#: Statements of one unit that are shared out whatever the pace; beyond that, memory counts more
+#: than speed.
+LONGEST_UNIT = 200_000
+
+
+@dataclass(frozen=True)
+class Share:
+    """Units for one transaction, in commit order."""
+
+    units: tuple[ScriptUnit, ...]
+
+    @property
+    def statements(self) -> int:
+        """Number of statements."""
+        return sum(unit.count for unit in self.units)
+
+
+class Partitioner:
+    """Parts the units of a wave into shares. ``constraints`` are the target's keys and foreign
+    keys."""
+
+    def __init__(
+        self, log: LogFile, scripts: list[Script], constraints: Constraints, statements: int
+    ) -> None:
+        self.log, self.scripts, self.statements = log, scripts, statements
+        self.spaces = KeySpaces(log.catalog, constraints)
+        self.keyless = np.array(
+            [not version.table.key for version in log.catalog.versions] or [False], bool
+        )
+
+    def shares(self, units: Sequence[ScriptUnit]) -> list[Share]:
+        """The shares of a wave, the largest first; no unit of one has to do with a unit of
+        another."""
+        label = self._labels(units)
+        groups: dict[int, list[ScriptUnit]] = {}
+        for unit, number in zip(units, label.tolist(), strict=True):
+            groups.setdefault(number, []).append(unit)
+        shares: list[list[ScriptUnit]] = [[]]
+        count = 0
+        for group in sorted(groups.values(), key=lambda group: -sum(unit.count for unit in group)):
+            size = sum(unit.count for unit in group)
+            if shares[-1] and count + size > self.statements:
+                shares.append([])
+                count = 0
+            shares[-1] += group
+            count += size
+        return [Share(tuple(sorted(units, key=lambda unit: unit.key))) for units in shares if units]
+
+    def _labels(self, units: Sequence[ScriptUnit]) -> Index:
+        """A number for each unit, the same for those that hang together."""
+        touches = np.concatenate(
+            [self._touches(number, units) for number in sorted({unit.script for unit in units})]
+        )
+        sorted_: Records = touches[touch_order(touches)]
+        unit = sorted_["change"]
+        arrows = links(sorted_, np.zeros(len(self.spaces.spaces), bool))
+        real = arrows.source >= 0
+        pairs = np.stack([unit[arrows.source[real]], unit[arrows.target[real]]], axis=1)
+        return _joined(len(units), np.concatenate([pairs, self._chains(units)]))
+
+    def _touches(self, script: int, units: Sequence[ScriptUnit]) -> Records:
+        """The touches of the units of a script; ``change`` is the number of the unit."""
+        mine = [(number, unit) for number, unit in enumerate(units) if unit.script == script]
+        steps = np.concatenate([np.arange(unit.start, unit.stop) for _, unit in mine])
+        of_unit = np.concatenate([np.full(unit.count, number, np.int64) for number, unit in mine])
+        batch, step = self.scripts[script].changes_of(steps)
+        kept = np.flatnonzero(np.isin(batch.change, ROW_CHANGES) & ~self.keyless[batch.version])
+        batch = ChangeBatch(
+            batch.records,
+            batch.head[kept],
+            batch.weight[kept],
+            batch.change[kept],
+            batch.version[kept],
+        )
+        write_sets = WriteSets(self.log, self.spaces)
+        touches = np.array(write_sets.touches(batch))
+        if write_sets.unreadable:
+            raise Inseparable("keys that cannot be read")
+        touches["change"] = of_unit[step[kept]][touches["change"]]
+        return touches
+
+    def _chains(self, units: Sequence[ScriptUnit]) -> Index:
+        """Pairs of units that touch the same table where rows cannot be told apart: without a key,
+        emptied as a whole among them, or in another form."""
+        names = [version.name for version in self.log.catalog.versions]
+        last: dict[str, int] = {}
+        members: dict[str, list[int]] = {}
+        eventful = set()
+        forms: dict[str, set[int]] = {}
+        for number, unit in enumerate(units):
+            for version, change in self.scripts[unit.script].kinds(unit.start, unit.stop):
+                if change == Change.STRUCTURE:
+                    raise Inseparable("a table's structure changes among them")
+                members.setdefault(names[version], []).append(number)
+                if self.keyless[version] or change not in ROW_CHANGES:
+                    eventful.add(names[version])
+                for space, form in self.spaces.forms[version]:
+                    members.setdefault(f"form {space}", []).append(number)
+                    forms.setdefault(f"form {space}", set()).add(form)
+        eventful |= {name for name, several in forms.items() if len(several) > 1}
+        pairs = []
+        for name in eventful:
+            for number in members[name]:
+                if name in last:
+                    pairs.append((last[name], number))
+                last[name] = number
+        return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+class Inseparable(Exception):
+    """A wave that only one session can apply; the reason, in words."""
+
+
+def _joined(count: int, pairs: Index) -> Index:
+    """The least number among those that hang together by pairs, for each of ``0 … count-1``."""
+    label = np.arange(count, dtype=np.int64)
+    one, other = pairs[:, 0], pairs[:, 1]
+    while True:
+        low = np.minimum(label[one], label[other])
+        following = label.copy()
+        for side in (one, other):
+            np.minimum.at(following, label[side], low)
+            np.minimum.at(following, side, low)
+        following = following[following]
+        if (following == label).all():
+            return label
+        label = following
+
+
+class SessionPool:
+    """``count`` sessions beside the one that holds the lock. ``run`` is the run's number,
+    ``retried`` how often a transaction was tried again."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Session],
+        scripts: list[Script],
+        count: int,
+        run: int,
+        reached: Callable[[str], None],
+        tries: int,
+    ) -> None:
+        self.connect, self.scripts, self.run, self.reached, self.tries = (
+            connect,
+            scripts,
+            run,
+            reached,
+            tries,
+        )
+        self.retried = 0
+        self.sessions: list[Session | None] = [None] * count
+        self.ready: list[set[int]] = [set() for _ in range(count)]
+
+    def apply(
+        self, shares: Sequence[Share], pending: frozenset[UnitId]
+    ) -> tuple[list[Share], list[str]]:
+        """Apply shares; those that were committed, and why others were not. Raises ConnectionLost
+        when a session broke, after all have come to rest."""
+        queue: SimpleQueue[Share] = SimpleQueue()
+        for share in shares:
+            queue.put(share)
+        done: list[Share] = []
+        reasons: list[str] = []
+        with ThreadPoolExecutor(len(self.sessions)) as pool:
+            futures = [
+                pool.submit(self._work, number, queue, pending, done, reasons)
+                for number in range(len(self.sessions))
+            ]
+        lost = None
+        for future in futures:
+            error = future.exception()
+            if isinstance(error, ConnectionLost):
+                lost = error
+            elif error is not None:
+                raise error
+        if lost is not None:
+            raise lost
+        return done, reasons
+
+    def close(self) -> None:
+        """End the sessions."""
+        for number, session in enumerate(self.sessions):
+            if session is not None:
+                session.close()
+            self.sessions[number], self.ready[number] = None, set()
+
+    def _work(
+        self,
+        number: int,
+        queue: SimpleQueue[Share],
+        pending: frozenset[UnitId],
+        done: list[Share],
+        reasons: list[str],
+    ) -> None:
+        while True:
+            try:
+                share = queue.get_nowait()
+            except Empty:
+                return
+            reason = None
+            for _ in range(self.tries):
+                try:
+                    reason = self._transact(number, share, pending)
+                except Transient as error:
+                    reason = error.message
+                    self.retried += 1
+                    continue
+                break
+            if reason is None:
+                done.append(share)
+            else:
+                reasons.append(reason)
+
+    def _session(self, number: int, scripts: set[int]) -> Session:
+        session = self.sessions[number]
+        if session is None:
+            session = self.sessions[number] = self.connect()
+        if not scripts <= self.ready[number]:
+            session.prepare(shapes_of(self.scripts, scripts))
+            self.ready[number] = scripts
+        return session
+
+    def _transact(self, number: int, share: Share, pending: frozenset[UnitId]) -> str | None:
+        """Apply a share in a transaction; why it could not be, None when it was committed."""
+        session = self._session(number, {unit.script for unit in share.units})
+        try:
+            session.begin()
+            self.reached("begun")
+            reason = self._run(session, share)
+            self.reached("statements run")
+            if reason is None and (failure := session.settle()) is not None:
+                reason = failure.message
+            if reason is not None:
+                session.rollback()
+                return reason
+            store = Store(session)
+            store.arrived([unit.key.unit for unit in share.units if unit.key.unit in pending])
+            store.note(self.run, [unit.key for unit in share.units], share.statements)
+            self.reached("position moved")
+            session.commit()
+            self.reached("committed")
+        except ConnectionLost:
+            raise
+        except BaseException:
+            session.rollback()
+            raise
+        return None
+
+    def _run(self, session: Session, share: Share) -> str | None:
+        for text, counted in self._batches(share):
+            result = session.run(text)
+            self.reached("batch run")
+            if result.failure is not None:
+                return result.failure.message
+            counts = np.array(result.counts, np.int64)
+            if len(counts) != len(counted):
+                return f"{len(counted)} statements were sent and {len(counts)} answered"
+            wrong = np.flatnonzero((counts != 1) & counted)
+            if len(wrong):
+                return f"a statement touched {int(counts[wrong[0]]):,} rows; expected one"
+        return None
+
+    def _batches(self, share: Share) -> Iterator[tuple[bytes, Mask]]:
+        """Texts of about :data:`BATCH_BYTES`, and which of their statements must touch exactly one
+        row."""
+        texts: list[bytes] = []
+        counted: list[Mask] = []
+        size = 0
+        for unit in share.units:
+            script = self.scripts[unit.script]
+            for low, high in script.batches(unit.start, unit.stop, BATCH_BYTES):
+                texts.append(script.slice(low, high))
+                counted.append(script.counted(low, high))
+                size += len(texts[-1])
+                if size >= BATCH_BYTES:
+                    yield b"\n".join(texts), np.concatenate(counted)
+                    texts, counted, size = [], [], 0
+        if texts:
+            yield b"\n".join(texts), np.concatenate(counted)
+
+
+class ParallelSessions:
+    """A strategy: shares the units of a wave out among the sessions of ``pool``, and applies in
+    strict order (``strict``) what they could not."""
+
+    def __init__(self, strict: StrictOrder, pool: SessionPool, partitioner: Partitioner) -> None:
+        self.strict, self.pool, self.partitioner = strict, pool, partitioner
+        self.transactions = strict.transactions
+        self.pace = self.transactions.pace.wave()
+        self.prepares_ahead = True
+
+    def prepare(self, group: UnitGroup) -> Callable[[], None]:
+        """Part the group into shares; what applies them."""
+        try:
+            longest = max(unit.count for unit in group.units)
+            if longest > LONGEST_UNIT:
+                raise Inseparable(f"a unit of {longest:,} statements among them")
+            shares = self.partitioner.shares(group.units)
+        except Inseparable as reason:
+            self.transactions.committed.note_in_order(group, str(reason))
+            return partial(self.strict.apply_in_order, group)
+        return partial(self._apply, group, shares)
+
+    def close(self) -> None:
+        """End the sessions; they are made anew where they are needed again."""
+        self.pool.close()
+
+    def _apply(self, group: UnitGroup, shares: list[Share]) -> None:
+        """Have the sessions apply a group; what they could not is applied in strict order, which
+        says what is wrong with it."""
+        transactions = self.transactions
+        committed, before = transactions.committed, self.pool.retried
+        done, reasons = self.pool.apply(shares, transactions.route.pending)
+        committed.retried += self.pool.retried - before
+        committed.units += sum(len(share.units) for share in done)
+        committed.statements += sum(share.statements for share in done)
+        applied = {unit.key for share in done for unit in share.units}
+        left = tuple(unit for unit in group.units if unit.key not in applied)
+        if not left:
+            transactions.skip_over(group.before, group.after)
+            return
+        rest = replace(group, units=left)
+        committed.note_in_order(rest, reasons[0])
+        self.strict.apply_in_order(rest)

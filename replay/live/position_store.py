@@ -1,0 +1,398 @@
+"""How far a target has been replayed, kept in the target itself and changed in the transactions
+that change its data.
+
+Six tables of ours, in a schema ``logreplay`` (or with that prefix): ``position`` (one row), ``run``
+(history), ``pending`` (units of recovery that a run set aside, so that a later log may still bring
+them), ``ahead`` (units that parallel sessions committed and the position has not come to yet),
+``reject`` (changes that were not applied as the log says), ``mark`` (named points). The SQL here is
+what all targets understand; a session spells the names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from replay.changes.position import Position, UnitId, UnitPosition
+from replay.errors import Refusal, TargetError
+from replay.live import own_tables
+from replay.targets import ConnectionLost, Session
+
+#: What was accepted stands beside the options and is none of them: it may differ from run to run.
+_ACCEPTED = "accepted"
+#: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
+_SECONDS = 19
+
+
+@dataclass(frozen=True)
+class TargetPosition:
+    """The position row. Every committed unit of ``source`` up to ``position`` is in the target, but
+    for those that are pending. ``units``, ``statements`` and ``rejected`` are counts of what is in
+    it, ``run`` is the number of the last run. ``accepted``: the kinds of refusals that users
+    answered for (``--accept``) in any run."""
+
+    source: str
+    options: Mapping[str, Any]
+    accepted: tuple[str, ...]
+    digest: str
+    position: UnitPosition
+    units: int
+    statements: int
+    rejected: int
+    run: int
+    changed_at: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One line of the history."""
+
+    number: int
+    direction: str
+    started_at: str
+    ended_at: str | None
+    outcome: str | None
+    units: int | None
+    statements: int | None
+    seconds: float | None
+
+
+def digest_of(options: Mapping[str, Any]) -> str:
+    """Digest of what decides which statements a change becomes."""
+    return hashlib.sha256(
+        json.dumps(options, sort_keys=True, ensure_ascii=False).encode()
+    ).hexdigest()
+
+
+class Store:
+    """Reads and writes our tables through a session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.name = {table: session.own(table) for table in own_tables.TABLES}
+
+    def make(self) -> None:
+        """Make our tables where they are not there."""
+        own_tables.make(self.session)
+
+    def is_there(self) -> bool:
+        """Whether something was replayed into the target. Raises Refusal (LR4010) for tables that
+        somebody else made."""
+        if "position" not in self.session.own_tables():
+            return False
+        own_tables.refuse_strange(self.session, writes=False)
+        return True
+
+    def position(self) -> TargetPosition | None:
+        """The position, None where nothing was replayed yet."""
+        if not self.is_there():
+            return None
+        columns = (
+            "source, options, digest, commit_lrsn, unit, units, statements, rejected, run,"
+            " changed_at"
+        )
+        for row in self.session.query(
+            f"SELECT {columns} FROM {self.name['position']} WHERE id = 1"
+        ):
+            source, options, digest, commit, unit, units, count, rejected, run, changed = row
+            return TargetPosition(
+                source,
+                *_parted(options),
+                digest,
+                UnitPosition.from_hex(commit + unit),
+                units,
+                count,
+                rejected,
+                run,
+                str(changed)[:_SECONDS],
+            )
+        return None
+
+    def hold(self) -> None:
+        """Take the position row's lock inside a transaction: whoever changed it and may still
+        commit, such as a session of a killed run, is waited for."""
+        self.session.execute(f"UPDATE {self.name['position']} SET run = run WHERE id = 1")
+
+    def settle(self) -> None:
+        """Wait until nobody who changed the position can still commit that."""
+        self.session.begin()
+        try:
+            self.hold()
+            self.session.commit()
+        except ConnectionLost:
+            raise
+        except BaseException:
+            self.session.rollback()
+            raise
+
+    def begin_at(self, source: str, options: Mapping[str, Any], position: UnitPosition) -> None:
+        """Make the position row of a target that has none."""
+        values = (
+            source,
+            json.dumps(options, ensure_ascii=False),
+            digest_of(options),
+            *_columns(position),
+        )
+        columns = (
+            "id, source, options, digest, commit_lrsn, unit, units, statements, rejected, run,"
+            " changed_at"
+        )
+        self.session.execute(
+            f"INSERT INTO {self.name['position']} ({columns}) VALUES (1, %s, %s, %s, %s, %s, 0, 0,"
+            " 0, 0, CURRENT_TIMESTAMP)",
+            values,
+        )
+
+    def accept(self, codes: Iterable[str]) -> None:
+        """Add to the kinds of refusals that users answered for."""
+        stored = self.position()
+        assert stored is not None
+        accepted = sorted({*stored.accepted, *codes})
+        if accepted != list(stored.accepted):
+            text = json.dumps({**stored.options, _ACCEPTED: accepted}, ensure_ascii=False)
+            self.session.execute(
+                f"UPDATE {self.name['position']} SET options = %s WHERE id = 1", (text,)
+            )
+
+    def move(
+        self, before: UnitPosition, after: UnitPosition, units: int, statements: int, rejected: int
+    ) -> None:
+        """Move the position inside a transaction, which must find it where it was. Raises Refusal
+        (LR4007)."""
+        (commit, unit), (old_commit, old_unit) = _columns(after), _columns(before)
+        statement = (
+            f"UPDATE {self.name['position']} SET commit_lrsn = '{commit}', unit = '{unit}', units ="
+            f" units + {units}, statements = statements + {statements}, rejected = rejected +"
+            f" {rejected}, changed_at = CURRENT_TIMESTAMP WHERE id = 1 AND commit_lrsn ="
+            f" '{old_commit}' AND unit = '{old_unit}';"
+        )
+        result = self.session.run(statement.encode())
+        if result.failure is not None:
+            raise TargetError("LR4001", f"the position cannot be moved: {result.failure}")
+        if result.counts != [1]:
+            raise Refusal(
+                "LR4007",
+                f"the target's position is no longer {before}: somebody else moved it",
+                hint="Run replay again",
+            )
+
+    # -- several sessions
+    # ---------------------------------------------------------------------------------------------
+
+    def note(self, run: int, positions: Sequence[UnitPosition], statements: int) -> None:
+        """Note units (rising) that this transaction commits ahead of the position, and count
+        them. Raises Refusal (LR4007) when another run has begun since."""
+        counts = (
+            f"units = units + {len(positions)}, statements = statements + {statements},"
+            " changed_at = CURRENT_TIMESTAMP"
+        )
+        if (
+            self.session.execute(
+                f"UPDATE {self.name['position']} SET {counts} WHERE id = 1 AND run = {run}"
+            )
+            != 1
+        ):
+            raise Refusal(
+                "LR4007",
+                f"the target's position no longer belongs to run {run}",
+                hint="Run replay again",
+            )
+        texts = [position.hexadecimal for position in positions]
+        statement = (
+            f"INSERT INTO {self.name['ahead']} (first_key, last_key, unit_keys) VALUES (%s, %s, %s)"
+        )
+        self.session.execute(statement, (texts[0], texts[-1], " ".join(texts)))
+
+    def ahead(self) -> frozenset[UnitPosition]:
+        """The units that are in the target ahead of its position."""
+        if not self.is_there():
+            return frozenset()
+        return frozenset(
+            UnitPosition.from_hex(text)
+            for (texts,) in self.session.query(f"SELECT unit_keys FROM {self.name['ahead']}")
+            for text in texts.split()
+        )
+
+    def fence(self, run: int) -> None:
+        """Wait until no transaction that this run began elsewhere can still be committed."""
+        self.session.begin()
+        self.session.execute(
+            f"UPDATE {self.name['position']} SET run = run WHERE id = 1 AND run = {run}"
+        )
+        self.session.commit()
+
+    def passed(self, position: UnitPosition) -> None:
+        """Forget units that were ahead of a position which a transaction moves to ``position``."""
+        self.session.execute(
+            f"DELETE FROM {self.name['ahead']} WHERE last_key <= %s", (position.hexadecimal,)
+        )
+
+    # -- history
+    # ---------------------------------------------------------------------------------------------
+
+    def start_run(
+        self,
+        program: str,
+        direction: str,
+        inputs: Sequence[Mapping[str, Any]],
+        position: UnitPosition,
+        until: Position | None,
+    ) -> int:
+        """Write a line of history; its number."""
+        number = int(
+            self.session.query(f"SELECT coalesce(max(id), 0) + 1 FROM {self.name['run']}")[0][0]
+        )
+        columns = "id, program, direction, inputs, from_commit, from_unit, until_commit, started_at"
+        values = (
+            number,
+            program,
+            direction,
+            json.dumps(list(inputs)),
+            *_columns(position),
+            "" if until is None else until.hexadecimal,
+        )
+        self.session.execute(
+            f"INSERT INTO {self.name['run']} ({columns}) VALUES (%s, %s, %s, %s, %s, %s, %s,"
+            " CURRENT_TIMESTAMP)",
+            values,
+        )
+        self.session.execute(f"UPDATE {self.name['position']} SET run = %s WHERE id = 1", (number,))
+        return number
+
+    def end_run(
+        self, number: int, outcome: str, units: int, statements: int, seconds: float
+    ) -> None:
+        """Complete a line of history."""
+        statement = (
+            f"UPDATE {self.name['run']} SET ended_at = CURRENT_TIMESTAMP, outcome = %s, units = %s,"
+            " statements = %s, seconds = %s WHERE id = %s"
+        )
+        self.session.execute(statement, (outcome[:200], units, statements, seconds, number))
+
+    def runs(self, latest: int) -> list[Run]:
+        """The latest lines of history, newest first."""
+        columns = "id, direction, started_at, ended_at, outcome, units, statements, seconds"
+        rows = self.session.query(
+            f"SELECT {columns} FROM {self.name['run']} ORDER BY id DESC LIMIT {latest}"
+        )
+        return [
+            Run(
+                row[0],
+                row[1],
+                str(row[2])[:_SECONDS],
+                None if row[3] is None else str(row[3])[:_SECONDS],
+                *row[4:],
+            )
+            for row in rows
+        ]
+
+    # -- units set aside, rejects, marks
+    # ---------------------------------------------------------------------------------------------
+
+    def pending(self) -> dict[UnitId, str]:
+        """Units that were set aside, with the reason."""
+        return {
+            UnitId.from_hex(unit): reason
+            for unit, reason in self.session.query(
+                f"SELECT unit, reason FROM {self.name['pending']}"
+            )
+        }
+
+    def set_aside(self, units: Mapping[UnitId, str], run: int) -> None:
+        """Note units that this run leaves out."""
+        for unit, reason in units.items():
+            self.session.execute(
+                f"DELETE FROM {self.name['pending']} WHERE unit = %s", (unit.hexadecimal,)
+            )
+            self.session.execute(
+                f"INSERT INTO {self.name['pending']} (unit, reason, run) VALUES (%s, %s, %s)",
+                (unit.hexadecimal, reason, run),
+            )
+
+    def arrived(self, units: Iterable[UnitId]) -> None:
+        """Units that had been set aside and are applied in this transaction."""
+        for unit in units:
+            self.session.execute(
+                f"DELETE FROM {self.name['pending']} WHERE unit = %s", (unit.hexadecimal,)
+            )
+
+    def rejects(self) -> list[dict[str, Any]]:
+        """All changes that were not applied as the log says, in log order."""
+        rows = self.session.query(
+            f"SELECT entry FROM {self.name['reject']} ORDER BY commit_lrsn, unit, step"
+        )
+        return [json.loads(entry) for (entry,) in rows]
+
+    def rejects_of(self, position: UnitPosition) -> list[dict[str, Any]]:
+        """The rejects of one unit."""
+        rows = self.session.query(
+            f"SELECT entry FROM {self.name['reject']} WHERE commit_lrsn = %s AND unit = %s ORDER BY"
+            " step",
+            _columns(position),
+        )
+        return [json.loads(entry) for (entry,) in rows]
+
+    def reject(self, position: UnitPosition, step: int, run: int, entry: Mapping[str, Any]) -> None:
+        """Note a change that this transaction does not apply as the log says."""
+        values = (
+            *_columns(position),
+            step,
+            run,
+            json.dumps(entry, ensure_ascii=False),
+        )
+        self.session.execute(
+            f"INSERT INTO {self.name['reject']} (commit_lrsn, unit, step, run, entry) VALUES (%s,"
+            " %s, %s, %s, %s)",
+            values,
+        )
+
+    def forget_rejects(self, position: UnitPosition) -> int:
+        """Remove the rejects of a unit that is taken back; how many there were."""
+        return self.session.execute(
+            f"DELETE FROM {self.name['reject']} WHERE commit_lrsn = %s AND unit = %s",
+            _columns(position),
+        )
+
+    def marks(self) -> dict[str, Position]:
+        """Named points."""
+        if not self.is_there():
+            return {}
+        rows = self.session.query(
+            f"SELECT name, commit_lrsn FROM {self.name['mark']} ORDER BY commit_lrsn, name"
+        )
+        return {name: Position.from_hex(commit) for name, commit in rows}
+
+    def mark(self, name: str, commit: Position) -> None:
+        """Name a point; a mark of that name is moved."""
+        self.session.begin()
+        self.session.execute(f"DELETE FROM {self.name['mark']} WHERE name = %s", (name,))
+        self.session.execute(
+            f"INSERT INTO {self.name['mark']} (name, commit_lrsn, made_at) VALUES (%s, %s,"
+            " CURRENT_TIMESTAMP)",
+            (name, commit.hexadecimal),
+        )
+        self.session.commit()
+
+
+def _parted(options: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The options of a position row, and what was accepted beside them."""
+    values: dict[str, Any] = json.loads(options)
+    return values, tuple(values.pop(_ACCEPTED, ()))
+
+
+def _columns(position: UnitPosition) -> tuple[str, str]:
+    """The columns ``commit_lrsn`` and ``unit``."""
+    return position.commit.hexadecimal, position.unit.hexadecimal
+
+
+def rejected_units(entries: Iterable[Mapping[str, Any]]) -> frozenset[UnitPosition]:
+    """The units that reject entries belong to."""
+    positions = set()
+    for entry in entries:
+        urid, _, member = entry["unit"].partition("/")
+        unit = bytes.fromhex(urid) + int(member).to_bytes(2)
+        positions.add(UnitPosition(bytes.fromhex(entry["commit_lrsn"]) + unit))
+    return frozenset(positions)

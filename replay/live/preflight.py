@@ -1,0 +1,432 @@
+"""What is asked of the target before anything is written: that no other replay is under way, that
+it was replayed with this log's source and these options, that its tables take the changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import tenacity
+
+from replay.changes.balance import Tally
+from replay.changes.envelope import Change
+from replay.changes.options import ScriptOptions
+from replay.changes.position import UnitId, UnitPosition
+from replay.changes.selection import Selection
+from replay.errors import InputError, Refusal, TargetError
+from replay.live.error_policy import ErrorPolicy
+from replay.live.hazards import table_problems, value_limits
+from replay.live.pace import Pace
+from replay.live.position_store import TargetPosition, digest_of
+from replay.live.rights import absence
+from replay.live.route import Route
+from replay.logs import LogFile
+from replay.pipeline.plan import Plan
+from replay.targets import Session, TableFacts, Target
+from replay.targets.hazards import HazardKind
+from sqlgen.dialects import profile_named
+from sqlgen.names import target_name
+from sqlgen.value_limits import ValueLimit
+
+#: How long to wait for a lock that a killed replay's connection may still hold.
+LOCK_SECONDS = 10.0
+_CLEAN = (
+    "Bring the target to a known state first, for example from a copy; then forget the old position"
+    " with: {}"
+)
+
+#: What a target says about the tables of a log, by OWNER.NAME; None for a table that it lacks.
+Facts = Mapping[str, TableFacts | None]
+
+
+def connect_locked(target: Target, url: str, enforced: bool) -> Session:
+    """A session that holds the lock of all replays. ``enforced``: whether the target's triggers and
+    foreign keys act. Raises TargetError (LR4004) when another replay has the lock."""
+    session = target.connect(url)
+    try:
+        session.enforce(enforced)
+        waiting = tenacity.Retrying(
+            retry=tenacity.retry_if_result(lambda locked: not locked),
+            stop=tenacity.stop_after_delay(LOCK_SECONDS),
+            wait=tenacity.wait_fixed(0.2),
+            retry_error_callback=lambda _: False,
+        )
+        if not waiting(session.lock):
+            hint = (
+                "Wait until it has ended. The database's list of sessions shows it with the"
+                " application name logreplay"
+            )
+            raise TargetError(
+                "LR4004", f"another replay holds the lock of {target.public_url(url)}", hint=hint
+            )
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+# -- the same log, the same options
+# -------------------------------------------------------------------------------------------------
+
+
+def identity_of(log: LogFile, selection: Selection, options: ScriptOptions) -> dict[str, Any]:
+    """What must stay the same from one replay of a target to the next: everything that decides
+    which changes come, and as what."""
+    chosen = replace(
+        selection, from_position=None, until_position=None, from_time=None, until_time=None
+    ).describe()
+    policy = options.render.policy
+    return {
+        "selection": chosen,
+        "names": options.names,
+        "nul": policy.nul,
+        "timestamps": policy.timestamps,
+        "char_padding": policy.char_padding,
+    }
+
+
+def check_identity(
+    stored: TargetPosition | None, source: str, identity: Mapping[str, Any], session: Session
+) -> None:
+    """Raises Refusal (LR4005) where the target was replayed from another kind of log, or with other
+    options."""
+    if stored is None:
+        return
+    hint = _CLEAN.format(session.forget)
+    if stored.source != source:
+        raise Refusal(
+            "LR4005",
+            f"found a log of {source}; the target was replayed from {stored.source}",
+            hint=hint,
+        )
+    if stored.digest != digest_of(identity):
+        before, now = _flat(stored.options), _flat(identity)
+        different = [
+            f"{name}: {before.get(name, 'not given')} before, {now.get(name, 'not given')} now"
+            for name in sorted({*before, *now})
+            if before.get(name) != now.get(name)
+        ]
+        raise Refusal(
+            "LR4005",
+            f"found other options than the target was replayed with: {'; '.join(different)}",
+            hint=f"Use the same. {hint}",
+        )
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    flat = {name: value for name, value in options.items() if not isinstance(value, dict)}
+    for value in options.values():
+        flat |= value if isinstance(value, dict) else {}
+    return flat
+
+
+# -- what the route and the target do not allow
+# -------------------------------------------------------------------------------------------------
+
+
+def refuse_units_ahead(route: Route) -> None:
+    """Raises Refusal (LR4007) where an interrupted replay with several sessions left units beyond
+    the route's end."""
+    if not route.ahead:
+        return
+    last = max(route.ahead)
+    end = None if route.until is None else route.until.end
+    if end is not None and route.last is not None:
+        end = max(route.last, end)
+    if not route.forward or (end is not None and last > end):
+        raise Refusal(
+            "LR4007",
+            f"an interrupted replay with several sessions left {len(route.ahead):,} units in the"
+            f" target ahead of its position, up to {last}",
+            hint=(
+                "Replay forward first, at least to there (--until-position"
+                f" {last.commit.hexadecimal})"
+            ),
+        )
+
+
+def refuse_moved(
+    route: Route,
+    stored: TargetPosition | None,
+    pending: frozenset[UnitId],
+    ahead: frozenset[UnitPosition],
+) -> None:
+    """Raises Refusal (LR4007) where the target no longer is what the plan was made for. ``pending``
+    are the units set aside but for those of this run."""
+    if stored is not None and stored.position != route.position:
+        found = f"the target stands at {stored.position} now; it was {route.position}"
+    elif ahead != route.ahead:
+        found = (
+            f"the target has {len(ahead):,} units ahead of its position now, up to"
+            f" {max(ahead | route.ahead)}; there were {len(route.ahead):,}"
+        )
+    elif strange := pending - route.pending:
+        found = f"unit {min(strange)} (of {len(strange):,}) was set aside since"
+    else:
+        return
+    raise Refusal("LR4007", f"{found}, and the plan does not know", hint="Run replay again")
+
+
+def refuse_mode(
+    session: Session, route: Route, selection: Selection, pace: Pace, policy: ErrorPolicy
+) -> None:
+    """Raises Refusal (LR4009) where changes cannot be folded, or be made side by side, without
+    another end."""
+    if policy.watches and not session.savepoints:
+        raise Refusal(
+            "LR4009",
+            f"found --on for a target of kind {session.dialect}, which has no savepoints; expected"
+            " none",
+            hint="Leave --on away",
+        )
+    asked = "--mode merged" if pace.merged else "--sessions"
+    if not pace.merged and pace.sessions == 1:
+        return
+    if pace.merged and pace.sessions > 1:
+        raise Refusal(
+            "LR4009",
+            "found --mode merged with --sessions; expected one of them",
+            hint="Merged mode uses one session",
+        )
+    hint = f"Leave {asked} away: one session in strict order does it"
+    if not (session.merges if pace.merged else session.parallel):
+        raise Refusal(
+            "LR4009",
+            f"found {asked} for a target of kind {session.dialect}; expected one that can do this,"
+            " such as a PostgreSQL",
+            hint=hint,
+        )
+    if not route.forward:
+        raise Refusal("LR4009", f"found {asked} on a way back; expected one forward", hint=hint)
+    for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):
+        if chosen != "apply":
+            more = (
+                "or have the target do nothing by itself (--enforcement off) and apply all that the"
+                " log says"
+            )
+            raise Refusal(
+                "LR4009",
+                f"found {name} {chosen} with {asked}: what the target does by itself would differ",
+                hint=f"{hint}; {more}",
+            )
+
+
+def refuse_incomplete_units(route: Route, tally: Tally) -> None:
+    """Raises Refusal (LR4007) on a way back for a unit that was applied and that this log has
+    incomplete."""
+    if route.forward:
+        return
+    for octets, reason in tally.quarantined_units.items():
+        unit = UnitId(octets)
+        if unit not in route.pending:
+            raise Refusal(
+                "LR4007",
+                f"unit {unit} is in the target, and this log cannot take it back: {reason}",
+                hint="Use the log that it was applied from",
+            )
+
+
+def refuse_unheld_values(tally: Tally) -> None:
+    """Raises Refusal (LR4008) where nothing is wrong but values that the target does not hold."""
+    if tally.findings and all(finding.code == "LR3001" for finding in tally.findings):
+        raise Refusal(
+            "LR4008",
+            f"the target does not hold a value of the log: {tally.findings[0]}",
+            hint=f"{tally.failed:,} such changes. Nothing was written",
+        )
+
+
+def refuse_problems(tally: Tally, problems: list[str]) -> None:
+    """Raises Refusal (LR4008) for the first of the problems, InputError (LR2016) for a log that is
+    damaged."""
+    if problems:
+        more = f" ({len(problems) - 1} more, shown above)" if len(problems) > 1 else ""
+        raise Refusal("LR4008", f"{problems[0]}{more}", hint="Nothing was written")
+    refuse_unheld_values(tally)
+    if tally.failed or tally.finding_count or tally.outcomes != tally.read:
+        finding = str(tally.findings[0]) if tally.findings else "the balance sheet does not close"
+        hint = (
+            "Nothing was written. Make or transfer the log again, or leave the units out by a"
+            " selection that you can answer for"
+        )
+        raise InputError(
+            "LR2016",
+            f"the log is damaged, and later changes may need what its damaged units did: {finding}",
+            hint=hint,
+        )
+
+
+# -- tables
+# -------------------------------------------------------------------------------------------------
+
+
+def table_facts(
+    session: Session, log: LogFile, selection: Selection, options: ScriptOptions
+) -> Facts:
+    """What the target says about the selected tables of the log."""
+    profile = profile_named(options.dialect)
+    facts: dict[str, TableFacts | None] = {}
+    for version in log.catalog.versions:
+        if selection.takes_table(version.name) and version.name not in facts:
+            schema, table = (
+                target_name(name, profile, options.names)
+                for name in (version.table.schema, version.table.name)
+            )
+            facts[version.name] = session.facts(schema, table)
+    return facts
+
+
+def refuse_altered(
+    session: Session, log: LogFile, tally: Tally, options: ScriptOptions, planned: Facts
+) -> None:
+    """Raises Refusal (LR4007) where a table that is about to be changed is no longer what it was
+    when the plan was made: it has other columns, types or keys, or acts by itself. Tables whose
+    structure the log itself changes are not asked: how far that went is not known here."""
+    profile = profile_named(options.dialect)
+    names = {log.catalog.versions[version].name for version, _ in tally.changes}
+    names -= _altered(log, tally)
+    for version in log.catalog.versions:
+        name = version.name
+        if name not in names:
+            continue
+        names.discard(name)
+        schema, table = (
+            target_name(part, profile, options.names)
+            for part in (version.table.schema, version.table.name)
+        )
+        if found := _alteration(planned.get(name), session.facts(schema, table)):
+            raise Refusal(
+                "LR4007",
+                f"{name}: {found} since the plan was made, which does not know it",
+                hint="Run replay again",
+            )
+
+
+def _alteration(planned: TableFacts | None, now: TableFacts | None) -> str:
+    """How a table differs from what was planned with; empty where it does not."""
+    if planned is None or now is None:
+        return "" if planned is now else f"the table {'came' if planned is None else 'went'}"
+    before, after = set(planned.hazards), set(now.hazards)
+    for verb, hazards in (("came", after - before), ("went", before - after)):
+        if hazards:
+            listed = sorted(f"{hazard.kind}: {hazard.what}" for hazard in hazards)
+            return f"what the table does by itself changed ({', '.join(listed)} {verb})"
+    for what, one, other in (
+        ("columns", planned.columns, now.columns),
+        ("types", planned.holdings, now.holdings),
+        ("computed columns", planned.generated, now.generated),
+        ("numbered columns", planned.identity, now.identity),
+        ("unique keys", set(planned.unique_keys), set(now.unique_keys)),
+        ("privileges", planned.missing_privileges, now.missing_privileges),
+    ):
+        if one != other:
+            return f"the table's {what} changed"
+    return ""
+
+
+def limits_of(
+    log: LogFile, facts: Facts, options: ScriptOptions
+) -> dict[int, Mapping[str, ValueLimit]]:
+    """What values the target's columns hold, where their types alone do not tell: table version ->
+    column -> limit. Of tables that may change on the way it cannot be said before."""
+    profile = profile_named(options.dialect)
+    generations = Counter(version.name for version in log.catalog.versions)
+    limits: dict[int, Mapping[str, ValueLimit]] = {}
+    for number, version in enumerate(log.catalog.versions):
+        table = facts.get(version.name)
+        if log.has_structure and generations[version.name] > 1:
+            continue
+        if table is not None and (
+            some := value_limits(version.table, table, profile, options.names, options.render)
+        ):
+            limits[number] = some
+    return limits
+
+
+def problems_of(
+    plan: Plan,
+    log: LogFile,
+    tally: Tally,
+    facts: Facts,
+    session: Session,
+    options: ScriptOptions,
+    enforced: bool,
+    accepted: frozenset[str] = frozenset(),
+) -> list[str]:
+    """Why the target as it is would not take the changes, or change them: one line for each reason.
+    Of tables that the changes themselves make or alter nothing is asked that they bring about.
+    ``options``: as the user gave them. ``accepted``: codes of what a user answers for."""
+    problems: list[str] = []
+    altered = _altered(log, tally)
+    for version in sorted({version for version, _ in tally.changes}):
+        name = log.catalog.versions[version].name
+        table = facts.get(name)
+        if table is None:
+            if name not in altered:
+                place = (
+                    target_name(part, profile_named(plan.options.dialect), plan.options.names)
+                    for part in (
+                        log.catalog.versions[version].table.schema,
+                        log.catalog.versions[version].table.name,
+                    )
+                )
+                problems.append(f"{name}: {absence(session, *place)}")
+            continue
+        if not any(hazard.kind is HazardKind.NO_TABLE for hazard in table.hazards):
+            problems += _unsuited(plan, log, version, table, name in altered)
+        if name in altered:
+            table = replace(table, holdings=())
+        problems += table_problems(
+            name,
+            log.catalog.versions[version].table,
+            table,
+            plan,
+            options.render,
+            enforced,
+            accepted,
+        )
+    problems = list(dict.fromkeys(problems))
+    if altered and not session.alters:
+        problems.append(
+            "the log changes tables' structure, and the target ends its transaction at such a"
+            " statement"
+        )
+    return problems
+
+
+def _unsuited(
+    plan: Plan, log: LogFile, version: int, facts: TableFacts, altered: bool
+) -> list[str]:
+    """What of a table does not suit the changes of one version of it."""
+    profile, names = profile_named(plan.options.dialect), plan.options.names
+    name, table = log.catalog.versions[version].name, log.catalog.versions[version].table
+    problems: list[str] = []
+    excluded = {column.rpartition(".")[2] for column in plan.options.render.exclude_columns}
+    absent = [
+        column.name
+        for column in table.columns
+        if target_name(column.name, profile, names) not in facts.columns
+        and column.name not in excluded
+    ]
+    if absent and not altered:
+        problems.append(f"{name}: the target's table has no column {', '.join(absent)}")
+    key = {target_name(column, profile, names) for column in table.key}
+    if key and not any(set(unique) <= key for unique in facts.unique_keys):
+        problems.append(
+            f"{name}: no unique key of the target lies within {', '.join(sorted(key))},"
+            " which identifies rows in the log"
+        )
+    if facts.missing_privileges:
+        problems.append(f"{name}: this user may not {', '.join(facts.missing_privileges)}")
+    return problems
+
+
+def _altered(log: LogFile, tally: Tally) -> frozenset[str]:
+    """The tables whose structure the changes of a run change."""
+    return frozenset(
+        log.catalog.versions[version].name
+        for version, change in tally.changes
+        if change == Change.STRUCTURE
+    )

@@ -1,0 +1,277 @@
+"""From where to where a replay goes: decided from the target's position, the log and the request;
+and the units of recovery that lie on it, in the groups that share a transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from replay.changes.position import Position, UnitId, UnitPosition
+from replay.errors import Refusal, UsageError
+from replay.live.pace import Pace
+from replay.live.position_store import TargetPosition
+from replay.output.steps import Script, ScriptUnit
+from replay.pipeline.extent import LogExtent
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a user wants the target; at most one is given, and none is the end of the log.
+
+    ``position``: the last commit position. ``time``: the last commit time, 17 packed bytes.
+    ``mark``: a name that was given to a position. ``unit``: the last unit of recovery, where it
+    lies among several of one commit position.
+    """
+
+    position: Position | None = None
+    time: bytes | None = None
+    mark: str | None = None
+    unit: UnitPosition | None = None
+
+    def commit(self, extent: LogExtent, marks: Mapping[str, Position]) -> Position | None:
+        """The last commit position to go to; None for the end of the log. Raises UsageError
+        (LR1004) for a mark that the target does not have."""
+        if self.mark is not None:
+            if self.mark not in marks:
+                raise UsageError(
+                    "LR1004",
+                    f"found no mark {self.mark!r} in the target",
+                    hint=f"Marks: {', '.join(marks) or 'none'}",
+                )
+            return marks[self.mark]
+        if self.unit is not None:
+            return self.unit.commit
+        if self.time is not None:
+            return None if extent.late is None else extent.late.below
+        return self.position
+
+
+@dataclass(frozen=True)
+class UnitGroup:
+    """Units that share a transaction, and the position before and after it."""
+
+    units: tuple[ScriptUnit, ...]
+    before: UnitPosition
+    after: UnitPosition
+
+    @property
+    def statements(self) -> int:
+        """Number of statements."""
+        return sum(unit.count for unit in self.units)
+
+
+@dataclass
+class Workload:
+    """What lies on a route: units, statements, and changes by (table version, kind)."""
+
+    units: int = 0
+    statements: int = 0
+    changes: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way of a run.
+
+    ``position`` is where the target stands. Forward it goes up to the commit position ``until``
+    (None: the end of the log), there up to the unit ``last``; backward down to ``until``, which
+    stays. ``pending`` are units that the target lacks although they lie before its position,
+    ``ahead`` units that it has although they lie after it (forward only), ``rejected`` units with
+    rejects, each of which has a transaction of its own (backward only).
+    """
+
+    forward: bool
+    position: UnitPosition
+    until: Position | None = None
+    last: UnitPosition | None = None
+    pending: frozenset[UnitId] = frozenset()
+    ahead: frozenset[UnitPosition] = frozenset()
+    rejected: frozenset[UnitPosition] = frozenset()
+
+    def __str__(self) -> str:
+        to = "the end of the log" if self.until is None else str(self.until.end)
+        direction = "forward" if self.forward else "backward (undo)"
+        return f"{direction} from {self.position} to {to}"
+
+    def groups(self, scripts: list[Script], pace: Pace) -> Iterator[UnitGroup]:
+        """The units that are still to be applied, in order, in groups."""
+        return self._grouped(self._units(scripts), self.position, pace, None)
+
+    def split(self, group: UnitGroup, pace: Pace) -> Iterator[UnitGroup]:
+        """The units of a group in smaller ones."""
+        return self._grouped(iter(group.units), group.before, pace, group.after)
+
+    def workload(self, scripts: list[Script]) -> Workload:
+        """What is still to be applied."""
+        workload = Workload()
+        for run in runs_of(self._counted(scripts, workload)):
+            workload.changes.update(scripts[run.script].kinds(run.start, run.stop))
+        return workload
+
+    def late(self, units: Iterable[ScriptUnit]) -> list[UnitId]:
+        """Those of the units that the target lacks although they lie before its position."""
+        return [unit.key.unit for unit in units if unit.key.unit in self.pending]
+
+    def _grouped(
+        self, units: Iterator[ScriptUnit], at: UnitPosition, pace: Pace, end: UnitPosition | None
+    ) -> Iterator[UnitGroup]:
+        """Units in groups, the first of which begins ``at`` and the last of which comes to ``end``
+        (None: to the last unit)."""
+        held: list[ScriptUnit] = []
+        count = 0
+        following = next(units, None)
+        while following is not None:
+            held.append(following)
+            count += following.count
+            following = next(units, None)
+            full = following is None or pace.full(len(held), count, held[-1], following)
+            if (
+                full
+                or held[-1].key in self.rejected
+                or (following is not None and following.key in self.rejected)
+            ):
+                after = (
+                    end
+                    if following is None and end is not None
+                    else self._after(held[-1], following, at)
+                )
+                yield UnitGroup(tuple(held), at, after)
+                held, count, at = [], 0, after
+
+    def _counted(self, scripts: list[Script], workload: Workload) -> Iterator[ScriptUnit]:
+        for unit in self._units(scripts):
+            workload.units += 1
+            workload.statements += unit.count
+            yield unit
+
+    def _units(self, scripts: list[Script]) -> Iterator[ScriptUnit]:
+        for number, script in enumerate(scripts):
+            for unit in script.units(number):
+                late = unit.key.unit in self.pending
+                if (
+                    self.forward
+                    and (unit.key > self.position or late)
+                    and (self.last is None or unit.key <= self.last)
+                ):
+                    yield from () if unit.key in self.ahead else (unit,)
+                if (
+                    not self.forward
+                    and unit.key <= self.position
+                    and not late
+                    and (self.until is None or unit.key.commit > self.until)
+                ):
+                    yield unit
+
+    def _after(
+        self, last: ScriptUnit, following: ScriptUnit | None, before: UnitPosition
+    ) -> UnitPosition:
+        if self.forward:
+            return max(last.key, before)
+        if following is not None:
+            return following.key
+        assert self.until is not None
+        return self.until.end
+
+
+def runs_of(units: Iterable[ScriptUnit]) -> Iterator[ScriptUnit]:
+    """Units that follow one another without a gap, taken together (under the key of the first)."""
+    run: ScriptUnit | None = None
+    for unit in units:
+        if run is not None and (run.script, run.stop) == (unit.script, unit.start):
+            run = replace(run, stop=unit.stop)
+            continue
+        if run is not None:
+            yield run
+        run = unit
+    if run is not None:
+        yield run
+
+
+def find_route(
+    destination: Destination,
+    at: Position | None,
+    adjoining: bool,
+    stored: TargetPosition | None,
+    extent: LogExtent,
+    marks: Mapping[str, Position],
+    pending: frozenset[UnitId],
+) -> Route | None:
+    """The route; None when the target is there already (and no unit was set aside that the log may
+    bring). ``at``: where a target without a position stands. ``adjoining``: the user knows that the
+    log begins, or ends, where the target stands.
+
+    Raises Refusal (LR4007) when the log cannot bring it there, UsageError (LR1001, LR1004) when the
+    request does not fit the target.
+    """
+    if extent.first is None or extent.last is None:
+        return None
+    until = destination.commit(extent, marks)
+    position = _start(at, stored, extent.first, extent.last)
+    if until is not None and until < position.commit:
+        start = _backward_end(position, until, extent.first, extent.last, adjoining)
+        return Route(False, position, start, pending=pending)
+    if (
+        stored is not None
+        and position.commit < extent.first
+        and not adjoining
+        and position.commit != extent.first.below
+    ):
+        raise Refusal(
+            "LR4007",
+            f"the target stands at {position}, and the first unit of this log commits at"
+            f" {extent.first.hexadecimal}; nothing shows that no unit lies between them",
+            hint=(
+                "Replay the log between first. If there is none because this log continues where"
+                " the last one ended, say so with --adjoining"
+            ),
+        )
+    if extent.last < position.commit and stored is not None and not pending:
+        return None
+    return Route(True, position, until, destination.unit, pending)
+
+
+def _start(
+    at: Position | None, stored: TargetPosition | None, first: Position, last: Position
+) -> UnitPosition:
+    """Where the target stands."""
+    if stored is None:
+        return (first.below if at is None else min(at, last)).end
+    if at is not None:
+        raise UsageError(
+            "LR1001",
+            f"the target has a position ({stored.position}); --at-position is for targets without"
+            " one",
+        )
+    return stored.position
+
+
+def _backward_end(
+    position: UnitPosition, until: Position, first: Position, last: Position, adjoining: bool
+) -> Position:
+    """The commit position that a way back ends at: as asked, but not before the log begins."""
+    if last < position.commit and not adjoining:
+        message = (
+            f"the target stands at {position}, after the last unit of this log, which commits at"
+            f" {last.hexadecimal}"
+        )
+        hint = (
+            "Go back through the later log first, to where it begins; where that is done, say so"
+            " with --adjoining"
+        )
+        raise Refusal("LR4007", message, hint=hint)
+    start = first.below
+    if until < start and until != bytes(Position.SIZE):
+        message = (
+            f"the first unit of this log commits at {first.hexadecimal}; nothing shows what lies"
+            f" between that and {until.hexadecimal}"
+        )
+        raise Refusal(
+            "LR4007",
+            message,
+            hint=(
+                f"Go back to the start of this log (--until-position {start.hexadecimal}), then"
+                " on with the log before it"
+            ),
+        )
+    return max(until, start)

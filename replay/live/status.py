@@ -1,0 +1,231 @@
+"""What a target says about itself: how far it has been replayed, its runs, marks, units set aside
+and rejects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.changes.position import Position
+from replay.errors import UsageError
+from replay.live import own_tables
+from replay.live.position_store import Store
+from replay.logs.words import said_of
+from replay.targets import target_of
+from sqlgen.dialects import profile_named
+from sqlgen.script import search_path
+
+#: The file in a folder that is followed whose presence pauses that.
+_PAUSE = ".logreplay-paused"
+
+
+def of(url: str, runs: int) -> dict[str, Any]:
+    """Everything that is kept in the target, as JSON-able data; nothing is written."""
+    target = target_of(url)
+    session = target.connect(url)
+    try:
+        store = Store(session)
+        row = store.position()
+        report: dict[str, Any] = {
+            "target": target.public_url(url),
+            "position": None,
+            "marks": {n: c.hexadecimal for n, c in store.marks().items()},
+        }
+        if row is None:
+            return {**report, "runs": [], "set_aside": [], "ahead": 0, "rejects": []}
+        report["position"] = {
+            "source": row.source,
+            "commit_lrsn": row.position.commit.hexadecimal,
+            "unit": row.position.unit.hexadecimal,
+            "text": str(row.position),
+            "changed_at": row.changed_at,
+            "units": row.units,
+            "statements": row.statements,
+            "rejected": row.rejected,
+            "options": row.options,
+            "accepted": list(row.accepted),
+        }
+        report["runs"] = [
+            {
+                "run": run.number,
+                "direction": run.direction,
+                "started_at": run.started_at,
+                "ended_at": run.ended_at,
+                "outcome": (
+                    run.outcome
+                    or ("under way or interrupted" if run.number == row.run else "interrupted")
+                ),
+                "units": run.units,
+                "statements": run.statements,
+                "seconds": run.seconds,
+            }
+            for run in store.runs(runs)
+        ]
+        report["set_aside"] = [
+            {"unit": str(unit), "reason": reason}
+            for unit, reason in sorted(store.pending().items())
+        ]
+        report["ahead"] = len(store.ahead())
+        report["rejects"] = store.rejects()
+        return report
+    finally:
+        session.close()
+
+
+@dataclass(frozen=True)
+class Stand:
+    """How far a target is: its ``position`` (None: nothing was replayed), what is in it, how many
+    units are set aside, and its marks."""
+
+    position: Position | None
+    units: int
+    statements: int
+    pending: int
+    marks: Mapping[str, Position]
+
+
+def stand(url: str) -> Stand:
+    """How far a target is; nothing is written."""
+    session = target_of(url).connect(url)
+    try:
+        store = Store(session)
+        row = store.position()
+        if row is None:
+            return Stand(None, 0, 0, 0, store.marks())
+        pending = len(store.pending())
+        return Stand(row.position.commit, row.units, row.statements, pending, store.marks())
+    finally:
+        session.close()
+
+
+def is_paused(folder: str) -> bool:
+    """Whether those who follow a folder shall do nothing."""
+    return (Path(folder) / _PAUSE).exists()
+
+
+def pause(folder: str) -> str:
+    """Tell those who follow a folder to do nothing; a sentence that says so. UsageError (LR1004)
+    where there is no such folder."""
+    if not Path(folder).is_dir():
+        raise UsageError("LR1004", f"found no folder {folder}; expected the one that is followed")
+    (Path(folder) / _PAUSE).touch()
+    return f"{folder}: paused; go on with: logreplay resume {folder}"
+
+
+def resume(folder: str) -> str:
+    """Tell those who follow a folder to go on; a sentence that says so."""
+    (Path(folder) / _PAUSE).unlink(missing_ok=True)
+    return f"{folder}: goes on"
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """The status for the terminal."""
+    lines = [f"Target {report['target']}"]
+    position = report["position"]
+    if position is None:
+        return "\n".join([*lines, "Nothing was replayed into it.", *_marks(report)])
+    lines += [
+        (
+            f"Replayed from {position['source']} up to"
+            f" {said_of(position['source'], position['text'])} (changed"
+            f" {position['changed_at']})"
+        ),
+        (
+            f"  {position['units']:,} units and {position['statements']:,} statements are in it,"
+            f" {position['rejected']:,} not as the log says"
+        ),
+        f"  options: {json.dumps(position['options'], ensure_ascii=False)}",
+    ]
+    if position["accepted"]:
+        lines.append(f"  accepted: {', '.join(position['accepted'])}")
+    if report["ahead"]:
+        lines.append(
+            f"  {report['ahead']:,} units are in it ahead of that position: several sessions were"
+            " interrupted; run replay again"
+        )
+    lines += [
+        f"set aside: unit {unit['unit']}: {unit['reason']}" for unit in report["set_aside"][:20]
+    ]
+    if len(report["set_aside"]) > 20:
+        lines.append(f"… {len(report['set_aside']) - 20} more units set aside; see --json")
+    for entry in report["rejects"][:20]:
+        lines.append(
+            f"not as logged: unit {entry['unit']}: {entry['condition']}, {entry['response']}:"
+            f" {entry['reason']}"
+        )
+    if len(report["rejects"]) > 20:
+        lines.append(f"… {len(report['rejects']) - 20} more; see --rejects F")
+    lines += _marks(report)
+    for run in report["runs"]:
+        amount = (
+            ""
+            if run["units"] is None
+            else (
+                f", {run['units']:,} units, {run['statements']:,} statements in"
+                f" {run['seconds']:.1f} s"
+            )
+        )
+        lines.append(
+            f"run {run['run']}: {run['direction']}, {run['started_at']}: {run['outcome']}{amount}"
+        )
+    return "\n".join(lines)
+
+
+def _marks(report: Mapping[str, Any]) -> list[str]:
+    source = report["position"]["source"] if report["position"] else "logmaster"
+    at = said_of(source, "commit LRSN")
+    return [f"mark {name}: {at} {commit}" for name, commit in report["marks"].items()]
+
+
+def write_rejects(report: Mapping[str, Any], path: Path) -> None:
+    """Write the rejects, one JSON object a line."""
+    path.write_text(
+        "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in report["rejects"]),
+        encoding="utf-8",
+    )
+
+
+def prepare(url: str, role: str | None, only_print: bool) -> str:
+    """Make our tables where they are not there, and grant ``role`` what a replay needs on them; the
+    statements for that with ``only_print``, else a sentence."""
+    target = target_of(url)
+    session = target.connect(url)
+    try:
+        own_tables.refuse_strange(session, writes=True)
+        grants = [] if role is None else session.grants(role, own_tables.TABLES)
+        if only_print:
+            wanted = [*own_tables.statements(session), *grants]
+            path = search_path(profile_named(session.dialect))
+            return "\n".join([*path, *(f"{statement};" for statement in wanted)])
+        own_tables.make(session, grants)
+    finally:
+        session.close()
+    granted = "" if role is None else f", and {role} may use them"
+    return f"the tables of the position are in {target.public_url(url)}{granted}"
+
+
+def mark(url: str, name: str, commit: Position | None) -> str:
+    """Name a commit position (None: where the target stands) in the target; a sentence that says
+    so."""
+    target = target_of(url)
+    session = target.connect(url)
+    try:
+        store = Store(session)
+        row = store.position()
+        if commit is None:
+            if row is None:
+                raise UsageError(
+                    "LR1001",
+                    "the target has no position",
+                    hint="Say which point is meant (--position)",
+                )
+            commit = row.position.commit
+        store.make()
+        store.mark(name, commit)
+    finally:
+        session.close()
+    said = f"mark {name}: commit LRSN {commit.hexadecimal} in {target.public_url(url)}"
+    return said if row is None else said_of(row.source, said)

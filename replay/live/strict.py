@@ -1,0 +1,229 @@
+"""Strict order: statement by statement, as the log says, under an error policy.
+
+A transaction in which a statement is bad is taken again unit by unit, so that all units before the
+bad one are applied and nothing of it is. Where the policy has another response than to stop, or a
+unit with rejects is taken back, a single unit runs under savepoints: its bad statement can be
+answered, and the unit goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from replay.errors import TargetError
+from replay.live.diagnosis import Diagnoser, Diagnosis, abridged
+from replay.live.error_policy import ErrorPolicy, Response
+from replay.live.position_store import Store
+from replay.live.route import UnitGroup
+from replay.live.transactions import BadStatement, Transactions, first_bad
+from replay.output.steps import ScriptUnit
+from replay.targets import Condition, ConnectionLost, Session, StatementFailure, Transient
+from sqlgen.rows import Op
+
+#: A savepoint covers this much text.
+_WATCHED_BYTES = 32 << 10
+
+
+class StrictOrder:
+    """A strategy: applies groups in commit order. ``policy`` answers bad statements that
+    ``diagnoser`` explains."""
+
+    def __init__(
+        self, transactions: Transactions, policy: ErrorPolicy, diagnoser: Diagnoser
+    ) -> None:
+        self.transactions, self.policy, self.diagnoser = transactions, policy, diagnoser
+        self.pace = transactions.pace
+        self.prepares_ahead = False
+
+    def prepare(self, group: UnitGroup) -> Callable[[], None]:
+        """What applies the group; there is nothing to prepare."""
+        return partial(self.apply, group)
+
+    def apply(self, group: UnitGroup) -> None:
+        """Apply a group, unit by unit where it cannot be applied as a whole. Raises TargetError
+        (LR4006) with everything that is known about the statement that stops the replay."""
+        bad = self.transactions.apply(group, self._body(group))
+        if bad is None:
+            return
+        if len(group.units) > 1:
+            for single in self.transactions.route.split(group, self.pace.unit_by_unit()):
+                self.apply(single)
+            return
+        raise self._error(group.units[0], bad)
+
+    def apply_in_order(self, group: UnitGroup) -> None:
+        """Apply a group that another strategy could not: in groups of the usual size."""
+        for part in self.transactions.route.split(group, self.pace.in_order()):
+            self.apply(part)
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def _body(
+        self, group: UnitGroup
+    ) -> Callable[[Session, UnitGroup], tuple[BadStatement | None, int]]:
+        if len(group.units) == 1 and (
+            self.policy.watches or group.units[0].key in self._units_with_rejects()
+        ):
+            return self._watched
+        return self.transactions.run_group
+
+    def _units_with_rejects(self) -> frozenset[bytes]:
+        route = self.transactions.route
+        return frozenset() if route.forward else route.rejected
+
+    def _watched(self, session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:
+        unit, store = group.units[0], Store(session)
+        entries = store.rejects_of(unit.key) if unit.key in self._units_with_rejects() else []
+        earlier = {tuple(entry["identity"]): Response(entry["response"]) for entry in entries}
+        return _WatchedUnit(self, session, store, unit, earlier).run()
+
+    def _error(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:
+        head = f"unit {unit.key.unit}, commit LRSN {unit.key.commit.hexadecimal}"
+        hint = (
+            "Nothing of this unit was applied. Find out who changed the row, or say what to do with"
+            " --on; then run replay again, it goes on here"
+        )
+        if bad.step is None:
+            assert bad.failure is not None
+            reason = f"the check at the end of the unit failed: {bad.failure}"
+            return TargetError("LR4006", f"{head}: {bad.condition}: {reason}", hint=hint)
+        diagnosis = self.diagnoser.diagnose(self.transactions.scripts[unit.script], bad.step)
+        place = f"statement {bad.step - unit.start + 1} of {unit.count}"
+        reason = bad.explained(diagnosis.op, diagnosis.table)
+        lines = [
+            f"{head}, {place}: {bad.condition}: {reason}",
+            f"  statement: {abridged(diagnosis.statement)}",
+        ]
+        lines += [
+            f"  {side} image: {image}"
+            for side, image in diagnosis.images().items()
+            if image is not None
+        ]
+        if diagnosis.rows is not None:
+            lines += self._found(diagnosis)
+        return TargetError("LR4006", "\n".join(lines), diagnosis.where, hint)
+
+    def _found(self, diagnosis: Diagnosis) -> list[str]:
+        """What the target has in the place of a statement's row, as lines of a message."""
+        try:
+            rows = self.diagnoser.target_rows(self.transactions.session(), diagnosis)
+        except (ConnectionLost, Transient):
+            raise
+        except TargetError as error:
+            return [f"  in the target: cannot be asked: {error.message}"]
+        return [f"  in the target: {row}" for row in rows] or [
+            "  in the target: no row with this key"
+        ]
+
+
+class _WatchedUnit:
+    """Runs one unit under savepoints. ``earlier``: the responses that the unit's changes had when
+    they were applied (identity -> response), where they are taken back."""
+
+    def __init__(
+        self,
+        strategy: StrictOrder,
+        session: Session,
+        store: Store,
+        unit: ScriptUnit,
+        earlier: Mapping[tuple[str, ...], Response],
+    ) -> None:
+        self.transactions, self.diagnoser = strategy.transactions, strategy.diagnoser
+        self.policy, self.session, self.store = strategy.policy, session, store
+        self.unit, self.earlier = unit, earlier
+        self.script = self.transactions.scripts[unit.script]
+        self.rejected = 0
+
+    def run(self) -> tuple[BadStatement | None, int]:
+        """The bad statement that ends the unit, if any, and the number of rejects."""
+        for start, stop in self.script.batches(self.unit.start, self.unit.stop, _WATCHED_BYTES):
+            if not self.earlier:
+                self.session.savepoint()
+                if self._run(start, stop) is None:
+                    continue
+                self.session.back_to_savepoint()
+            for step in range(start, stop):
+                if (bad := self._one(step)) is not None:
+                    return bad, self.rejected
+        return None, self.rejected
+
+    def _run(self, start: int, stop: int) -> BadStatement | None:
+        result = self.session.run(self.script.slice(start, stop))
+        return first_bad(self.script, start, stop, result)
+
+    def _one(self, step: int) -> BadStatement | None:
+        """Run one statement and answer what comes of it."""
+        if self.earlier:
+            earlier = self.earlier.get(self.diagnoser.diagnose(self.script, step).identity())
+            if earlier is Response.SKIP:
+                return None
+            if earlier is Response.OVERWRITE:
+                text = (
+                    "this change overwrote a row that was not the log's; the row it found is in the"
+                    " rejects, and undo cannot bring it back"
+                )
+                return BadStatement(
+                    step, Condition.OTHER, StatementFailure(Condition.OTHER, "", text)
+                )
+        pace, waited = self.transactions.pace, 0.0
+        for attempt in range(pace.tries):
+            self.session.savepoint()
+            bad = self._run(step, step + 1)
+            if bad is None:
+                return None
+            self.session.back_to_savepoint()
+            op = self.diagnoser.op(self.script, step)
+            sqlstate = bad.failure.sqlstate if bad.failure else ""
+            response = self.policy.response_to(op, bad.condition, sqlstate)
+            if response is not Response.RETRY or attempt + 1 == pace.tries:
+                break
+            waited = min(pace.longest, waited * 2 or pace.wait)
+            time.sleep(waited)
+        assert bad is not None
+        if response in (Response.STOP, Response.RETRY):
+            return bad
+        return self._answer(step, bad, response)
+
+    def _answer(self, step: int, bad: BadStatement, response: Response) -> BadStatement | None:
+        """Skip or overwrite, and note the change among the rejects; or the bad statement, where it
+        could not be overwritten."""
+        diagnosis = self.diagnoser.diagnose(self.script, step)
+        rows = self.diagnoser.target_rows(self.session, diagnosis)
+        if response is Response.OVERWRITE and not self._overwrite(diagnosis):
+            return bad
+        entry: dict[str, Any] = {
+            "unit": str(self.unit.key.unit),
+            "commit_lrsn": self.unit.key.commit.hexadecimal,
+            "direction": "forward" if self.transactions.route.forward else "backward",
+            "table": diagnosis.table,
+            "operation": diagnosis.op.value,
+            "condition": bad.condition,
+            "response": response,
+            "sqlstate": bad.failure.sqlstate if bad.failure else "00000",
+            "reason": bad.explained(diagnosis.op, diagnosis.table),
+            "place": str(diagnosis.where),
+            "statement": diagnosis.statement,
+            **diagnosis.images(),
+            "found": rows,
+            "identity": list(diagnosis.identity()),
+        }
+        self.rejected += 1
+        self.store.reject(self.unit.key, step - self.unit.start, self.transactions.run, entry)
+        return None
+
+    def _overwrite(self, diagnosis: Diagnosis) -> bool:
+        """Put the log's row in place; whether that worked."""
+        texts = self.diagnoser.overwrite(diagnosis)
+        for text in texts:
+            self.session.savepoint()
+            result = self.session.run(text.encode())
+            if result.failure is not None:
+                self.session.back_to_savepoint()
+                return False
+            if result.counts[0] >= 1:
+                return True
+        return bool(texts) and diagnosis.op is Op.DELETE

@@ -1,0 +1,92 @@
+"""A state that is a live database, counted for the dependency graph: it is asked for the rows that
+matter only, in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from replay.arrays import Index
+from replay.changes.options import ScriptOptions
+from replay.dependencies.baseline import Lookup, StateRows
+from replay.errors import TargetError, Where
+from replay.output.folder_state import FolderState
+from replay.storage import at, is_database
+from replay.targets import Session, target_of
+from sqlgen import statements
+from sqlgen.choices import WhereColumns
+from sqlgen.dialects import profile_named
+from sqlgen.names import target_name
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import Table
+from sqlgen.statements import RenderOptions
+
+#: Rows that one query asks about.
+_TOGETHER = 200
+
+
+class TargetState:
+    """The database of a session (:class:`replay.dependencies.baseline.StateRows`); ``options`` say
+    how names and values are written there."""
+
+    def __init__(self, session: Session, name: str, options: ScriptOptions) -> None:
+        self.session, self._name = session, name
+        self.profile = profile_named(session.dialect)
+        self.names, self.policy = options.names, options.render.policy
+
+    @property
+    def name(self) -> str:
+        """The database's URL without passwords."""
+        return self._name
+
+    def counts(self, lookups: Sequence[Lookup]) -> list[Index]:
+        """The counts. TargetError (LR4001) where a table or column is not there."""
+        return [self._count(lookup) for lookup in lookups]
+
+    def _count(self, lookup: Lookup) -> Index:
+        table = lookup.table
+        schema, name = (
+            target_name(text, self.profile, self.names) for text in (table.schema, table.name)
+        )
+        if self.session.facts(schema, name) is None:
+            where = Where(table=f"{schema}.{name}")
+            raise TargetError("LR4002", "the database lacks a table of the log", where)
+        key = tuple(name for name in table.key if name in lookup.columns)
+        columns = tuple(table.column(name) for name in lookup.columns)
+        options = RenderOptions(self.names, WhereColumns.ALL, policy=self.policy)
+        count = len(lookup.values[0])
+        rows = Rows(
+            replace(table, columns=columns, key=key if key == table.key else ()),
+            Op.DELETE,
+            count,
+            dict(zip(lookup.columns, lookup.values, strict=True)),
+            {},
+            {},
+        )
+        numbers = np.zeros(count, np.int64)
+        texts = statements.counting_queries(rows, self.profile, options)
+        for low in range(0, count, _TOGETHER):
+            part = texts.slice(low, _TOGETHER).to_pylist()
+            query = " UNION ALL ".join(
+                f"SELECT {low + number}, ({text})" for number, text in enumerate(part)
+            )
+            for number, held in self.session.query(query.replace("%", "%%")):
+                numbers[int(number)] = int(held)
+        return numbers
+
+
+@contextmanager
+def open_state(place: str, tables: Sequence[Table], options: ScriptOptions) -> Iterator[StateRows]:
+    """The state that ``--baseline`` names: the URL of a database, which is read in one snapshot, or
+    a folder. Errors as those of :mod:`replay.targets`."""
+    if not is_database(place):
+        yield FolderState(at(place), tables)
+        return
+    target = target_of(place)
+    with closing(target.connect(place)) as session:
+        session.snapshot()
+        yield TargetState(session, target.public_url(place), options)
+        session.rollback()

@@ -1,0 +1,299 @@
+"""One target transaction after another: statements of whole units of recovery, and the move of the
+position row in the same transaction.
+
+What was committed is therefore what the position says, wherever the client or the server is killed;
+after any interruption the position is read again and the work goes on behind it. Every statement
+must touch exactly one row (but for those that empty a table); a transaction in which one does not
+is undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from replay.changes.position import UnitPosition
+from replay.errors import Refusal, TargetError
+from replay.live.pace import Pace
+from replay.live.position_store import Store, TargetPosition
+from replay.live.route import Route, UnitGroup, runs_of
+from replay.output.steps import Script, ScriptUnit
+from replay.targets import (
+    Condition,
+    ConnectionLost,
+    Session,
+    StatementCounts,
+    StatementFailure,
+    Transient,
+)
+from sqlgen.rows import Op
+
+#: Text sent at once: large enough to make the round trip disappear, small enough for any memory.
+BATCH_BYTES = 256 << 10
+
+
+def nothing(_: str) -> None:
+    """Where nobody watches."""
+
+
+@dataclass
+class Committed:
+    """What this run has committed. In merged mode, ``folded`` statements became ``net`` row
+    changes. ``in_order``: groups that were applied in strict order although the mode was another
+    one (position of the first unit -> why)."""
+
+    units: int = 0
+    statements: int = 0
+    rejected: int = 0
+    retried: int = 0
+    folded: int = 0
+    net: int = 0
+    in_order: dict[UnitPosition, str] = field(default_factory=dict)
+
+    def note_in_order(self, group: UnitGroup, reason: str) -> None:
+        """Remember that a group is applied in strict order, and why."""
+        self.in_order[group.units[0].key] = reason
+
+
+@dataclass(frozen=True)
+class BadStatement:
+    """The statement that did not do what it should (``step`` None: what cannot be laid to one, such
+    as the check at the end of the unit). ``count``: the rows that it touched."""
+
+    step: int | None
+    condition: Condition
+    failure: StatementFailure | None
+    count: int = 0
+
+    def explained(self, op: Op, table: str) -> str:
+        """What happened, in words."""
+        if self.failure is not None:
+            return f"the {op.value} in {table} failed: {self.failure}"
+        return (
+            f"the {op.value} in {table} touched {self.count:,} rows; expected exactly one"
+            " (SQLSTATE 00000)"
+        )
+
+
+def first_bad(
+    script: Script, start: int, stop: int, result: StatementCounts
+) -> BadStatement | None:
+    """The first of the statements ``start:stop`` that failed or did not touch exactly one row.
+    Raises TargetError (LR4001) when the target answered more or fewer than were sent."""
+    counts = np.array(result.counts, np.int64)
+    done = start + len(counts)
+    if done > stop or (result.failure is None and done != stop):
+        raise TargetError(
+            "LR4001",
+            f"{stop - start} statements were sent and {len(counts)} answered",
+            hint="This is a defect; report it",
+        )
+    wrong = np.flatnonzero((counts != 1) & script.counted(start, done))
+    if len(wrong):
+        count = int(counts[wrong[0]])
+        condition = Condition.NO_ROW if count == 0 else Condition.SEVERAL_ROWS
+        return BadStatement(start + int(wrong[0]), condition, None, count)
+    if result.failure is None:
+        return None
+    return BadStatement(done, result.failure.condition, result.failure)
+
+
+#: What a transaction does between its begin and the move of the position: the bad statement that
+#: ends it, if any, and the number of changes that were not applied as the log says.
+Body = Callable[[Session, UnitGroup], tuple[BadStatement | None, int]]
+
+
+class Transactions:
+    """Runs groups of units of ``scripts``, each in a transaction that also moves the position.
+
+    ``connect`` opens a session that holds the lock, ``session`` is the first one; ``run`` is the
+    number of the run; ``reached`` hears of every point where a kill is interesting. ``route`` and
+    ``committed`` say where the run stands.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Session],
+        scripts: list[Script],
+        route: Route,
+        run: int,
+        pace: Pace,
+        reached: Callable[[str], None] = nothing,
+        session: Session | None = None,
+    ) -> None:
+        self.connect, self.scripts, self.route, self.run = connect, scripts, route, run
+        self.pace, self.reached = pace, reached
+        self.committed = Committed()
+        self._session = session
+        self._base: TargetPosition | None = None
+        self._prepared: set[int] = set()
+
+    def session(self) -> Session:
+        """The session in use, made where there is none."""
+        if self._session is None:
+            self._session = self.connect()
+        return self._session
+
+    def position(self) -> TargetPosition:
+        """The position row of this run. Raises Refusal (LR4007) when it is gone or another run has
+        begun since."""
+        position = Store(self.session()).position()
+        if position is None or position.run != self.run:
+            at = "is gone" if position is None else f"belongs to run {position.run}"
+            raise Refusal(
+                "LR4007",
+                f"the target's position {at}; expected that of run {self.run}",
+                hint="Run replay again",
+            )
+        return position
+
+    def begin(self) -> None:
+        """Read where the target stands, once."""
+        if self._base is None:
+            self._base = self.position()
+
+    def resume(self) -> None:
+        """After a lost connection: connect again and go on behind what the position says. That may
+        lie before what was believed to be committed, where the server does not wait for its
+        disk."""
+        self._prepared = set()
+        self.committed.retried += 1
+        for attempt in self.pace.retrying(TargetError):
+            with attempt:
+                if self._session is not None:
+                    self._session.close()
+                self._session = None
+                self._session = self.connect()
+                Store(self._session).fence(self.run)
+                position = self.position()
+                store = Store(self._session)
+                pending = store.pending().keys() & self.route.pending
+                ahead = store.ahead()
+        self.route = replace(
+            self.route, position=position.position, pending=frozenset(pending), ahead=ahead
+        )
+        base = self._base = self._base or position
+        self.committed.units = abs(position.units - base.units)
+        self.committed.statements = abs(position.statements - base.statements)
+        self.committed.rejected = position.rejected - base.rejected
+
+    def apply(self, group: UnitGroup, body: Body, executes: bool = True) -> BadStatement | None:
+        """Apply a group in a transaction, again after what passes by itself; the bad statement that
+        undid it, if any. ``executes``: whether the body runs statements of the scripts, which
+        execute prepared ones."""
+        try:
+            return self._once(group, body, executes)
+        except Transient:
+            self.committed.retried += 1
+        return self.pace.retrying(Transient)(self._once, group, body, executes)
+
+    def run_steps(self, session: Session, units: ScriptUnit) -> BadStatement | None:
+        """Run the statements of units that follow one another without a gap; the first bad one."""
+        script = self.scripts[units.script]
+        for start, stop in script.batches(units.start, units.stop, BATCH_BYTES):
+            bad = first_bad(script, start, stop, session.run(script.slice(start, stop)))
+            self.reached("batch run")
+            if bad is not None:
+                return bad
+        return None
+
+    def run_group(self, session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:
+        """The plain body of a transaction: all statements of the group in order."""
+        for units in runs_of(group.units):
+            if (bad := self.run_steps(session, units)) is not None:
+                return bad, 0
+        return None, 0
+
+    def skip_over(self, before: UnitPosition, after: UnitPosition) -> None:
+        """Move the position over units that are in the target."""
+        for attempt in self.pace.retrying(Transient):
+            with attempt:
+                session = self.session()
+                session.begin()
+                try:
+                    store = Store(session)
+                    store.move(before, after, 0, 0, 0)
+                    store.passed(after)
+                    session.commit()
+                except ConnectionLost:
+                    raise
+                except BaseException:
+                    session.rollback()
+                    raise
+
+    def catch_up(self) -> None:
+        """Move the position over units that lie ahead of it, where nothing is left before them."""
+        store = Store(self.session())
+        ahead = store.ahead() if self.route.forward else frozenset()
+        row = store.position()
+        if ahead and row is not None:
+            self.skip_over(row.position, max(*ahead, row.position))
+
+    def close(self) -> None:
+        """End the session in use."""
+        if self._session is not None:
+            self._session.close()
+
+    def _once(self, group: UnitGroup, body: Body, executes: bool) -> BadStatement | None:
+        session = self.session()
+        try:
+            bad, rejected = self._transact(session, group, body, executes)
+        except ConnectionLost:
+            raise
+        except BaseException:
+            session.rollback()
+            raise
+        if bad is None:
+            self.committed.units += len(group.units)
+            self.committed.statements += group.statements
+            self.committed.rejected += rejected
+        return bad
+
+    def _transact(
+        self, session: Session, group: UnitGroup, body: Body, executes: bool
+    ) -> tuple[BadStatement | None, int]:
+        """Run a group and move the position; or, where a statement is bad, undo it all and say
+        which."""
+        store = Store(session)
+        scripts = {unit.script for unit in group.units}
+        if executes and not scripts <= self._prepared:
+            session.prepare(shapes_of(self.scripts, scripts))
+            self._prepared = scripts
+        session.begin()
+        self.reached("begun")
+        bad, rejected = body(session, group)
+        self.reached("statements run")
+        if bad is not None:
+            session.rollback()
+            return bad, 0
+        failure = session.settle()
+        if failure is not None:
+            session.rollback()
+            return BadStatement(None, failure.condition, failure), 0
+        self._move(store, group, rejected)
+        self.reached("position moved")
+        session.commit()
+        self.reached("committed")
+        return None, rejected
+
+    def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
+        units, statements = len(group.units), group.statements
+        if self.route.forward:
+            store.arrived(self.route.late(group.units))
+            store.move(group.before, group.after, units, statements, rejected)
+            if self.pace.sessions > 1 or self.route.ahead:
+                store.passed(group.after)
+            return
+        forgotten = sum(
+            store.forget_rejects(unit.key)
+            for unit in group.units
+            if unit.key in self.route.rejected
+        )
+        store.move(group.before, group.after, -units, -statements, rejected - forgotten)
+
+
+def shapes_of(scripts: list[Script], numbers: set[int]) -> dict[str, str]:
+    """The statements that some scripts execute by name."""
+    return {name: text for number in numbers for name, text in scripts[number].shapes.items()}

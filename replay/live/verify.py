@@ -1,0 +1,451 @@
+"""Proof instead of hope: is a target in the state that it should be in, and does undo take back
+exactly what redo did?
+
+What should be there is computed in logreplay's own types: the rows of a state's files, and what the
+log adds to them and takes away (:mod:`replay.live.expected`), as comparable texts
+(:mod:`replay.live.comparable`). Both sides are added up by buckets of keys
+(:mod:`replay.live.row_sums`); only what differs is read again, and named with both values.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from replay.changes.choices import Enforcement
+from replay.changes.position import Position, UnitPosition
+from replay.changes.selection import Selection
+from replay.errors import EXIT_ERROR, EXIT_OK, Refusal, TargetError, UsageError, Where
+from replay.leftovers import WorkFolder
+from replay.live import certificate
+from replay.live.compared_tables import (
+    ComparedTable,
+    Comparison,
+    compared_tables,
+    found_rows,
+    named_rows,
+)
+from replay.live.differences import RowDifferences, TableVerdict, differences_of
+from replay.live.expected import LogChanges, initial_rows
+from replay.live.position_store import Store, TargetPosition
+from replay.live.preflight import identity_of
+from replay.live.replay import ReplayInput, ReplayRequest, plan_replay
+from replay.live.route import Destination
+from replay.live.row_sums import RowHash, SignedRows
+from replay.logs.words import said_of
+from replay.pipeline.extent import log_extent
+from replay.storage import Place, at, on_this_machine
+from replay.targets import Session, TableFacts, Target, target_of
+from replay.targets.hazards import ACCEPTABLE
+from replay.version import __version__
+from sqlgen.choices import WhereColumns
+from sqlgen.dialects import profile_named
+from sqlgen.names import target_name
+
+
+def compare(
+    url: str | None,
+    expected: Place,
+    work: ReplayInput | None,
+    out: Callable[[str], None],
+    both_ways: bool,
+    ddl: str | Path | None,
+    target_schema: str | None,
+    scratch: str | None,
+) -> tuple[int, dict[str, Any]]:
+    """Carry out a comparison, or (``both_ways``) a round trip: (exit code, findings). UsageError
+    (LR1001) where the log or the database lacks."""
+    if both_ways:
+        if work is None:
+            raise UsageError(
+                "LR1001",
+                "verify --roundtrip needs a log",
+                hint="Give the options that name one, such as --control and --data",
+            )
+        with ExitStack() as places:
+            folder = places.enter_context(on_this_machine(expected))
+            script = None if ddl is None else places.enter_context(on_this_machine(at(ddl)))
+            return roundtrip(url, script, target_schema, folder, work, out, scratch)
+    if url is None:
+        raise UsageError(
+            "LR1001",
+            "found neither --to nor --roundtrip",
+            hint="Say which database is to be compared",
+        )
+    with on_this_machine(expected) as folder:
+        return state(url, target_schema, folder, work, out)
+
+
+def check_verifiable(selection: Selection) -> None:
+    """UsageError (LR1001) for changes left to the target's foreign keys and triggers: the expected
+    state is made without them."""
+    for option in ("ri", "triggers"):
+        if getattr(selection, option) == "skip":
+            message = (
+                f"found --{option} skip with verify; the expected state is made without the"
+                " target's foreign keys and triggers"
+            )
+            hint = (
+                "Compare with a state that you unloaded: verify --to URL --expected DIR,"
+                " without a log"
+            )
+            raise UsageError(
+                "LR1001", f"{message}, so what was left to them is not in it", hint=hint
+            )
+
+
+def state(
+    url: str,
+    schema: str | None,
+    folder: Path,
+    work: ReplayInput | None,
+    out: Callable[[str], None],
+) -> tuple[int, dict[str, Any]]:
+    """Compare the target with the state ``folder``, brought by ``work`` to where the target stands;
+    (exit code, the certificate as JSON-able data).
+
+    The target is only read, in one snapshot. Raises TargetError (LR4002) when the target lacks a
+    table, Refusal (LR4007) for units ahead of its position, InputError for a state or log that
+    cannot be read.
+    """
+    target = target_of(url)
+    with closing(target.connect(url)) as session, WorkFolder() as temporary:  # fmt: skip
+        session.snapshot()
+        store = Store(session)
+        row = store.position()
+        if row is not None and work is not None and (ahead := store.ahead()):
+            message = (
+                f"{len(ahead):,} units are in the target ahead of its position"
+                f" ({row.position}): several sessions were interrupted"
+            )
+            raise Refusal("LR4007", message, hint="Run replay again, it brings the position there")
+        schema = schema or _schema_of(work)
+        log = None
+        if work is not None:
+            until = None if row is None else row.position
+            pending = frozenset(store.pending()) if row is not None else frozenset()
+            log = LogChanges(work, until, pending, Path(temporary))
+        comparison = compared_tables(session, schema, folder, target.state_tables(folder), log)
+        verdicts = [_verdict(session, schema, table, log) for table in comparison.tables]
+        remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
+        session.rollback()
+        versions = session.version()
+    at = "after the whole log" if row is None else f"at {row.position}"
+    where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
+    out(f"Compared {target.public_url(url)} with {where}")
+    differing = _report(verdicts, comparison, remaining, out)
+    for note in _notes(row, work, differing):
+        out(f"note: {note}")
+    out("SAME" if not differing else f"DIFFERENT in {differing:,} rows")
+    body = {
+        "claim": f"the rows of the target are those of {where}",
+        "holds": not differing,
+        "target": target.public_url(url),
+        "schema": schema,
+        "position": at,
+        "accepted": [] if row is None else list(row.accepted),
+        "same": not differing,
+        **_about(work, folder, versions),
+        "not_compared": list(comparison.not_compared),
+        "tables": [verdict.describe() for verdict in verdicts],
+    }
+    return (EXIT_ERROR if differing else EXIT_OK), certificate.sealed(body)
+
+
+def _verdict(
+    session: Session, schema: str, table: ComparedTable, log: LogChanges | None
+) -> TableVerdict:
+    differences = differences_of(
+        table.form,
+        lambda: _expected(table, log, None if log is None else log.work),
+        lambda: found_rows(session, schema, table.name, table.types),
+        session.count(schema, table.name),
+    )
+    named = named_rows(schema, table.name, table.types)
+    return TableVerdict(
+        f"{schema}.{table.name}",
+        differences.found.count,
+        differences.expected.digest(named),
+        differences.found.digest(named),
+        table.describe(),
+        differences.differing,
+        list(differences.examples),
+    )
+
+
+def _expected(
+    table: ComparedTable, log: LogChanges | None, work: ReplayInput | None
+) -> Iterator[SignedRows]:
+    """The rows of a table that should be there."""
+    changes, form = table.changes, table.form
+    moves = None
+    if form.cells and log is not None and changes is not None:
+        moves = log.moves(changes, table.columns, form)
+    if table.path is not None and (changes is None or changes.emptied is None):
+        for rows in initial_rows(table.path, table.columns, table.header, work):
+            yield rows if moves is None else moves.of_initial(rows, form)
+    if log is not None and changes is not None:
+        yield from log.rows(changes, table.columns, form, moves)
+
+
+def _report(
+    verdicts: list[TableVerdict],
+    comparison: Comparison,
+    remaining: list[str],
+    out: Callable[[str], None],
+) -> int:
+    """Say what was found; how many rows (and tables) differ."""
+    for verdict in verdicts:
+        out(
+            f"  {verdict.table}: {verdict.rows:,} rows, "
+            + (f"{verdict.differing:,} DIFFER" if verdict.differing else "all as expected")
+        )
+        for line in verdict.examples:
+            out(f"    {line}")
+    for name in remaining:
+        out(f"  {name}: table not expected, the log drops it")
+    for note in comparison.not_compared:
+        out(f"  not compared: {note}")
+    return sum(verdict.differing for verdict in verdicts) + len(remaining)
+
+
+def _notes(row: TargetPosition | None, work: ReplayInput | None, differing: int) -> Iterator[str]:
+    if row is None:
+        return
+    if row.rejected and differing:
+        yield (
+            f"{row.rejected:,} changes were not applied as the log says (status --rejects); what"
+            " they left out differs"
+        )
+    last = None if work is None else log_extent(work.log).last
+    if last is not None and row.position.commit > last:
+        yield (
+            f"the target stands after the last unit of this log ({last.hexadecimal}): what later"
+            " logs did is not expected"
+        )
+
+
+def _about(work: ReplayInput | None, folder: Path, database: str) -> dict[str, Any]:
+    """What a certificate is about: log, options, state, versions."""
+    about: dict[str, Any] = {
+        "program": f"logreplay {__version__}",
+        "versions": {"database": database, "python": platform.python_version()},
+        "state": [
+            certificate.file_facts(path) for path in sorted(folder.iterdir()) if path.is_file()
+        ],
+    }
+    if work is None:
+        return {**about, "source": None, "inputs": [], "options": None}
+    extent = log_extent(work.log)
+    return {
+        **about,
+        "source": work.log.source,
+        "inputs": [certificate.file_facts(at(name)) for name in work.log.inputs()],
+        "options": identity_of(work.log, work.selection, work.options),
+        "first_commit_lrsn": None if extent.first is None else extent.first.hexadecimal,
+        "last_commit_lrsn": None if extent.last is None else extent.last.hexadecimal,
+    }
+
+
+# -- round trip
+# -------------------------------------------------------------------------------------------------
+
+
+def roundtrip(
+    url: str | None,
+    ddl: Path | None,
+    schema: str | None,
+    folder: Path,
+    work: ReplayInput,
+    out: Callable[[str], None],
+    scratch: str | None = None,
+) -> tuple[int, dict[str, Any]]:
+    """Prove in a scratch database that undo takes back what redo did, that redo repeats, and that
+    both states are those of the log's values; (exit code, the certificate as JSON-able data).
+
+    Tables are made as the target ``url`` has them, or by the script ``ddl``; ``scratch`` names a
+    server for them, where one is needed.
+    """
+    target = target_of(url or scratch or "postgresql:")
+    schema = schema or _schema_of(work)
+    files = target.state_tables(folder)
+    with target.scratch(scratch) as place, WorkFolder() as temporary:  # fmt: skip
+        if url is not None:
+            with closing(target.connect(url)) as session:
+                definitions = {table: _definition(session, schema, table) for table in files}
+            _make(target, place, schema, folder, definitions)
+        elif ddl is not None:
+            target.run_scripts(place, [ddl])
+            target.load_state(place, schema, folder)
+        else:
+            raise UsageError(
+                "LR1001",
+                "verify --roundtrip needs to know the tables",
+                hint="Give --to (as they are there) or --ddl F",
+            )
+        log = LogChanges(work, None, frozenset(), Path(temporary))
+        with closing(target.connect(place)) as session:
+            comparison = compared_tables(session, schema, folder, files, log)
+            states = [_differ(session, schema, comparison, None, work)]
+            counts = []
+            for forward in (True, False, True):
+                counts.append(_replay(work, place, None, forward))
+                states.append(_differ(session, schema, comparison, log if forward else None, work))
+            versions = session.version()
+            made_at = str(session.query("SELECT CURRENT_TIMESTAMP")[0][0])
+    body = {
+        "claim": "undo(redo(S)) = S and redo(undo(redo(S))) = redo(S)",
+        "holds": all(not one.differing for by_table in states for one in by_table.values()),
+        "made_at": made_at,
+        **_about(work, folder, versions),
+        "units": counts[0][0],
+        "statements": {"redo": counts[0][1], "undo": counts[1][1], "redo again": counts[2][1]},
+        "not_compared": list(comparison.not_compared),
+        "tables": [_trip(schema, table, states) for table in comparison.tables],
+    }
+    certified = certificate.sealed(body)
+    out(text_of(certified))
+    return (EXIT_OK if certified["holds"] else EXIT_ERROR), certified
+
+
+def _differ(
+    session: Session,
+    schema: str,
+    comparison: Comparison,
+    log: LogChanges | None,
+    work: ReplayInput,
+) -> dict[str, RowDifferences]:
+    """How each table differs from the state, with the log or without."""
+    session.snapshot()
+    differences = {}
+    for table in comparison.tables:
+        form = table.form if log is not None else RowHash(table.form.columns, table.form.key)
+        plain = replace(table, form=form, changes=table.changes if log is not None else None)
+        differences[table.name] = differences_of(
+            form,
+            lambda plain=plain: _expected(plain, log, work),  # type: ignore[misc]
+            lambda plain=plain: found_rows(session, schema, plain.name, plain.types),  # type: ignore[misc]
+            session.count(schema, table.name),
+        )
+    session.rollback()
+    return differences
+
+
+def _trip(
+    schema: str, table: ComparedTable, stages: list[dict[str, RowDifferences]]
+) -> dict[str, Any]:
+    """What a round trip did to a table."""
+    states = [one[table.name] for one in stages]
+    names = ("before", "redone", "undone", "redone_again")
+    named = named_rows(schema, table.name, table.types)
+    return {
+        "table": table.name,
+        **{name: one.found.digest(named) for name, one in zip(names, states, strict=True)},
+        **table.describe(),
+        "holds": not any(one.differing for one in states),
+        "differing": {
+            name: {"rows": one.differing, "shown": list(one.examples)}
+            for name, one in zip(names, states, strict=True)
+            if one.differing
+        },
+    }
+
+
+def text_of(sealed: Mapping[str, Any]) -> str:
+    """The certificate of a round trip for people."""
+    lines = [
+        f"Certificate: {sealed['claim']}",
+        (
+            f"  {'HOLDS' if sealed['holds'] else 'DOES NOT HOLD'} for"
+            f" {len(sealed['tables'])} tables, {sealed['units']:,} units of recovery and"
+            f" {sealed['statements']['redo']:,} statements"
+        ),
+        said_of(
+            sealed["source"],
+            f"  log: {sealed['source']}, commit LRSN {sealed['first_commit_lrsn']} to"
+            f" {sealed['last_commit_lrsn']}",
+        ),
+        f"  made at {sealed['made_at']} by {sealed['program']} on {sealed['versions']['database']}",
+    ]
+    lines += [f"  input {entry['name']}: SHA-256 {entry['sha256']}" for entry in sealed["inputs"]]
+    for entry in sealed["tables"]:
+        lines.append(
+            f"  {entry['table']}: {'holds' if entry['holds'] else 'DOES NOT HOLD'}, before and"
+            f" undone {entry['undone'][:16]}…, redone {entry['redone'][:16]}…"
+        )
+        for name, differing in entry["differing"].items():
+            lines.append(f"    {name.replace('_', ' ')}: {differing['rows']:,} rows DIFFER")
+            lines += [f"      {line}" for line in differing["shown"]]
+    lines += [f"  not compared: {note}" for note in sealed["not_compared"]]
+    return "\n".join([*lines, f"  SHA-256 of this certificate: {sealed['sha256']}"])
+
+
+# -- scratch databases
+# -------------------------------------------------------------------------------------------------
+
+
+def _schema_of(work: ReplayInput | None) -> str:
+    """The one schema of the log's tables, as the target spells it."""
+    names = (
+        set() if work is None else {version.table.schema for version in work.log.catalog.versions}
+    )
+    if work is None or len(names) != 1:
+        raise UsageError(
+            "LR1001",
+            f"found {len(names) or 'no'} schemas to compare; expected one",
+            hint="Name it with --target-schema",
+        )
+    return target_name(names.pop(), profile_named(work.options.dialect), work.options.names)
+
+
+def _definition(session: Session, schema: str, table: str) -> tuple[list[str], TableFacts]:
+    facts = session.facts(schema, table)
+    if facts is None:
+        raise TargetError(
+            "LR4002",
+            "the database lacks a table of the expected state",
+            Where(table=f"{schema}.{table}"),
+        )
+    return session.definition(schema, table), facts
+
+
+def _make(
+    target: Target,
+    place: str,
+    schema: str,
+    folder: Path,
+    definitions: Mapping[str, tuple[list[str], TableFacts]],
+) -> None:
+    with closing(target.connect(place)) as session:
+        session.make_schema(schema)
+        for statements, _ in definitions.values():
+            for statement in statements:
+                session.execute(statement)
+    target.load_state(place, schema, folder)
+
+
+def _replay(
+    work: ReplayInput, place: str, until: UnitPosition | None, forward: bool
+) -> tuple[int, int]:
+    """Replay the log into the scratch database, up to a unit, or all of it back; (units,
+    statements) that it holds afterwards."""
+    destination = Destination(unit=until) if forward else Destination(Position(bytes(10)))
+    request = ReplayRequest(
+        place,
+        True,
+        destination,
+        enforcement=Enforcement.OFF,
+        accepted=frozenset(ACCEPTABLE),
+    )
+    options = replace(
+        work.options, render=replace(work.options.render, where_columns=WhereColumns.GUARD)
+    )
+    with plan_replay(replace(work, options=options), request) as plan:
+        plan.apply()
+    with closing(target_of(place).connect(place)) as session:
+        runs = Store(session).runs(1)
+    return (runs[0].units or 0, runs[0].statements or 0) if runs else (0, 0)

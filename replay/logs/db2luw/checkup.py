@@ -1,0 +1,285 @@
+"""What the published pages of Db2 LUW's log leave open, and what one log has to say of it (format
+notes, sections 23 and 27): counts, never a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.envelope import ROW_CHANGES
+from replay.logs.db2luw import layouts
+from replay.logs.db2luw.binary import numbers
+from replay.logs.db2luw.layouts import COMPENSATION, DMS, DOM, RecordKind, RecordRole
+from replay.logs.db2luw.reader import LuwFile, LuwLog
+from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
+
+UNCONFIRMED = (
+    UnconfirmedReading(
+        "shape",
+        "How a collector framed the records, the server's byte order, and which release wrote them:"
+        " a file says none of it.",
+        "All are tried on the first records; the combination that reads on to the end is taken.",
+        "A log that none fits, or several equally well (LR2004). Releases 9.1 and 9.5 are taken"
+        " only when named (--log-option dialect=v95).",
+    ),
+    UnconfirmedReading(
+        "row-place",
+        "Where the row of an insert or delete begins in its record (two vendor programs differ by"
+        " six bytes for the empty-page functions).",
+        "The place from which the row ends where its record does.",
+        "A row that ends at neither (LR2014).",
+    ),
+    UnconfirmedReading(
+        "row-form",
+        "Rows are formatted or hold values in short (VALUE COMPRESSION); the base of offsets in"
+        " the latter, and null flag bits beside the lowest, come from programs, not from pages.",
+        "By the inner type of each row.",
+        "Rows of another inner type, and rows that do not end exactly (LR2014).",
+    ),
+    UnconfirmedReading(
+        "short-rows",
+        "A row that is older than a column ends before it.",
+        "The column is null, or has the default of the catalog export.",
+        "Nothing.",
+    ),
+    UnconfirmedReading(
+        "moved-rows",
+        "Which records an update writes that moves its row.",
+        "A pointer and an overflow record of one unit are one change.",
+        "A half without the other (LR2014).",
+    ),
+    UnconfirmedReading(
+        "partial-updates",
+        "What an update logs without DATA CAPTURE CHANGES.",
+        "It is named, and its unit is set aside.",
+        "Such an update (LR2014).",
+    ),
+    UnconfirmedReading(
+        "many-rows",
+        "Records of several rows (functions 167 and 168).",
+        "As many rows as the record says, which must fill it.",
+        "A record that they do not fill (LR2014).",
+    ),
+    UnconfirmedReading(
+        "compensation",
+        "What names the change that a compensation record takes back, in each release.",
+        "The position that it names; the last open change of that row otherwise.",
+        "One whose change is not in the log (LR2032).",
+    ),
+    UnconfirmedReading(
+        "commit-records",
+        "Where time and authorization id stand in commit records of two-phase and partitioned"
+        " units, and whether the time is one 8-byte number.",
+        "By type of record and release; a time outside 1980 to 2100 is none.",
+        "Nothing; a unit without a time is warned of.",
+    ),
+    UnconfirmedReading(
+        "graphic-lengths",
+        "Whether lengths of GRAPHIC columns count characters or bytes.",
+        "Bytes.",
+        "Rows that do not end exactly (LR2014).",
+    ),
+    UnconfirmedReading(
+        "values-outside",
+        "What a row holds of a value that lies outside it.",
+        "A mark of eight bytes and the length of the place are taken as that.",
+        "The value: its unit is set aside (LR2015).",
+    ),
+    UnconfirmedReading(
+        "unknown-records",
+        "Record types and functions that no page lists.",
+        "They are passed over by their length.",
+        "Functions of the data manager and the object manager that are not known, in tables of the"
+        " log.",
+    ),
+    UnconfirmedReading(
+        "structure-records",
+        "Added columns, renamed and altered tables after release 8.",
+        "By the first release's layout; the catalog export says what came of it.",
+        "A table whose columns are not known (LR2011).",
+    ),
+)
+
+#: Reading -> functions of the data manager that exercise it.
+_FUNCTIONS: dict[str, frozenset[RecordRole]] = {
+    "partial-updates": frozenset({RecordRole.PARTIAL_UPDATE}),
+    "many-rows": frozenset({RecordRole.INSERT_ROWS, RecordRole.UNDO_INSERT_ROWS}),
+    "structure-records": frozenset(
+        {RecordRole.ADD_COLUMNS, RecordRole.UNDO_ADD_COLUMNS, RecordRole.SCHEMA}
+    ),
+}
+_GRAPHIC = ("GRAPHIC", "VARGRAPHIC", "LONG VARGRAPHIC")
+
+
+def checkup(log: LuwLog) -> Checkup:
+    """What ``logreplay doctor`` says of a log."""
+    kinds: Counter[str] = Counter()
+    functions: Counter[str] = Counter()
+    flags: Counter[str] = Counter()
+    roles: Counter[int] = Counter()
+    unknown = Counter[str]()
+    for number, file in enumerate(log.files):
+        entries = log.entries()[file.first : file.first + file.count]
+        offsets = np.ascontiguousarray(entries["offset"])
+        _look(file, log.buffer(number), offsets, kinds, functions, flags, roles, unknown)
+    entries = log.entries()
+    counts = {
+        "record type": dict(sorted(kinds.items())),
+        "function": dict(sorted(functions.items())),
+        "general flags": dict(sorted(flags.items())),
+        "fault": _named(entries["fault"]),
+        "unit": {
+            chr(code): int(count)
+            for code, count in zip(
+                *np.unique(log.units()["disposition"], return_counts=True), strict=True
+            )
+        },
+    }
+    return Checkup(_laid_out(log), counts, tuple(_evidence(log, roles, unknown)))
+
+
+def _named(faults: Any) -> dict[str, int]:
+    codes, counts = np.unique(faults, return_counts=True)
+    return {
+        "none" if code == 0 else f"fault {code}": int(count)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+    }
+
+
+def _laid_out(log: LuwLog) -> dict[str, Any]:
+    return {
+        "files": [{"shape": str(file.shape), "records": file.count} for file in log.files],
+        "cut off at the end": [file.tail is not None for file in log.files],
+        "positions are LSNs": log.ordered_by_lsn,
+        "tables": [
+            {
+                "columns": len(version.format.columns),
+                "key": len(version.table.key),
+                "codes": [f"{entry.code}({entry.length})" for entry in version.format.columns],
+            }
+            for version in log.catalog.versions
+            if (log.entries()["version"] == version.index).any()
+        ],
+    }
+
+
+def _look(
+    file: LuwFile,
+    buffer: Bytes,
+    offsets: Index,
+    kinds: Counter[str],
+    functions: Counter[str],
+    flags: Counter[str],
+    roles: Counter[int],
+    unknown: Counter[str],
+) -> None:
+    """Count the types, flags and functions of the records of a file."""
+    shape = file.shape
+    kind, general = (
+        numbers(buffer, offsets, shape.dialect.header[name], shape.big).astype(np.int64)
+        for name in ("type", "flags")
+    )
+    for code, count in zip(*np.unique(kind & 255, return_counts=True), strict=True):
+        name = layouts.TYPE_NAMES.get(int(code), "not known")
+        kinds[f"{int(code):02X} {name}"] += int(count)
+        unknown["types"] += int(count) * int(layouts.KIND_OF_TYPE[code] == RecordKind.UNKNOWN)
+    for code, count in zip(*np.unique(general, return_counts=True), strict=True):
+        flags[f"{int(code):04X}"] += int(count)
+    plain, middle, large = shape.dialect.sizes
+    propagated: Mask = (general & layouts.PROPAGATABLE) > 0
+    size = np.where(kind == layouts.BACKOUT_FREE, middle, plain)
+    size = np.where(kind == COMPENSATION, np.where(propagated, large, middle), size)
+    component = layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMPONENT
+    body = offsets[component] + size[component]
+    owner, function = (
+        numbers(buffer, body, layouts.DMS_HEADER[name], shape.big).astype(np.int64)
+        for name in ("component", "function")
+    )
+    for pair, count in zip(*np.unique(owner << 8 | function, return_counts=True), strict=True):
+        who, what = int(pair) >> 8, int(pair) & 255
+        name = layouts.FUNCTION_NAMES.get((who, what), "")
+        functions[f"{who}/{what} {name}".strip()] += int(count)
+        if who in (DMS, DOM):
+            role = int(shape.dialect.roles[who, what])
+            roles[role] += int(count)
+            unknown["functions"] += int(count) * (role == RecordRole.UNKNOWN)
+    roles[-1] += int((kind == COMPENSATION).sum())
+    commits = kind[layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMMIT]
+    plain_ones = int(np.isin(commits, layouts.PLAIN_COMMITS).sum())
+    unknown["plain commits"] += plain_ones
+    unknown["other commits"] += len(commits) - plain_ones
+
+
+def _evidence(log: LuwLog, roles: Counter[int], unknown: Counter[str]) -> Iterator[Evidence]:
+    entries = log.entries()
+    shapes = Counter[str]()
+    for file in log.files:
+        shapes[str(file.shape)] += file.count
+    taken = next(iter(shapes)) if len(shapes) == 1 else ""
+    yield Evidence("shape", len(entries), dict(shapes), taken)
+    closed, short, forms, looked = _rows(log)
+    yield Evidence("row-place", looked, {"closes": closed}, "closes")
+    yield Evidence("row-form", forms.total(), dict(sorted(forms.items())))
+    yield Evidence("short-rows", short, {"ends before its last columns": short})
+    moved = int((entries["segments"] > 1).sum())
+    yield Evidence("moved-rows", moved, {"records of changes made of several": moved})
+    for name, wanted in _FUNCTIONS.items():
+        count = sum(roles[role] for role in wanted)
+        yield Evidence(name, count, {"records": count})
+    unmatched = int((entries["fault"] == 1).sum())
+    yield Evidence(
+        "compensation", roles[-1], {"matched": roles[-1] - unmatched, "not": unmatched}, "matched"
+    )
+    commits = {name: unknown[f"{name} commits"] for name in ("plain", "other")}
+    yield Evidence("commit-records", sum(commits.values()), commits)
+    graphic = sum(
+        int((entries["version"] == version.index).sum())
+        for version in log.catalog.versions
+        if any(entry.code in _GRAPHIC for entry in version.format.columns)
+    )
+    yield Evidence("graphic-lengths", graphic, {"changes of tables with such columns": graphic})
+    strange = {name: unknown[name] for name in ("types", "functions")}
+    yield Evidence("unknown-records", sum(strange.values()), strange)
+
+
+def _rows(log: LuwLog) -> tuple[int, int, Counter[str], int]:
+    """(images that close, those that are short, inner types, images looked at)."""
+    entries, closed, short, looked = log.entries(), 0, 0, 0
+    forms = Counter[str]()
+    live = np.isin(entries["change"], ROW_CHANGES) & (entries["version"] >= 0)
+    for version in np.unique(entries["version"][live]).tolist():
+        for side in ("before", "after"):
+            for number, file in enumerate(log.files):
+                rows = np.flatnonzero(
+                    live
+                    & (entries["version"] == version)
+                    & (entries[side] >= 0)
+                    & (entries[f"{side}_file"] == number)
+                )
+                if not len(rows):
+                    continue
+                start = entries[side][rows].astype(np.int64)
+                walk = log.walk(
+                    version, log.buffer(number), start, start + entries[f"{side}_size"][rows]
+                )
+                looked += len(rows)
+                closed += int((~walk.bad).sum())
+                inner, fixed = (
+                    numbers(
+                        log.buffer(number), start, layouts.ROW_HEADER[name], file.shape.big
+                    ).astype(np.int64)
+                    for name in ("inner", "fixed")
+                )
+                for code, count in zip(*np.unique(inner, return_counts=True), strict=True):
+                    forms[f"inner type {int(code):02X}"] += int(count)
+                last = max(
+                    (entry.position for entry in log.catalog.versions[version].format.columns),
+                    default=0,
+                )
+                formatted = (inner & layouts.COMPRESSED) == 0
+                short += int((formatted & (fixed <= last)).sum())
+    return closed, short, forms, looked

@@ -1,0 +1,496 @@
+"""Which table a record belongs to, and how its rows are laid out, at its place in the log (format
+notes, sections 9.6 to 9.8 and 19).
+
+The log describes a table when it is created and when columns are added; the export describes it at
+one moment. Such a change lasts until a compensation record takes it back, or the unit of recovery
+that made it ends in an abort; so the layout at any place follows from the records before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from replay.arrays import Bytes, Index, Records, Versions
+from replay.changes.catalog import ColumnFormat, TableVersion
+from replay.logs.db2luw import layouts, units
+from replay.logs.db2luw.binary import number
+from replay.logs.db2luw.framing import LuwShape
+from replay.logs.db2luw.layouts import RecordRole
+from replay.logs.db2luw.tables import (
+    LuwTable,
+    TableId,
+    descriptor_columns,
+    named,
+    version_of,
+    widened,
+)
+from sqlgen.structure import Action, StructureChange
+
+#: Records that say something of a table as a whole.
+_EVENTS = (
+    RecordRole.INITIALIZE, RecordRole.ADD_COLUMNS, RecordRole.UNDO_ADD_COLUMNS,
+    RecordRole.UNDO_CREATE, RecordRole.DROP,
+    RecordRole.UNDO_DROP, RecordRole.REORG, RecordRole.NOT_LOGGED,
+    RecordRole.ATTRIBUTE, RecordRole.SCHEMA,
+)  # fmt: skip
+#: What a record takes back -> the change it is about.
+_UNDOES = {
+    RecordRole.UNDO_ADD_COLUMNS: RecordRole.ADD_COLUMNS,
+    RecordRole.UNDO_CREATE: RecordRole.INITIALIZE,
+    RecordRole.UNDO_DROP: RecordRole.DROP,
+}
+_ROWS = (
+    RecordRole.INSERT,
+    RecordRole.DELETE,
+    RecordRole.UPDATE,
+    RecordRole.UNDO_INSERT,
+    RecordRole.UNDO_DELETE,
+    RecordRole.UNDO_UPDATE,
+    RecordRole.TRUNCATE,
+    RecordRole.PARTIAL_UPDATE,
+)
+
+
+@dataclass
+class LuwTableHistory:
+    """``versions`` of all tables; ``version`` of each record (-1 unknown); ``changes`` of structure
+    by record; ``warnings`` for users."""
+
+    versions: list[TableVersion]
+    version: Versions
+    changes: dict[int, StructureChange] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Step:
+    """A change of a table's version that holds: its record, its unit, what it is, and the version
+    before it."""
+
+    row: int
+    unit: int
+    role: RecordRole
+    before: int
+
+
+@dataclass
+class _State:
+    """A table id at a place of the log: its version now (-1 none), and the changes that led to it
+    and were not taken back."""
+
+    version: int
+    stack: list[_Step] = field(default_factory=list)
+
+
+def build(
+    records: Records,
+    resolved: units.Units,
+    buffers: Mapping[int, tuple[Bytes, LuwShape]],
+    tables: Mapping[TableId, LuwTable],
+    code_page: int,
+) -> LuwTableHistory:
+    """The timeline of a log. ``buffers`` are the bytes and shape of each file."""
+    versions: list[TableVersion] = []
+    of_known: dict[int, int] = {}
+    base: dict[TableId, int] = {}
+    for key, entry in tables.items():
+        if id(entry) not in of_known:
+            of_known[id(entry)] = len(versions)
+            versions.append(version_of(len(versions), entry.id, entry.table, entry.format, 1))
+        base[key] = of_known[id(entry)]
+    builder = _Builder(
+        records,
+        resolved,
+        buffers,
+        tables,
+        code_page,
+        LuwTableHistory(versions, np.full(len(records), -1, np.int32)),
+        base,
+    )
+    builder.run()
+    return builder.result
+
+
+class _Builder:
+    def __init__(
+        self,
+        records: Records,
+        resolved: units.Units,
+        buffers: Mapping[int, tuple[Bytes, LuwShape]],
+        tables: Mapping[TableId, LuwTable],
+        code_page: int,
+        result: LuwTableHistory,
+        base: dict[TableId, int],
+    ) -> None:
+        self.records, self.units, self.buffers, self.tables, self.code_page = (
+            records,
+            resolved,
+            buffers,
+            tables,
+            code_page,
+        )
+        self.result, self.base = result, base
+        self.states: dict[TableId, _State] = {}
+        self.steps: dict[TableId, list[tuple[int, int]]] = {}
+        self.told: list[tuple[int, str]] = []
+        self.gone: set[int] = set()
+
+    def run(self) -> None:
+        events = np.flatnonzero(np.isin(self.records["role"], _EVENTS))
+        of = self.units.unit[events]
+        aborted = {
+            unit
+            for unit in np.unique(of[of >= 0]).tolist()
+            if self.units.disposition[unit] == ord("A")
+        }
+        ends = {int(self.units.last[unit]): unit for unit in aborted}
+        for row in sorted({*events.tolist(), *ends}):
+            if row in ends:
+                self._aborted(row, ends[row])
+            else:
+                self._event(row)
+        for key, state in self.states.items():
+            self._settle(key, state)
+        self._assign()
+        self.result.warnings += [
+            text
+            for row, text in self.told
+            if row not in self.gone and self.units.unit[row] not in aborted
+        ]
+
+    def _settle(self, key: TableId, state: _State) -> None:
+        """A table that the log sees created was, before that, none that the export could mean."""
+        if state.stack and state.stack[0].role == RecordRole.INITIALIZE:
+            first, created = self.steps[key][0][1], state.stack[0].row
+            self.steps[key] = [
+                (place, -1 if place < created and version == first else version)
+                for place, version in self.steps[key]
+            ]
+
+    def _assign(self) -> None:
+        """The version of every record about rows: by its table id, and by its place where that has
+        several."""
+        rows = np.flatnonzero(np.isin(self.records["role"], _ROWS))
+        ids = (self.records["space"][rows].astype(np.int64) << 16) | self.records["table"][rows]
+        for value in np.unique(ids).tolist():
+            key = (value >> 16, value & 0xFFFF)
+            here = rows[ids == value]
+            steps = self.steps.get(key)
+            if steps is None:
+                self.result.version[here] = self.base.get(key, -1)
+                continue
+            places = np.array([place for place, _ in steps])
+            values = np.array([version for _, version in steps], np.int32)
+            self.result.version[here] = values[np.searchsorted(places, here, side="right") - 1]
+            self._endless(key, here)
+
+    def _endless(self, key: TableId, rows: Index) -> None:
+        """Whether a change was kept is unknown to other units where the end of its own is not in
+        the log."""
+        stack = self.states[key].stack
+        for place, step in enumerate(stack):
+            if step.unit < 0 or self.units.disposition[step.unit] not in (ord("F"), ord("P")):
+                continue
+            until = next(
+                (later.row for later in stack[place + 1 :] if later.role == RecordRole.INITIALIZE),
+                len(self.records),
+            )
+            others = rows[(rows > step.row) & (rows < until) & (self.units.unit[rows] != step.unit)]
+            if len(others):
+                name = self._name(key, self.states[key])
+                self.result.version[others] = -1
+                text = (
+                    f"{name}: its structure changes in a unit of recovery whose end is not in the"
+                    " log; what others change in it later is set aside"
+                )
+                self.told.append((step.row, text))
+
+    # -- one event
+    # ---------------------------------------------------------------------------------------------
+
+    def _event(self, row: int) -> None:
+        key = int(self.records["space"][row]), int(self.records["table"][row])
+        role = RecordRole(int(self.records["role"][row]))
+        if key not in self.states:
+            first = self.base.get(key, -1)
+            self.states[key] = _State(first)
+            self.steps[key] = [(-1, first)]
+        state = self.states[key]
+        handler = {
+            RecordRole.INITIALIZE: self._initialize,
+            RecordRole.ADD_COLUMNS: self._add_columns,
+            RecordRole.DROP: self._drop,
+            RecordRole.REORG: self._note,
+            RecordRole.ATTRIBUTE: self._note,
+            RecordRole.NOT_LOGGED: self._not_logged,
+            RecordRole.SCHEMA: self._schema,
+        }.get(role, self._undo)
+        handler(row, key, state)
+
+    def _become(self, row: int, key: TableId, state: _State, version: int) -> None:
+        state.stack.append(
+            _Step(
+                row,
+                int(self.units.unit[row]),
+                RecordRole(int(self.records["role"][row])),
+                state.version,
+            )
+        )
+        state.version = version
+        self.steps[key].append((row, version))
+
+    def _take_back(self, row: int, key: TableId, state: _State, first: int, unit: int) -> None:
+        """Take back a unit's changes from number ``first`` of the table's stack on."""
+        for place in range(len(state.stack) - 1, first - 1, -1):
+            step = state.stack[place]
+            if step.unit != unit:
+                continue
+            if place == len(state.stack) - 1:
+                state.version = step.before
+            else:
+                state.stack[place + 1].before = step.before
+            self.gone.add(step.row)
+            del state.stack[place]
+        self.steps[key].append((row, state.version))
+
+    def _aborted(self, row: int, unit: int) -> None:
+        for key, state in self.states.items():
+            if any(step.unit == unit for step in state.stack):
+                self._take_back(row, key, state, 0, unit)
+
+    def _warn(self, row: int, text: str) -> None:
+        self.told.append((row, text))
+
+    def _record(self, row: int) -> tuple[bytes, LuwShape]:
+        """A record after its log manager header."""
+        buffer, shape = self.buffers[int(self.records["file"][row])]
+        start, length = int(self.records["offset"][row]), int(self.records["length"][row])
+        return buffer[start + int(self.records["header"][row]) : start + length].tobytes(), shape
+
+    def _name(self, key: TableId, state: _State) -> str:
+        return (
+            self.result.versions[state.version].name
+            if state.version >= 0
+            else f"TS{key[0]}.T{key[1]}"
+        )
+
+    def _new_version(self, key: TableId, columns: list[ColumnFormat]) -> int:
+        table, fmt = named(columns, key, self.tables.get(key))
+        version = version_of(len(self.result.versions), key, table, fmt, len(self.steps[key]))
+        self.result.versions.append(version)
+        return version.index
+
+    def _changed(self, row: int, version: int, change: StructureChange) -> None:
+        self.result.changes[row] = change
+        self.result.version[row] = version
+
+    def _initialize(self, row: int, key: TableId, state: _State) -> None:
+        payload, shape = self._record(row)
+        columns = _described(payload, shape, self.code_page)
+        again = bool(state.stack)
+        version = -1 if columns is None else self._new_version(key, columns)
+        self._become(row, key, state, version)
+        if version < 0:
+            self._warn(
+                row,
+                f"TS{key[0]}.T{key[1]}: its description in the log cannot be read; its changes are"
+                " set aside",
+            )
+            return
+        self._changed(
+            row, version, StructureChange(Action.CREATE_TABLE, self.result.versions[version].table)
+        )
+        if again:
+            name = self.result.versions[version].name
+            self._warn(
+                row,
+                f"TS{key[0]}.T{key[1]} is created although the log has it already: from there on"
+                f" its changes are those of {name}",
+            )
+        flags = number(payload, 0, shape.dialect.initialize["flags"], shape.big)
+        if flags & layouts.NOT_LOGGED_INITIALLY:
+            self._not_logged(row, key, state)
+
+    def _add_columns(self, row: int, key: TableId, state: _State) -> None:
+        payload, shape = self._record(row)
+        arrays = _added(payload, shape, self.code_page)
+        if arrays is None:
+            self._become(row, key, state, -1)
+            self._warn(
+                row,
+                f"{self._name(key, state)}: columns are added in a way that cannot be read; its"
+                " changes are set aside from there on",
+            )
+            return
+        old, new = arrays
+        if not state.stack:
+            self._begin(key, state, old)
+        version = self._widened(key, state, old, new)
+        self._become(row, key, state, version)
+        if version < 0:
+            self._warn(
+                row,
+                f"TS{key[0]}.T{key[1]}: nothing names the columns that are added; its changes are"
+                " set aside from there on",
+            )
+            return
+        table = self.result.versions[version].table
+        added = table.columns[len(old) :]
+        self._changed(
+            row,
+            version,
+            StructureChange(
+                Action.ADD_COLUMNS, table, tuple(replace(column, nullable=True) for column in added)
+            ),
+        )
+        known = self.tables.get(key)
+        if known is not None and {column.name for column in added} - {
+            column.name for column in known.table.columns
+        }:
+            what = ", ".join(column.name for column in added)
+            name = f"{known.table.schema}.{known.table.name}"
+            self._warn(
+                row,
+                f"{name} gets columns that the catalog export does not know, here called {what}:"
+                " export the catalog again",
+            )
+
+    def _begin(self, key: TableId, state: _State, old: list[ColumnFormat]) -> None:
+        """Up to the first change that holds, a table has the columns that this one begins with; the
+        export may have them all."""
+        table, fmt = named(old, key, self.tables.get(key))
+        if state.version >= 0 and (
+            self.result.versions[state.version].table,
+            self.result.versions[state.version].format,
+        ) == (table, fmt):
+            return
+        before, state.version = self.steps[key][0][1], self._new_version(key, old)
+        self.steps[key] = [
+            (place, state.version if version == before else version)
+            for place, version in self.steps[key]
+        ]
+
+    def _widened(
+        self, key: TableId, state: _State, old: list[ColumnFormat], new: list[ColumnFormat]
+    ) -> int:
+        """The version of a table with columns added: by the export if it has them; else the table
+        as it is called before, and they by their numbers."""
+        before = self.result.versions[state.version] if state.version >= 0 else None
+        table, fmt = named(new, key, self.tables.get(key))
+        if before is not None and (table.schema, table.name) != (
+            before.table.schema,
+            before.table.name,
+        ):
+            wider = widened(before.table, before.format, old, new)
+            if wider is None:
+                return -1
+            table, fmt = wider
+        version = version_of(len(self.result.versions), key, table, fmt, len(self.steps[key]))
+        self.result.versions.append(version)
+        return version.index
+
+    def _drop(self, row: int, key: TableId, state: _State) -> None:
+        if state.version >= 0:
+            table = self.result.versions[state.version].table
+            self._changed(
+                row, state.version, StructureChange(Action.DROP_TABLE, table, reversible=False)
+            )
+        self._become(row, key, state, -1)
+
+    def _undo(self, row: int, key: TableId, state: _State) -> None:
+        unit, role = int(self.units.unit[row]), _UNDOES[RecordRole(int(self.records["role"][row]))]
+        mine = [
+            place
+            for place, step in enumerate(state.stack)
+            if (step.unit, step.role) == (unit, role)
+        ]
+        if mine:
+            self._take_back(row, key, state, mine[-1], unit)
+
+    def _note(self, row: int, key: TableId, state: _State) -> None:
+        if state.version < 0:
+            return
+        note = (
+            "reorganised"
+            if self.records["role"][row] == RecordRole.REORG
+            else self._attributes(row)
+        )
+        if "data capture off" in note:
+            self._warn(
+                row,
+                f"{self._name(key, state)}: data capture ends within the log; later changes of it"
+                " may be missing",
+            )
+        if note:
+            self._changed(
+                row,
+                state.version,
+                StructureChange(Action.NOTE, self.result.versions[state.version].table, note=note),
+            )
+
+    def _attributes(self, row: int) -> str:
+        payload, shape = self._record(row)
+        layout = shape.dialect.attribute
+        mask, values = (number(payload, 0, layout[name], shape.big) for name in ("mask", "values"))
+        return ", ".join(
+            f"{name} {'on' if values & bit else 'off'}"
+            for bit, name in layouts.ATTRIBUTES.items()
+            if mask & bit
+        )
+
+    def _not_logged(self, row: int, key: TableId, state: _State) -> None:
+        self._warn(
+            row,
+            f"{self._name(key, state)}: changed with NOT LOGGED INITIALLY; the changes of that unit"
+            " of recovery are not in the log",
+        )
+
+    def _schema(self, row: int, key: TableId, state: _State) -> None:
+        what = layouts.FUNCTION_NAMES[
+            int(self.records["component"][row]), int(self.records["function"][row])
+        ]
+        self._warn(
+            row,
+            f"{self._name(key, state)}: {what} is in the log, and not how; rows that do not fit the"
+            " catalog export are set aside",
+        )
+
+
+def _described(payload: bytes, shape: LuwShape, code_page: int) -> list[ColumnFormat] | None:
+    """The columns of an initialize-table record. Where v97 has the description is not published:
+    the place that closes the record counts."""
+    for dialect in (shape.dialect, layouts.DIALECTS["v7"], layouts.DIALECTS["v10"]):
+        layout = dialect.initialize
+        start, size = layout["description"].offset, number(payload, 0, layout["size"], shape.big)
+        count = number(payload, start, layouts.DESCRIPTION["columns"], shape.big)
+        if (
+            start + size == len(payload)
+            and count * layouts.DESCRIPTOR_SIZE + layouts.DESCRIPTION["array"].offset <= size
+        ):
+            columns = descriptor_columns(
+                payload[start + layouts.DESCRIPTION["array"].offset :], count, shape.big, code_page
+            )
+            if columns is not None:
+                return columns
+    return None
+
+
+def _added(
+    payload: bytes, shape: LuwShape, code_page: int
+) -> tuple[list[ColumnFormat], list[ColumnFormat]] | None:
+    """(columns before, columns after) of an add-columns record; the former must be the first of the
+    latter."""
+    counts = [number(payload, 0, layouts.ADD_COLUMNS[name], shape.big) for name in ("old", "new")]
+    each = layouts.DESCRIPTOR_SIZE + layouts.LOB_DESCRIPTOR_SIZE
+    start = layouts.ADD_COLUMNS["arrays"].offset
+    rest = len(payload) - start - each * sum(counts)
+    if not 0 <= rest <= layouts.ADD_COLUMNS_TAIL or counts[1] <= counts[0]:
+        return None
+    old = descriptor_columns(payload[start:], counts[0], shape.big, code_page)
+    new = descriptor_columns(payload[start + each * counts[0] :], counts[1], shape.big, code_page)
+    if old is None or new is None or old != new[: len(old)]:
+        return None
+    return old, new

@@ -1,0 +1,200 @@
+"""Files of bytes that a log lies in: mapped into memory, unpacked once where they are packed. Of
+files in a store the ranges are read that somebody asks for."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import socket
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from replay import storage
+from replay.arrays import Bytes
+from replay.errors import InputError, Where
+
+_REACH = (
+    "Every machine that runs tasks must find the log, and what was unpacked of it (--work), under"
+    " the same path"
+)
+_GZIP = b"\x1f\x8b"
+#: Logs are packed to a tenth, or a fiftieth; what grows more than this, beyond so much, is no log.
+_MOST_TIMES, _UNSUSPICIOUS = 250, 64 << 20
+#: A file that is read as a whole has less than this, unpacked.
+_SMALL = 1 << 30
+_BLOCK = 1 << 20
+
+
+#: Where files that opening a log made elsewhere are found on this machine, by their paths there.
+ELSEWHERE: dict[str, str] = {}
+
+
+def here(path: str) -> str:
+    """Where a file is found on this machine."""
+    return ELSEWHERE.get(path, path)
+
+
+def mapped(
+    path: str,
+    start: npt.NDArray[Any] | int | None = None,
+    stop: npt.NDArray[Any] | int | None = None,
+) -> Bytes:
+    """The bytes of a file, mapped. Of one in a store (:func:`unpacked` gives its path) nothing but
+    the ranges ``start:stop`` is there, each a number or ``int64[n]``; without them all of it.
+    InputError LR2001 where it cannot be read."""
+    try:
+        if storage.is_url(path):
+            stored = storage.ranges(path)
+            return stored.read(
+                np.atleast_1d(0 if start is None else start),
+                np.atleast_1d(stored.size if stop is None else stop),
+            )
+        path = here(path)
+        status = os.stat(path)
+        return _mapped(path, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        message = f"the file cannot be read on {socket.gethostname()}: {error.strerror or error}"
+        where = Where(path.partition("#")[0] if storage.is_url(path) else path)
+        raise InputError("LR2001", message, where, _REACH) from None
+
+
+def size_of(path: str) -> int:
+    """Bytes of a file that :func:`mapped` reads; errors as there."""
+    none = np.zeros(0, np.int64)
+    return len(mapped(path, none, none))
+
+
+@lru_cache(maxsize=256)
+def _mapped(path: str, size: int, changed_ns: int) -> Bytes:
+    """The mapped bytes; ``changed_ns`` makes a file that was written again another one."""
+    # a plain array over the mapping: every slice of a memmap object would be one too, which costs
+    # far more than the slice
+    return np.asarray(np.memmap(path, np.uint8, "r")) if size else np.zeros(0, np.uint8)
+
+
+def head(path: str, size: int = 64) -> bytes:
+    """The first bytes of a file. InputError LR2001 where it cannot be read."""
+    try:
+        with storage.opened(path) as file:
+            return file.read(size)
+    except OSError as error:
+        where = Where(path.partition("#")[0] if storage.is_url(path) else path)
+        raise InputError("LR2001", f"the file cannot be read: {error}", where) from None
+
+
+def unpacked_head(path: str, size: int = 64) -> bytes:
+    """The first bytes of a file, unpacked. InputError LR2001 where it cannot be read, OSError or
+    EOFError where it cannot be unpacked."""
+    first = head(path, max(size, len(_GZIP)))
+    if not first.startswith(_GZIP):
+        return first[:size]
+    with storage.opened(path) as raw, gzip.open(cast(IO[bytes], raw), "rb") as file:
+        return file.read(size)
+
+
+def unpacked(path: str, scratch: str | None, number: int, shared: str | None = None) -> str:
+    """Where the uncompressed bytes are, for :func:`mapped`, and for tasks run in other folders: the
+    absolute path, or the URL with its version. A ``.gz`` file, the ``number``-th of a log, is
+    unpacked into the folder ``scratch`` once, because images are gathered by position; or into a
+    folder of a store (``shared``, a URL), for machines that share no disk.
+
+    InputError LR2001 where it cannot be read or there is no folder, LR2006 where it is damaged.
+    """
+    if head(path, len(_GZIP)) != _GZIP:
+        return _place(path)
+    if scratch is None and shared is None:
+        raise InputError(
+            "LR2001",
+            "found a gzip file and no folder to unpack it to; expected one",
+            Where(path),
+            "Unpack it first",
+        )
+    name = f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}"
+    try:
+        if shared is not None:
+            place = storage.StoredPath(shared) / name
+            storage.put(unpacked_blocks(path), place)
+            return storage.versioned(str(place))
+        target = Path(scratch or ".") / name
+        room = shutil.disk_usage(target.parent).free
+        with target.open("wb") as plain:
+            for block in unpacked_blocks(path, room, f"that are free in {scratch}"):
+                plain.write(block)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            "LR2006",
+            f"the gzip file cannot be unpacked: {error}",
+            Where(path),
+            "The file is damaged or cut off: transfer it again",
+        ) from None
+    return str(target.absolute())
+
+
+def made_of(paths: Iterable[tuple[str, str]]) -> list[str]:
+    """Of (path that :func:`unpacked` gave, path that the user gave): the files of this machine that
+    were made by unpacking."""
+    return [
+        path for path, given in paths if not storage.is_url(path) and path != os.path.abspath(given)
+    ]
+
+
+def _place(path: str) -> str:
+    if not storage.is_url(path):
+        return os.path.abspath(path)
+    try:
+        return storage.versioned(path)
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+
+
+def fetched(path: str, scratch: str | None, number: int) -> str:
+    """The path of the same bytes on this machine, for whoever reads all of them: a file of a store
+    (:func:`unpacked` gave its path), the ``number``-th of a log, is copied into the folder
+    ``scratch``; without one it stays where it is. InputError LR2001 where it cannot be read."""
+    if not storage.is_url(path) or scratch is None:
+        return path
+    url = path.partition("#")[0]
+    target = Path(scratch) / f"{number:03d}-{storage.name_of(url)}"
+    try:
+        storage.copy(url, target)
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(url)) from None
+    return str(target)
+
+
+def unpacked_blocks(path: str, most: int | None = None, what: str = "") -> Iterator[bytes]:
+    """The blocks of a gzip file, unpacked. InputError LR2001 as soon as they are more than
+    ``most`` bytes (``what``: which), or more than any log would become."""
+    packed, done = storage.size_of(path), 0
+    with storage.opened(path) as raw, gzip.open(cast(IO[bytes], raw), "rb") as file:
+        while block := file.read(_BLOCK):
+            done += len(block)
+            over = most is not None and done > most
+            if over or done > max(_UNSUSPICIOUS, packed * _MOST_TIMES):
+                limit = f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
+                raise InputError(
+                    "LR2001",
+                    f"found a gzip file of {packed:,} bytes that unpacks to more than {limit};"
+                    " expected a log",
+                    Where(path),
+                    "Where it is one, unpack it first",
+                )
+            yield block
+
+
+def whole(path: str) -> bytes:
+    """All bytes of a small file, unpacked. InputError LR2001 where it cannot be read."""
+    try:
+        if head(path, len(_GZIP)) == _GZIP:
+            return b"".join(unpacked_blocks(path, _SMALL, "bytes of a small file"))
+        with storage.opened(path) as file:
+            return file.read()
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None

@@ -1,0 +1,201 @@
+"""What logs have in common whose family indexes them when they are opened: one entry a record and
+one entry a unit of recovery, in arrays that lie in files, so that engines map them instead of
+carrying them.
+
+Entries and units are structured rows of dtypes that each family defines. Of an entry everybody
+needs ``file``, ``unit`` (its place among the units, -1: none), ``change``, ``version``, ``fault``
+(0: none), ``segment`` and ``segments``; of a unit ``commit``, ``unit``, ``start`` and
+``disposition``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
+from replay.changes.catalog import Catalog
+from replay.changes.envelope import Change
+from replay.changes.position import UNIT_POSITION, Position
+from replay.decoding import codecs
+from replay.logs.files import here
+from replay.logs.indexed_envelope import IndexedEnvelope
+from replay.logs.words import said_of
+from sqlgen.constraints import Constraints
+from sqlgen.structure import StructureChange
+
+#: An array, or the path of the file it was saved to.
+SavedArray = str | npt.NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexedFile:
+    """A file of the log: its name as the user gave it, its first entry, and how many it has."""
+
+    name: str
+    first: int
+    count: int
+
+
+@dataclass(kw_only=True)
+class IndexedLog(ABC):
+    """The part of :class:`replay.logs.LogFile` that entries answer. ``arrays`` are entries, units,
+    and what else a family keeps; ``changes`` of structure by (file, place in it).
+    ``opening_warnings`` are those that need no table."""
+
+    #: The form of its envelopes, and the field of an entry that says where in its file it is.
+    ENVELOPE_CLASS: ClassVar[type[IndexedEnvelope]]
+    PLACE_IN_FILE: ClassVar[str]
+
+    files: Sequence[IndexedFile]
+    catalog: Catalog
+    catalog_files: Sequence[str]
+    arrays: Sequence[SavedArray]
+    changes: Mapping[tuple[int, int], StructureChange]
+    source: str
+    opening_warnings: tuple[str, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
+    dependent_position: Position | None = field(default=None, init=False)
+
+    def array(self, number: int) -> npt.NDArray[Any]:
+        """One of ``arrays``, mapped."""
+        saved = self.arrays[number]
+        return _mapped(here(saved)) if isinstance(saved, str) else saved
+
+    def made_files(self) -> list[str]:
+        """The files of the index."""
+        return [saved for saved in self.arrays if isinstance(saved, str)]
+
+    def entries(self) -> Records:
+        """All entries, in the order of the log."""
+        return self.array(0)
+
+    def units(self) -> Records:
+        """All units of recovery."""
+        return self.array(1)
+
+    @abstractmethod
+    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
+        """The entries (``int64[n]``) of records by file (one for all, or ``[n]``) and offset."""
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether the log has such changes."""
+        return bool(self.changes)
+
+    def inputs(self) -> list[str]:
+        """The files the user named, those of the catalog first."""
+        return [*self.catalog_files, *(file.name for file in self.files)]
+
+    def in_words(self, reason: str) -> str:
+        """A reason without the names of Log Master's fields."""
+        return said_of(self.source, reason)
+
+    def placed_unit(self, unit: bytes) -> bytes:
+        """A transaction id of 6 bytes in its 10-byte form."""
+        return unit.rjust(Position.SIZE, b"\0")
+
+    def envelope(
+        self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]
+    ) -> IndexedEnvelope:
+        """What the index says of records."""
+        return self.ENVELOPE_CLASS(self.entries()[self.find(files, offsets)], self.units())
+
+    def classify(self, envelope: IndexedEnvelope) -> tuple[Bytes, Versions]:
+        """(change, index of the table version) of each record; -1 for an unknown table."""
+        return np.array(envelope.rows["change"]), np.array(envelope.rows["version"])
+
+    def check(
+        self,
+        envelope: IndexedEnvelope,
+        lengths: npt.NDArray[Any],
+        change: Bytes,
+        version: Versions,
+    ) -> Mask:
+        """Records that damage their unit of recovery."""
+        return np.asarray(envelope.rows["fault"] > 0)
+
+    def names_its_unit(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
+        """True: what does not name its unit ended the opening of the log."""
+        return np.ones(len(envelope), bool)
+
+    def commit_keys(self, envelope: IndexedEnvelope) -> Records:
+        """The unit itself: units of one commit position are one unit here."""
+        keys = np.concatenate([envelope.commit(), envelope.unit()], axis=1)
+        return np.ascontiguousarray(keys).view(UNIT_POSITION).reshape(-1)
+
+    def same_change(self, one: IndexedEnvelope, other: IndexedEnvelope) -> Mask:
+        """Whether it is the same record: here records have places of their own."""
+        return np.asarray(
+            (one.rows["file"] == other.rows["file"])
+            & (one.rows[self.PLACE_IN_FILE] == other.rows[self.PLACE_IN_FILE])
+        )
+
+    def row_ids(self, envelope: IndexedEnvelope) -> Hashes:
+        """Zeros: an index does not keep them."""
+        return np.zeros(len(envelope), np.uint64)
+
+    def whole_table(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
+        """True: TRUNCATE and IMPORT REPLACE empty whole tables."""
+        return np.ones(len(envelope), bool)
+
+    def structure(self, records: Records) -> Sequence[StructureChange]:
+        """What the records say of a table's structure."""
+        return [self.changes[int(record["file"]), int(record["offset"])] for record in records]
+
+    def image_reading(self, version: int) -> int | None:
+        """None: these images have a layout of their own."""
+        return None
+
+    def addresses(self, envelope: IndexedEnvelope) -> Bytes:
+        """Where the log says that each record is, ``uint8[n, size]``."""
+        return envelope.log_position()
+
+    def record_fields(self, envelope: IndexedEnvelope) -> Mapping[str, pa.Array]:
+        """Columns of a log shown as a table that are in words of its own; what it does not say is
+        blank."""
+        words = [
+            Change(change).name.lower() if change else None
+            for change in envelope.rows["change"].tolist()
+        ]
+        dispositions, of_units = (
+            pa.array([chr(code) for code in codes.tolist()], pa.string())
+            for codes in (envelope.disposition(), envelope.unit_disposition())
+        )
+        address = codecs.binary_rows(self.addresses(envelope))
+        blank = pa.array([""] * len(envelope), pa.string())
+        return {
+            "change_type": pa.array(words, pa.string()),
+            "logrecdisp": dispositions,
+            "uordisp": of_units,
+            "logrba": address,
+            "loglrsn": address,
+            "authid": envelope.names("authid"),
+            **dict.fromkeys(("sqltype", "sqlsrctype", "plan", "correlationid", "connectid"), blank),
+        }
+
+
+@lru_cache(maxsize=64)
+def _mapped(path: str) -> npt.NDArray[Any]:
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def save(arrays: Sequence[npt.NDArray[Any]], folder: str | None) -> list[SavedArray]:
+    """Put arrays into files of a new folder in ``folder``, and give their paths; without a folder,
+    the arrays themselves."""
+    if folder is None:
+        return list(arrays)
+    place = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
+    paths = [place / f"{number}.npy" for number in range(len(arrays))]
+    for path, array in zip(paths, arrays, strict=True):
+        np.save(path, array)
+    return [str(path) for path in paths]

@@ -1,0 +1,147 @@
+"""The layout of data record headers: that of v11.1, or what the XHDF records of a control file
+describe (format notes, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from replay.decoding.layout import Field, FieldKind, Layout
+from replay.errors import InputError, Where
+from replay.logs.logmaster.layouts import CONTROL, LLDF
+
+#: Header fields without which nothing can be ordered or decoded.
+NEEDED = (
+    "LENGTH", "SYSTEMID", "DBID", "PSID", "TBOBID", "LOGLRSN", "LOGRBA", "MEMBERID", "CHANGETYPE",
+    "SQLTYPE", "LOGRECDISP", "SQLSRCTYPE", "UORCOMMITTIMESTAMP", "UORDISP", "UORIDLRSN", "UORID",
+    "TOTALSEGS", "SEGNUM", "UORCOMMITLRSN", "UORCOMMITPOINT",
+)  # fmt: skip
+REMAKE_CONTROL = "Make the control file again with the log, or give the right one"
+
+
+@dataclass(frozen=True)
+class ControlRecord:
+    """One control record: its bytes, its tag, and where it stands."""
+
+    tag: str
+    raw: bytes
+    number: int
+    offset: int
+
+
+def header_layout(records: list[ControlRecord], name: str) -> Layout:
+    """The header layout that XHDF records describe, or that of v11.1 when there are none."""
+    if not records:
+        return LLDF
+    standard = {entry.replace(" ", ""): field for entry, field in LLDF.names.items()}
+    described: list[tuple[int, int, str, str, ControlRecord]] = []
+    for record in records:
+        values = CONTROL["XHDF"].read(record.raw)
+        spelled = str(values["HEADFIELDNAME"] or "").replace(" ", "")
+        if values["HEADFIELDPOS"] is None or not values["HEADFIELDLEN"]:
+            raise InputError(
+                "LR2009",
+                f"found no length or position for {spelled}; expected numbers",
+                Where(name, record.number, record.offset, "HEADFIELDPOS"),
+                REMAKE_CONTROL,
+            )
+        described.append(
+            (
+                values["HEADFIELDPOS"],
+                values["HEADFIELDLEN"],
+                spelled,
+                str(values["HEADFIELDTYPE"]),
+                record,
+            )
+        )
+    described.sort(key=lambda entry: entry[0])
+    present: set[str] = set()
+    for _, _, spelled, _, record in described:
+        if spelled in present:
+            where = Where(name, record.number, record.offset, "HEADFIELDNAME")
+            raise InputError(
+                "LR2009",
+                f"found a second XHDF record for {spelled}; expected one",
+                where,
+                REMAKE_CONTROL,
+            )
+        present.add(spelled)
+    missing = [wanted for wanted in NEEDED if wanted not in present]
+    if missing:
+        raise InputError(
+            "LR2008",
+            f"found no XHDF record for {', '.join(missing)}; expected all fields that order and"
+            " decode need",
+            Where(name),
+            REMAKE_CONTROL,
+        )
+    base = next(entry[0] for entry in described if entry[2] == "LENGTH")
+    fields: list[Field] = []
+    place = 0
+    for position, length, spelled, kind, record in described:
+        start = position - base
+        if start < place:
+            message = (
+                f"found {spelled} at {position}, inside the field before it; expected"
+                f" {place + base} or more"
+            )
+            raise InputError(
+                "LR2009",
+                message,
+                Where(name, record.number, record.offset, "HEADFIELDPOS"),
+                REMAKE_CONTROL,
+            )
+        if start > place:
+            fields.append(Field("", place, start - place, FieldKind.RESERVED))
+        _check_length(
+            standard.get(spelled),
+            spelled,
+            length,
+            Where(name, record.number, record.offset, "HEADFIELDLEN"),
+        )
+        fields.append(_header_field(standard.get(spelled), spelled, start, length, kind))
+        place = start + length
+    return Layout(
+        "LLDF", "Data change record header, as the XHDF records describe it", place, tuple(fields)
+    )
+
+
+#: Lengths that header fields of a kind may have, besides the one in the v11.1 layout.
+_OTHER_LENGTHS = {
+    FieldKind.POSITION: (6,),
+    FieldKind.PACKED_TIME: (26,),
+    FieldKind.UNSIGNED: (2, 4),
+}
+
+
+def _check_length(standard: Field | None, spelled: str, length: int, where: Where) -> None:
+    if standard is None or spelled not in NEEDED:
+        return
+    usable = {
+        standard.length,
+        *(_OTHER_LENGTHS.get(standard.kind, ()) if spelled != "LENGTH" else ()),
+    }
+    if length not in usable:
+        expected = " or ".join(map(str, sorted(usable)))
+        raise InputError(
+            "LR2009",
+            f"found length {length} for {spelled}; expected {expected}",
+            where,
+            REMAKE_CONTROL,
+        )
+
+
+def _header_field(
+    standard: Field | None, spelled: str, start: int, length: int, kind: str
+) -> Field:
+    if standard is not None:
+        return Field(standard.name, start, length, standard.kind)
+    return Field(
+        spelled,
+        start,
+        length,
+        FieldKind.TEXT
+        if kind == "CHAR"
+        else FieldKind.UNSIGNED
+        if length <= 8
+        else FieldKind.BYTES,
+    )

@@ -1,0 +1,312 @@
+"""Several logical logs read as one: a log whose files are those of all of them. What hangs on the
+control file of a record (header, reading of DATA, tables) is asked of its own log; tables are
+numbered as in the catalog that all control files make together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions
+from replay.changes.catalog import TableVersion
+from replay.changes.envelope import Change, compare, distinct
+from replay.changes.position import Position
+from replay.decoding.hashes import unit_hash
+from replay.decoding.layout import FieldKind, Layout
+from replay.errors import Finding, InputError
+from replay.logs import Split
+from replay.logs.logmaster import framing, set_repeats, set_timeline
+from replay.logs.logmaster.headers import Headers
+from replay.logs.logmaster.reader import CHANGES, LogmasterLog
+from replay.logs.logmaster.set_repeats import Settled, within
+from replay.logs.logmaster.set_timeline import Span
+
+#: Contradictions between logs that are named.
+_NAMED = 20
+#: So many changes of a file are read without those of other files.
+_MANY = 4096
+#: What is said of records that do not count, in the words of all families and in ours.
+REPEATED = "repeated by another read session"
+IN_ANOTHER_LOG = "in another log of the set too"
+#: A blank in EBCDIC.
+_BLANK = 0x40
+
+
+class SetHeaders(Headers):
+    """Headers of records of several logs in one layout. ``files``: the file of all of them, or of
+    each. ``repeated``: which are of no account, because another log has the copy that counts (None:
+    none). ``open_units`` and ``open_dependents``: hashes of units of several logs that are marked
+    in one of them. ``end``: where the set ends, if that is told."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        block: Bytes,
+        files: int | Index,
+        repeated: Mask | None,
+        open_units: Hashes,
+        open_dependents: Hashes,
+        end: Position | None,
+    ) -> None:
+        super().__init__(layout, block)
+        self.files, self.repeated, self.end = files, repeated, end
+        self.open_units, self.open_dependents = open_units, open_dependents
+
+    def take(self, rows: Index) -> SetHeaders:
+        """The headers of some rows."""
+        return SetHeaders(
+            self.layout,
+            self.block[rows],
+            self.files if isinstance(self.files, int) else self.files[rows],
+            None if self.repeated is None else self.repeated[rows],
+            self.open_units,
+            self.open_dependents,
+            self.end,
+        )
+
+    def incomplete_unit(self) -> Mask:
+        """INCOMPLETETRANS, of a unit in several logs that of any record that counts; and whether
+        the unit commits behind the end of the set, so that a log to come has more of it."""
+        marked = self._of_unit(super().incomplete_unit(), self.open_units)
+        return marked if self.end is None else marked | (compare(self.commit(), self.end) > 0)
+
+    def incomplete_dependency(self) -> Mask:
+        """INCOMPLETEDEP, in the same way."""
+        return self._of_unit(super().incomplete_dependency(), self.open_dependents)
+
+    def _of_unit(self, mask: Mask, units: Hashes) -> Mask:
+        return mask | within(unit_hash(self.unit()), units) if len(units) else mask
+
+
+@dataclass
+class LogSet(LogmasterLog):
+    """Logs in the order of what they cover. ``first_files`` (rising) are the numbers of their first
+    files among ``files``, ``places`` the indexes of their table versions in ``catalog``, ``spans``
+    what they cover, ``end`` up to where that is certain, ``repeats`` which of their
+    records are there more than once, ``ids``: whether the ids of a table alone tell its version in
+    every log. ``refuses_holes``, ``tells_holes``: what
+    becomes of a hole."""
+
+    members: tuple[LogmasterLog, ...] = ()
+    first_files: Index = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: tuple[Versions, ...] = ()
+    spans: tuple[Span, ...] = ()
+    repeats: Settled = set_repeats.NOTHING_REPEATED
+    dependent: Position | None = None
+    end: Position | None = None
+    ids: bool = False
+    refuses_holes: bool = True
+    tells_holes: bool = True
+
+    @property
+    def dependent_position(self) -> Position | None:
+        """The lowest DEPENDENTRBA of the logs whose incomplete units no later one has whole."""
+        return self.dependent
+
+    @property
+    def begins(self) -> Position | None:
+        """The lowest position that the logs cover, as far as anything tells."""
+        told = [place for span in self.spans for place in (span.begin, span.first) if place]
+        return min(told, default=None)
+
+    def in_words(self, reason: str) -> str:
+        """The reason in the words of a log set."""
+        return IN_ANOTHER_LOG if reason == REPEATED else reason
+
+    def inputs(self) -> list[str]:
+        """The files the user named."""
+        return [name for member in self.members for name in member.inputs()]
+
+    def owner(self, file: int) -> tuple[LogmasterLog, int]:
+        """The log whose control file describes a file, and the number of the file in it."""
+        member, number = self.member_of(file)
+        return self.members[member], number
+
+    def member_of(self, file: int) -> tuple[int, int]:
+        """(log, number of the file in it) of a file of the set."""
+        member = int(np.searchsorted(self.first_files, file, side="right")) - 1
+        return member, file - int(self.first_files[member])
+
+    def _members_of(self, files: npt.NDArray[Any]) -> Index:
+        return np.searchsorted(self.first_files, files, side="right").astype(np.int64) - 1
+
+    # -- what is wrong with the set
+    # ---------------------------------------------------------------------------------------------
+
+    def admit(self) -> None:
+        """InputError (LR2037) where a hole is between the logs and nobody said that it may be."""
+        found = list(set_timeline.holes(self.spans)) if self.refuses_holes else []
+        if found:
+            more = f", and {len(found) - 1} more hole(s)" if len(found) > 1 else ""
+            raise InputError(
+                "LR2037",
+                f"found a hole in the log set: {found[0]}{more}; expected logs of which each begins"
+                " where one before it ends",
+                hint="Give the logs that are missing, or go on without them: --gaps warn (units"
+                " that lack records are set aside, changes of the hole are not made)",
+            )
+
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        """What a user should know before trusting scripts for these table versions."""
+        found = list(set_timeline.holes(self.spans)) if self.tells_holes else []
+        texts = [f"the log set has a hole: {hole}; the changes of it are missing" for hole in found]
+        for one, other in list(self.repeats.differing)[:_NAMED]:
+            texts.append(
+                f"two logs of the set hold different bytes for one change: {self._named(one)} and"
+                f" {self._named(other)}; its unit of recovery is set aside"
+            )
+        return texts + super().warnings(taken)
+
+    def _named(self, copy: np.void) -> str:
+        return f"{self.files[int(copy['file'])].name} record {int(copy['number'])}"
+
+    def timeline(self) -> list[dict[str, Any]]:
+        """The logs and what is between them, as JSON-able data."""
+        files = (self.repeats.left & 0xFFFF).astype(np.int64)
+        counts = np.bincount(self._members_of(files), minlength=len(self.members))
+        return set_timeline.describe(self.spans, counts.tolist())
+
+    # -- records
+    # ---------------------------------------------------------------------------------------------
+
+    def blocks(self, number: int, block_bytes: int) -> Iterator[framing.Block]:
+        """The records of a file."""
+        member, file = self.member_of(number)
+        return self.members[member].blocks(file, block_bytes)
+
+    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
+        """(number of the first record, offsets, lengths) of a split, ``batch`` records at a
+        time."""
+        member, file = self.member_of(split.file)
+        return self.members[member].records(replace(split, file=file), batch)
+
+    def envelope(
+        self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]
+    ) -> SetHeaders:
+        """The headers of records, in one layout."""
+        if not isinstance(files, int):
+            files = np.ascontiguousarray(files).astype(np.int64)
+            numbers = distinct(files)
+            if len(numbers) == 1:
+                files = int(numbers[0])
+        if isinstance(files, int):
+            block = self._block(files, offsets, lengths)
+        else:
+            offsets, lengths = np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
+            block = np.zeros((len(files), self.control.header.size), np.uint8)
+            order = np.argsort(files, kind="stable")
+            edges = np.searchsorted(files[order], [*numbers, numbers[-1] + 1])
+            for place, number in enumerate(numbers):
+                rows = order[edges[place] : edges[place + 1]]
+                block[rows] = self._block(int(number), offsets[rows], lengths[rows])
+        left = self.repeats.left
+        repeated = within(set_repeats.places(files, offsets), left) if len(left) else None
+        open_units, dependents = self.repeats.open, self.repeats.dependent
+        return SetHeaders(
+            self.control.header, block, files, repeated, open_units, dependents, self.end
+        )
+
+    def _block(self, file: int, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Bytes:
+        member, number = self.member_of(file)
+        headers = self.members[member].envelope(number, offsets, lengths)
+        return in_layout(headers, self.control.header)
+
+    def classify(self, envelope: Headers) -> tuple[Bytes, Versions]:
+        """(change, index of the table version) of each record. A table that the control file of a
+        record does not describe is looked for in those of the other logs."""
+        assert isinstance(envelope, SetHeaders)
+        change = CHANGES[envelope.change_type()]
+        if envelope.repeated is not None:
+            change[envelope.repeated] = Change.REPEATED
+        if self.ids:
+            return change, super().classify(envelope)[1]
+        version = np.full(len(envelope), -1, np.int32)
+        for member, rows, part in self._by_member(envelope):
+            own = self.members[member].classify(part)[1]
+            version[rows] = np.append(self.places[member], np.int32(-1))[own]
+        strange = np.flatnonzero(version < 0)
+        if len(strange):
+            version[strange] = super().classify(envelope.take(strange))[1]
+        return change, version
+
+    def _by_member(self, envelope: SetHeaders) -> Iterator[tuple[int, Index, SetHeaders]]:
+        """(log, rows, headers) of records."""
+        if isinstance(envelope.files, int):
+            yield self.member_of(envelope.files)[0], np.arange(len(envelope)), envelope
+            return
+        members = self._members_of(envelope.files)
+        for member in distinct(members):
+            rows = np.flatnonzero(members == member)
+            yield int(member), rows, envelope.take(rows)
+
+    def check(
+        self, envelope: Headers, lengths: npt.NDArray[Any], change: Bytes, version: Versions
+    ) -> Mask:
+        """Which records have a header that cannot be right; of a repeated one, nothing is asked."""
+        assert isinstance(envelope, SetHeaders)
+        damaged = np.zeros(len(envelope), bool)
+        for member, rows, part in self._by_member(envelope):
+            damaged[rows] = self.members[member].check(
+                part, lengths[rows], change[rows], version[rows]
+            )
+        return damaged if envelope.repeated is None else damaged & ~envelope.repeated
+
+    def names_its_unit(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
+        """Whether what identifies the unit of recovery can be believed although something else in
+        the header is wrong."""
+        assert isinstance(envelope, SetHeaders)
+        good = np.zeros(len(envelope), bool)
+        for member, rows, part in self._by_member(envelope):
+            good[rows] = self.members[member].names_its_unit(part, lengths[rows])
+        return good
+
+    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
+        """What is wrong with one record's header."""
+        member, own = self.member_of(file)
+        return self.members[member].header_finding(own, number, offset, length)
+
+    # -- images
+    # ---------------------------------------------------------------------------------------------
+
+    def _read_in_place(self, files: Index) -> Mask:
+        """Which changes are of files with so many of them that it pays to look at each alone."""
+        counts = np.bincount(files)
+        return np.asarray((counts >= _MANY)[files] | ((counts > 0).sum() == 1))
+
+    def _read_alike(self, files: Index, rows: Index) -> Iterator[tuple[Index, LogmasterLog]]:
+        """Changes of logs with one reading of DATA, and one of these logs."""
+        members = self._members_of(files[rows])
+        logs = [self.members[int(member)] for member in distinct(members)]
+        for log in {log.reading: log for log in logs}.values():
+            alike = np.array([member.reading is log.reading for member in self.members], bool)
+            yield rows[alike[members]], log
+
+
+def in_layout(headers: Headers, layout: Layout) -> Bytes:
+    """The octets of headers under another layout: positions and times in its widths, fields that
+    the headers do not have as zeros."""
+    if headers.layout.fields == layout.fields:
+        return headers.block
+    block = np.zeros((len(headers), layout.size), np.uint8)
+    for name, entry in layout.names.items():
+        if name not in headers.layout.names:
+            continue
+        raw = (
+            headers.position(name)
+            if entry.kind is FieldKind.POSITION
+            else headers.time(name)
+            if entry.kind is FieldKind.PACKED_TIME
+            else headers.raw(name)
+        )
+        width = min(raw.shape[1], entry.length)
+        text = entry.kind is FieldKind.TEXT
+        part = raw[:, :width] if text else raw[:, raw.shape[1] - width :]
+        start = entry.offset if text else entry.end - width
+        block[:, start : start + width] = part
+        if text:
+            block[:, start + width : entry.end] = _BLANK
+    return block

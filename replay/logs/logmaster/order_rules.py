@@ -1,0 +1,39 @@
+"""What positions of a Log Master log must obey: a change lies between the begin and the commit of
+its unit, by RBA and by LRSN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from replay.arrays import Mask
+from replay.changes.position import sortable
+from replay.logs.logmaster.headers import Headers
+from replay.logs.logmaster.reader import LogmasterLog
+
+#: (earlier field, later field): what is told of both must not stand the other way round.
+_RISING = (
+    ("UORID", "LOGRBA"),
+    ("LOGRBA", "UORCOMMITPOINT"),
+    ("UORIDLRSN", "LOGLRSN"),
+    ("LOGLRSN", "UORCOMMITLRSN"),
+)
+
+
+def faults(log: LogmasterLog, envelope: Headers) -> Sequence[tuple[str, str, str, Mask]]:
+    """(field, found, expected, records) for changes that lie outside of their unit; zeros tell
+    nothing."""
+    return list(_faults(envelope))
+
+
+def _faults(envelope: Headers) -> Iterator[tuple[str, str, str, Mask]]:
+    for earlier, later in _RISING:
+        first, second = envelope.position(earlier), envelope.position(later)
+        wrong = (sortable(first) > sortable(second)) & first.any(axis=1) & second.any(axis=1)
+        if wrong.any():
+            name = earlier if earlier.startswith("LOG") else later
+            yield name, f"{earlier} above {later}", f"at most {later}", wrong
+
+
+def rising(log: LogmasterLog) -> bool:
+    """Whether records are placed by LOGRBA."""
+    return "ORDERVALUE" not in log.control.header.names

@@ -1,0 +1,110 @@
+"""How the row images of a table lie, where the documents allow several readings: learned from its
+first images, for the whole log.
+
+Tables with ROWIDs, large objects or graphic columns are such. What the first blocks of a log do
+not tell is learned while all of its records are indexed anyway, or, where somebody asks before
+that, from as much of the log as it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from replay.arrays import Index
+from replay.changes.envelope import Change
+from replay.decoding import codecs, images
+from replay.errors import InputError
+from replay.logs.logmaster.data import closing_changes
+from replay.logs.logmaster.framing import Block
+
+if TYPE_CHECKING:
+    from replay.logs.logmaster.reader import LogmasterLog
+
+#: Images of a table that are looked at.
+SAMPLE = 2000
+#: Bytes of the log that are walked at once.
+_BLOCK = 16 << 20
+
+
+class FitCounts:
+    """Counts, for each table version that allows several readings, how many of its first images
+    fit each."""
+
+    def __init__(self, log: LogmasterLog) -> None:
+        self.log = log
+        readings = {
+            version.index: len(list(images.layouts(version.format)))
+            for version in log.catalog.versions
+        }
+        #: By version, how many images fit each reading.
+        self.fits = {
+            index: np.zeros(count, np.int64) for index, count in readings.items() if count > 1
+        }
+        self._missing = dict.fromkeys(self.fits, SAMPLE)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing more is to be learned."""
+        return not any(wanted > 0 for wanted in self._missing.values())
+
+    def readings(self) -> Mapping[int, int]:
+        """The reading that most images fit, by version; the first one of those that most fit."""
+        return {index: int(counts.argmax()) for index, counts in self.fits.items()}
+
+    def look(self, file: int, block: Block) -> None:
+        """Look at the records of a block, which comes after those before it."""
+        if self.complete:
+            return
+        rows = self._candidates(file, block)
+        if not len(rows):
+            return
+        log, buffer = self.log, self.log.buffer(file, block.start, block.stop)
+        offsets, lengths = block.offsets[rows], block.lengths[rows]
+        envelope = log.envelope(file, offsets, lengths)
+        change, version = log.classify(envelope)
+        usable = (change > 0) & (change <= Change.DELETE) & (envelope.segments() <= 1)
+        start, end = offsets + log.shape.header, offsets + lengths
+        for index in [index for index, wanted in self._missing.items() if wanted > 0]:
+            here = np.flatnonzero(usable & (version == index))[: self._missing[index]]
+            self._missing[index] -= len(here)
+            update = change[here] == Change.UPDATE
+            for number in range(len(self.fits[index])):
+                self.fits[index][number] += closing_changes(
+                    log.catalog.versions[index],
+                    buffer,
+                    start[here],
+                    end[here],
+                    update,
+                    log.reading,
+                    number,
+                )
+
+    def _candidates(self, file: int, block: Block) -> Index:
+        """Records with the TBOBID of a table that is still to be learned of: most logs have few,
+        and then their other headers are not touched."""
+        place = self.log.control.header.names["TBOBID"]
+        wanted = [index for index, missing in self._missing.items() if missing > 0]
+        ids = np.unique([self.log.catalog.versions[index].obid for index in wanted])
+        there = np.flatnonzero(block.lengths >= self.log.control.header.size)
+        buffer = self.log.buffer(file, block.start, block.stop)
+        raw = codecs.gather(buffer, block.offsets[there] + place.offset, place.length)
+        number = np.zeros(len(raw), np.int64)
+        for column in range(raw.shape[1]):
+            number = (number << 8) | raw[:, column]
+        return there[np.isin(number, ids)]
+
+
+def whole_log(log: LogmasterLog) -> FitCounts:
+    """Counts of as much of the log as it takes; damaged framing is told of by who reads there."""
+    counts = FitCounts(log)
+    for file in range(len(log.files)):
+        with suppress(InputError):
+            for block in log.blocks(file, _BLOCK):
+                counts.look(file, block)
+                if counts.complete:
+                    return counts
+    return counts

@@ -1,0 +1,324 @@
+"""Opening several logical logs as one: each by itself, then put in the order of what they cover,
+their catalogs joined, and what is in several of them found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from replay.arrays import Bytes, Index, Lengths
+from replay.changes.catalog import Catalog
+from replay.changes.choices import Gaps
+from replay.changes.envelope import opaque
+from replay.changes.position import HIGHEST, LOWEST, Position, leading_words
+from replay.decoding.layout import FieldKind, Layout
+from replay.errors import InputError, Where
+from replay.logs import LogPair
+from replay.logs.logmaster import set_repeats
+from replay.logs.logmaster.framing import Framing
+from replay.logs.logmaster.headers import Headers
+from replay.logs.logmaster.layouts import LLDF
+from replay.logs.logmaster.log_set import LogSet
+from replay.logs.logmaster.opening import open_log
+from replay.logs.logmaster.reader import LogmasterLog
+from replay.logs.logmaster.row_readings import whole_log
+from replay.logs.logmaster.set_catalog import JoinedCatalog, join_catalogs
+from replay.logs.logmaster.set_repeats import Batch, Settled, UnitsOfLog
+from replay.logs.logmaster.set_timeline import Span
+from replay.storage import at, size_of
+
+#: Bytes of log whose headers are looked at together, and records of them.
+_BLOCK, _BATCH = 16 << 20, 65_536
+#: Files that a log may have: a sort record numbers them in two octets.
+_MOST_FILES = 65_536
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a first pass over the headers of a log tells."""
+
+    log: LogmasterLog
+    span: Span
+    units: UnitsOfLog
+
+
+def open_set(
+    pairs: Sequence[LogPair],
+    *,
+    framed: Framing | None = None,
+    ccsids: Mapping[str, int] | None = None,
+    scratch: str | Path | None = None,
+    shared: str | None = None,
+    gaps: Gaps = Gaps.REFUSE,
+    continues: bool = False,
+) -> LogSet:
+    """Open logs as one; ``scratch`` and ``shared`` as for
+    :func:`replay.logs.logmaster.opening.open_log`. ``gaps``: what becomes of a hole between them;
+    ``continues``: a log to come may have more of units that commit behind the end that the last one
+    states.
+
+    InputError as :func:`replay.logs.logmaster.opening.open_log`, LR2007 for logs of several
+    subsystems, LR2038 for control files that contradict each other.
+    """
+    looks: list[_Look] = []
+    first = 0
+    known: dict[bytes, Catalog] = {}
+    for pair in pairs:
+        data = [path for path in pair.data if not _is_empty(path)]
+        log = open_log(
+            pair.control,
+            data,
+            framed=framed,
+            ccsids=ccsids,
+            scratch=scratch,
+            first=first,
+            known=known,
+            shared=shared,
+        )
+        first += len(data)
+        _refuse_other(log, looks[0].log if looks else log)
+        log.control = replace(log.control, header=_by_position(log.control.header))
+        looks.append(_look(log, pair))
+    if first > _MOST_FILES:
+        raise InputError(
+            "LR2007",
+            f"found {first:,} data files; expected {_MOST_FILES:,} at most",
+            Where(pairs[-1].control),
+            "Read them in several runs (--after), or follow them (logreplay follow)",
+        )
+    looks = [looks[place] for place in _in_order(looks)]
+    _refuse_mixed_positions(looks)
+    logs = [look.log for look in looks]
+    _settle_together(logs)
+    catalog = join_catalogs([log.control for log in logs])
+    log = _made(looks, catalog, gaps)
+    return replace(log, end=_end(looks)) if continues else log
+
+
+def _is_empty(path: str) -> bool:
+    """Whether a data file holds nothing: nothing happened while that log was written."""
+    return at(path).is_file() and not size_of(path)
+
+
+def _in_order(looks: Sequence[_Look]) -> list[int]:
+    return sorted(range(len(looks)), key=lambda place: (looks[place].span.order, place))
+
+
+def _refuse_other(log: LogmasterLog, other: LogmasterLog) -> None:
+    if log.control.system_id != other.control.system_id:
+        mine, its = (str(entry.control.common["CNTLFILESYSID"]) for entry in (log, other))
+        raise InputError(
+            "LR2007",
+            f"found subsystem {mine}; expected {its}, as in {other.control_path}",
+            Where(log.control_path, 1, field="CNTLFILESYSID"),
+            "A log set is of one subsystem or data sharing group: give the logs of the other in a"
+            " run of their own",
+        )
+
+
+def _refuse_mixed_positions(looks: Sequence[_Look]) -> None:
+    """InputError (LR2007) where some logs are placed by LRSN and others by RBA."""
+    told = [look.log for look in looks if look.span.records]
+    sharing = [log.uses_lrsn() for log in told]
+    if len(set(sharing)) > 1:
+        one, other = told[sharing.index(True)], told[sharing.index(False)]
+        raise InputError(
+            "LR2007",
+            f"found commit positions that are RBAs; expected LRSNs, as in {one.control_path}:"
+            " these cannot be compared",
+            Where(other.control_path),
+            "Give the logs from before and after data sharing began in runs of their own",
+        )
+
+
+def _by_position(header: Layout) -> Layout:
+    """A header without ORDERVALUE, which counts the records of one log only: changes of several
+    are ordered by LOGRBA."""
+    if "ORDERVALUE" not in header.names:
+        return header
+    fields = tuple(
+        replace(entry, kind=FieldKind.RESERVED) if entry.name == "ORDERVALUE" else entry
+        for entry in header.fields
+    )
+    return replace(header, fields=fields)
+
+
+# -- a look at each log
+# -------------------------------------------------------------------------------------------------
+
+
+def _parts(log: LogmasterLog) -> Iterator[tuple[int, int, Index, Lengths]]:
+    """(file, number of the first record, offsets, lengths) of the records of a log, up to where the
+    framing of a file is damaged: that is told by whoever reads the records there."""
+    for file in range(len(log.files)):
+        with suppress(InputError):
+            for block in log.blocks(file, _BLOCK):
+                for start in range(0, len(block.offsets), _BATCH):
+                    part = slice(start, start + _BATCH)
+                    yield (
+                        file,
+                        block.first_record + start,
+                        block.offsets[part],
+                        block.lengths[part],
+                    )
+
+
+def _look(log: LogmasterLog, pair: LogPair) -> _Look:
+    counted, low, high = 0, HIGHEST, LOWEST
+    sharing = log.uses_lrsn()
+
+    def headers() -> Iterator[Headers]:
+        nonlocal counted, low, high
+        for file, _, offsets, lengths in _parts(log):
+            found = log.envelope(file, offsets, lengths)
+            counted += len(found)
+            positions = found.position("LOGLRSN" if sharing else "LOGRBA")
+            positions = positions[positions.any(axis=1)]
+            if len(positions):
+                lowest, highest = _ends(positions)
+                low, high = min(low, lowest), max(high, highest)
+            yield found
+
+    units = set_repeats.units_of(headers(), log.dependent_position)
+    end = log.control.end
+    stated = end.get("ENDRBA")
+    told = None if stated in (None, LOWEST, HIGHEST) else Position(stated)
+    span = Span(
+        pair.control,
+        pair.data,
+        counted,
+        pair.begin,
+        pair.end or told,
+        low if low <= high else None,
+        high if low <= high else None,
+        end.get("ENDTIME"),
+        log.dependent_position,
+    )
+    return _Look(log, span, units)
+
+
+def _ends(positions: Bytes) -> tuple[Position, Position]:
+    """The lowest and the highest of some positions (``uint8[n, 10]``, n > 0)."""
+    word = leading_words(opaque(positions))
+    low = positions[word == word.min()]
+    high = positions[word == word.max()]
+    return (
+        Position(low[np.lexsort((low[:, 9], low[:, 8]))[0]].tobytes()),
+        Position(high[np.lexsort((high[:, 9], high[:, 8]))[-1]].tobytes()),
+    )
+
+
+# -- together
+# -------------------------------------------------------------------------------------------------
+
+
+def _settle_together(logs: Sequence[LogmasterLog]) -> None:
+    """A log whose records do not tell how DATA is laid out is read as the others are."""
+    for name in ("reading", "later_segments_have_length"):
+        telling = next((log for log in logs if name in log.settled), None)
+        for log in logs:
+            if telling is not None and name not in log.settled:
+                setattr(log, name, getattr(telling, name))
+
+
+def _made(looks: Sequence[_Look], joined: JoinedCatalog, gaps: Gaps) -> LogSet:
+    logs = tuple(look.log for look in looks)
+    first = list(accumulate((len(log.files) for log in logs), initial=0))[:-1]
+    headers = {log.control.header for log in logs}
+    header = logs[0].control.header if len(headers) == 1 else LLDF
+    control = replace(logs[-1].control, header=header, catalog=joined.catalog)
+    repeats = _repeats(looks, first)
+    fits: dict[int, Index] = {}
+    for log, places in zip(logs, joined.places, strict=True):
+        for version, counts in whole_log(log).fits.items():
+            index = int(places[version])
+            fits[index] = fits.get(index, np.zeros(len(counts), np.int64)) + counts
+    last = logs[-1]
+    return LogSet(
+        control,
+        tuple(file for log in logs for file in log.files),
+        last.shape,
+        last.reading,
+        last.later_segments_have_length,
+        control_path=last.control_path,
+        row_readings={index: int(counts.argmax()) for index, counts in fits.items()},
+        members=logs,
+        first_files=np.array(first, np.int64),
+        places=joined.places,
+        spans=tuple(look.span for look in looks),
+        repeats=repeats,
+        dependent=_dependent(looks, repeats),
+        ids=_ids_tell(joined.catalog),
+        refuses_holes=gaps is Gaps.REFUSE,
+        tells_holes=gaps is not Gaps.ALLOW,
+    )
+
+
+def _repeats(looks: Sequence[_Look], first: Sequence[int]) -> Settled:
+    """Which records count of units that are in several logs."""
+    shared = set_repeats.shared_units([look.units for look in looks])
+    if not len(shared):
+        return set_repeats.NOTHING_REPEATED
+    copies = []
+    for member, look in enumerate(looks):
+        log = look.log
+        if not set_repeats.within(look.units.units, shared).any():
+            continue
+        for file, number, offsets, lengths in _parts(log):
+            batch = Batch(
+                first[member] + file,
+                number,
+                offsets,
+                log.envelope(file, offsets, lengths),
+                log.buffer(file, offsets, offsets + lengths),
+                offsets + np.minimum(log.shape.header, lengths),
+                offsets + lengths,
+            )
+            copies.append(set_repeats.copies_of(batch, member, shared, log.dependent_position))
+    return set_repeats.settle(np.concatenate(copies))
+
+
+def _dependent(looks: Sequence[_Look], repeats: Settled) -> Position | None:
+    """The lowest DEPENDENTRBA that still counts: of the last log, and of those of which a unit was
+    not delivered again, or is marked in its last copy too."""
+    if all(look.log.dependent_position is None for look in looks):
+        return None
+    hashes, inverse = np.unique(
+        np.concatenate([look.units.units for look in looks]), return_inverse=True
+    )
+    latest = np.zeros(len(hashes), np.int64)
+    members = np.repeat(np.arange(len(looks)), [len(look.units.units) for look in looks])
+    np.maximum.at(latest, inverse.reshape(-1), members)
+    still = []
+    for member, look in enumerate(looks):
+        dependent, units = look.log.dependent_position, look.units
+        if dependent is None:
+            continue
+        owed = np.union1d(units.marked, units.again)
+        lost = latest[np.searchsorted(hashes, owed)] == member
+        marked = set_repeats.within(owed, repeats.open)
+        if look is looks[-1] or lost.any() or marked.any():
+            still.append(dependent)
+    return min(still, default=None)
+
+
+def _end(looks: Sequence[_Look]) -> Position | None:
+    """Where the set ends, where the log that goes furthest states it in the form of its commit
+    positions."""
+    reaching = [look.span for look in looks if look.span.reach is not None]
+    last = max(reaching, key=lambda span: span.reach or b"", default=None)
+    if last is None or last.end is None or last.end != last.reach:
+        return None
+    sharing = any(look.span.records and look.log.uses_lrsn() for look in looks)
+    return last.end if bool(any(last.end[1:4])) == sharing else None
+
+
+def _ids_tell(catalog: Catalog) -> bool:
+    """Whether each table has one version only, so that its ids tell it."""
+    ids = [(version.dbid, version.psid, version.obid) for version in catalog.versions]
+    return len(set(ids)) == len(ids)

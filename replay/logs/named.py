@@ -1,0 +1,329 @@
+"""The logs that a user names: pairs of control and data files told apart, globs, folders and lists
+of logs written out."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from replay import storage
+from replay.changes.notation import position_of
+from replay.changes.position import Position
+from replay.errors import InputError, UsageError, Where
+from replay.logs import Family, Inputs, LogPair
+from replay.logs.files import unpacked_head
+from replay.storage import Place
+
+#: Options as they were given: which (``control`` or ``data``), and its values.
+Words = Sequence[tuple[str, Sequence[str]]]
+#: A path, or several.
+Paths = str | Path | Sequence[str | Path]
+
+_XTYP = "XTYP".encode("cp037")
+#: Where the first record of a control file may begin (format notes, section 2.2).
+_LEADS = (0, 3, 4, 8)
+#: What may follow the name of a control file in those of its data files.
+_NUMBERED = re.compile(r"[-_.]?(?:part)?[-_.]?\d*", re.IGNORECASE)
+_PAIRS = "Give each control file with its data: --control C --data D --control C --data D …"
+
+
+@dataclass(frozen=True)
+class NamedLogs:
+    """What was named: logs with control files, or (``log``) files of another family."""
+
+    pairs: tuple[LogPair, ...] = ()
+    log: tuple[str, ...] = ()
+
+
+def paired(words: Words) -> tuple[LogPair, ...]:
+    """Control files with their data files: as they follow each other; else as many of one as of
+    the other, one by one; else by their names. UsageError (LR1001) where that is ambiguous."""
+    given = [(option, expanded(files)) for option, files in words]
+    controls = [path for option, files in given if option == "control" for path in files]
+    groups = [files for option, files in given if option == "data"]
+    data = [path for files in groups for path in files]
+    if len(controls) <= 1:
+        return tuple(LogPair(control, tuple(data)) for control in controls)
+    in_turn = _in_turn(given)
+    if in_turn is None and len(groups) == len(controls):
+        in_turn = [LogPair(control, tuple(files)) for control, files in
+                   zip(controls, groups, strict=True)]  # fmt: skip
+    pairs = in_turn or _by_name(controls, data)
+    if pairs is None and len(data) == len(controls):
+        pairs = [LogPair(control, (path,)) for control, path in zip(controls, data, strict=True)]
+    if pairs is None:
+        raise UsageError(
+            "LR1001",
+            f"found {len(controls)} control files and {len(data)} data files whose names do not"
+            " tell which belong together; expected pairs",
+            hint=_PAIRS,
+        )
+    return _together(pairs)
+
+
+def _in_turn(given: Words) -> list[LogPair] | None:
+    """Pairs of a control file and the data files behind it; None where there are others."""
+    pairs: list[LogPair] = []
+    for option, files in given:
+        if option == "control":
+            if len(files) != 1 or (pairs and not pairs[-1].data):
+                return None
+            pairs.append(LogPair(files[0]))
+        elif not pairs:
+            return None
+        else:
+            pairs[-1] = replace(pairs[-1], data=(*pairs[-1].data, *files))
+    return pairs if pairs and pairs[-1].data else None
+
+
+def _by_name(controls: Sequence[str], data: Sequence[str]) -> list[LogPair] | None:
+    """Pairs by names: of the control files in the folder of a data file (or, where none fits, in
+    any), the one with the longest name that its name begins with."""
+    found = fitting(controls, data)
+    if not all(found.values()) or sum(map(len, found.values())) != len(data):
+        return None
+    return [LogPair(control, tuple(files)) for control, files in found.items()]
+
+
+def fitting(controls: Sequence[str], data: Sequence[str]) -> dict[str, list[str]]:
+    """Of each control file, the data files whose names fit it and no other one as well."""
+    stems = [(os.path.dirname(path), _stem(path)) for path in controls]
+    found: dict[str, list[str]] = {control: [] for control in controls}
+    for path in data:
+        place = _fit(path, stems)
+        if place is not None:
+            found[controls[place]].append(path)
+    return found
+
+
+def _fit(path: str, stems: Sequence[tuple[str, str]]) -> int | None:
+    """The place of the control file (its folder and stem) that a data file fits by its name; None
+    where none or several do."""
+    folder, stem = os.path.dirname(path), _stem(path)
+    fits = [
+        (place, mine, len(name))
+        for place, (mine, name) in enumerate(stems)
+        if stem.startswith(name) and _NUMBERED.fullmatch(stem[len(name) :])
+    ]
+    near = [(place, size) for place, mine, size in fits if mine == folder]
+    near = near or [(place, size) for place, _, size in fits]
+    longest = max((size for _, size in near), default=0)
+    best = [place for place, size in near if size == longest]
+    return best[0] if len(best) == 1 else None
+
+
+def _stem(path: str) -> str:
+    """The name of a file without what is behind its first dot (but for a first one)."""
+    name = os.path.basename(path)
+    return name[: name.find(".", 1)] if "." in name[1:] else name
+
+
+def gathered(family: Family, words: Words, logs: Sequence[str], inputs: Inputs) -> Inputs:
+    """The inputs with the files that a user named: control and data files, and what ``--logs``
+    lists. Errors as :func:`paired` and :func:`listed`."""
+    named = listed(logs, family)
+    pairs = _together([*paired(words), *named.pairs])
+    log = (*expanded(inputs.log), *named.log)
+    if len(pairs) > 1 and "control" in family.takes:
+        return replace(inputs, pairs=pairs, log=log)
+    if pairs:
+        data = tuple(path for pair in pairs for path in pair.data)
+        return replace(inputs, control=pairs[0].control, data=data, log=log)
+    data = tuple(expanded(path for option, files in words if option == "data" for path in files))
+    return replace(inputs, data=data, log=log)
+
+
+def _together(pairs: Iterable[LogPair]) -> tuple[LogPair, ...]:
+    """Pairs with each control file once, with the data files of all of its pairs."""
+    found: dict[str, LogPair] = {}
+    for pair in pairs:
+        place = storage.same(pair.control)
+        known = found.setdefault(place, replace(pair, data=()))
+        found[place] = replace(known, data=(*known.data, *pair.data))
+    return tuple(found.values())
+
+
+def expanded(paths: Iterable[str]) -> list[str]:
+    """Paths with what each glob among them stands for, in the order of the names. UsageError
+    (LR1004) for a glob that nothing matches."""
+    found: list[str] = []
+    for path in paths:
+        if storage.is_url(path) or not re.search(r"[*?\[]", path) or os.path.exists(path):
+            found.append(path)
+            continue
+        matches = sorted(glob(path, recursive=True), key=natural)
+        if not matches:
+            raise UsageError("LR1004", f"found no file {path}; expected one at least")
+        found += matches
+    return found
+
+
+def natural(path: str) -> list[tuple[int, int, str]]:
+    """What names are sorted by: numbers in them as numbers."""
+    return [
+        (1, int(part), "") if part.isdigit() else (0, 0, part)
+        for part in re.split(r"(\d+)", path)
+        if part
+    ]
+
+
+# -- folders and lists
+# -------------------------------------------------------------------------------------------------
+
+
+def listed(paths: Iterable[str], family: Family) -> NamedLogs:
+    """The logs that ``--logs`` names: folders, TOML lists, and globs of control files (or, in
+    families without these, of log files). UsageError (LR1001, LR1004) for what names none,
+    InputError (LR2001) for a list that cannot be read."""
+    with_control = "control" in family.takes
+    pairs: list[LogPair] = []
+    files: list[str] = []
+    for path in expanded(paths):
+        if path.lower().endswith(".toml"):
+            named = _of_list(storage.at(path))
+            pairs += named.pairs
+            files += named.log
+        elif storage.at(path).is_dir():
+            names = sorted(_files_of(storage.at(path)), key=natural)
+            if with_control:
+                pairs += pairs_of(names, path)
+            else:
+                files += names
+        elif with_control:
+            folder = storage.at(path).parent
+            others = [name for name in _files_of(folder) if not is_control(name)]
+            here = str(folder / os.path.basename(path))
+            pairs += pairs_of([here, *sorted(others, key=natural)], path, whole=False)
+        else:
+            files.append(path)
+    return NamedLogs(_together(pairs), tuple(files))
+
+
+def _files_of(folder: Place) -> list[str]:
+    """The files of a folder that may be of a log: no hidden one, no list, no marker."""
+    return [str(path) for path in folder.iterdir() if _counts(path.name) and path.is_file()]
+
+
+def _counts(name: str) -> bool:
+    ours = name.lower().endswith((".toml", ".done", ".part", ".tmp", ".md", ".json", ".txt"))
+    return not name.startswith(".") and not ours
+
+
+def pairs_of(names: Sequence[str], folder: str, whole: bool = True) -> list[LogPair]:
+    """The control files among some files with their data, by names; ``whole``: each file is of a
+    pair. UsageError (LR1004) where there is no control file, (LR1001) for one without data."""
+    controls = [name for name in names if is_control(name)]
+    data = [name for name in names if name not in set(controls)]
+    if not controls:
+        raise UsageError(
+            "LR1004",
+            f"found no Log Master control file in {folder}; expected one at least",
+            hint="A control file begins with an XTYP record",
+        )
+    if len(controls) == 1 and whole:
+        return [LogPair(controls[0], tuple(data))]
+    if not whole:
+        data = [name for name in data if _by_name(controls, [name])]
+    pairs = _by_name(controls, data)
+    if pairs is None:
+        stems = {_stem(name) for name in data}
+        lonely = [name for name in controls if _stem(name) not in stems] or controls
+        raise UsageError(
+            "LR1001",
+            f"found {lonely[0]} among {len(controls)} control and {len(data)} data files of"
+            f" {folder}, and names that do not tell which belong together; expected data files that"
+            " are named as their control file (night-07.ctl, night-07.dat)",
+            hint=f"{_PAIRS}, or list them in a TOML file (--logs FILE)",
+        )
+    return pairs
+
+
+def is_control(path: str) -> bool:
+    """Whether a file begins as a Log Master control file does."""
+    try:
+        first = unpacked_head(path, 16)
+    except (InputError, OSError, EOFError):
+        return False
+    return any(first[lead : lead + 4] == _XTYP for lead in _LEADS)
+
+
+def _of_list(path: Place) -> NamedLogs:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            "LR2001", f"the list of logs cannot be read: {error}; expected TOML", Where(str(path))
+        ) from None
+    entries = content.get("log", content.get("logs"))
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(
+            "LR1001",
+            "found no list of logs; expected [[log]] with control and data, or log = [FILE, …]",
+            Where(str(path)),
+        )
+    pairs: list[LogPair] = []
+    files: list[str] = []
+    for number, entry in enumerate(entries, 1):
+        if isinstance(entry, str):
+            files += expanded([_beside(path, entry)])
+        elif isinstance(entry, dict) and isinstance(entry.get("control"), str):
+            pairs.append(_pair(path, number, entry))
+        else:
+            raise _unusable(path, number, f"{entry!r}", 'control = "…" and data = "…"')
+    return NamedLogs(tuple(pairs), tuple(files))
+
+
+def _pair(path: Place, number: int, entry: Mapping[str, Any]) -> LogPair:
+    strange = sorted(set(entry) - {"control", "data", "begin", "end"})
+    if strange:
+        raise _unusable(path, number, strange[0], "control, data, begin and end")
+    data = entry.get("data", [])
+    files = [data] if isinstance(data, str) else data
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        raise _unusable(path, number, f"data = {data!r}", "a file, or a list of files")
+    return LogPair(
+        _beside(path, entry["control"]),
+        tuple(expanded(_beside(path, file) for file in files)),
+        *(_bound(path, number, name, entry.get(name)) for name in ("begin", "end")),
+    )
+
+
+def _bound(path: Place, number: int, name: str, text: Any) -> Position | None:
+    if text is None:
+        return None
+    octets = position_of(text) if isinstance(text, str) else b""
+    if len(octets) != Position.SIZE:
+        raise _unusable(path, number, f"{name} = {text!r}", "a position of 20 digits")
+    return Position(octets)
+
+
+def _unusable(path: Place, number: int, found: str, expected: str) -> UsageError:
+    return UsageError(
+        "LR1001", f"found {found}; expected {expected}", Where(str(path), record=number)
+    )
+
+
+def _beside(path: Place, name: str) -> str:
+    return name if storage.is_url(name) else str(path.parent / name)
+
+
+def words_of(control: Paths | None, data: Paths | Sequence[Paths]) -> Words:
+    """Control files, and data files (or lists of them, one for each control file), as
+    :data:`Words`."""
+    controls = [] if control is None else paths_of(control)
+    if isinstance(data, str | Path) or all(isinstance(entry, str | Path) for entry in data):
+        groups = [paths_of(data)]  # type: ignore[arg-type]
+    else:
+        groups = [paths_of(entry) for entry in data]
+    return [*(("control", [path]) for path in controls), *(("data", group) for group in groups)]
+
+
+def paths_of(paths: Paths) -> tuple[str, ...]:
+    """A path, or several, as text."""
+    return (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))

@@ -1,0 +1,2 @@
+"""What is written: scripts, datasets, structure, bundles with their manifest, quarantine,
+migrations."""

@@ -1,0 +1,447 @@
+"""A bundle: a folder of scripts in order, or of datasets, and ``manifest.json`` that says what is
+in it and where it came from.
+
+A bundle appears whole or not at all: everything is written into a temporary folder beside the
+target and renamed at the end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from replay import storage
+from replay.changes.balance import Tally
+from replay.changes.envelope import Change
+from replay.changes.position import Position
+from replay.dependencies.baseline import StateBefore, StateRows
+from replay.errors import InputError, Refusal, UsageError, first_finding_error
+from replay.leftovers import ASIDE, WorkFolder
+from replay.logs import LogFile
+from replay.output.carry_out import CompletedRun, carry_out
+from replay.output.continuation import (
+    Continuation,
+    can_continue,
+    check_continuation,
+    plan_after,
+    refuse_other_options,
+    where_it_ended,
+)
+from replay.output.datasets import export_contents
+from replay.output.quarantine import write_quarantine
+from replay.output.stored_folder import STAGED, StoredFolder, holds_something
+from replay.pipeline.engine import Engine
+from replay.pipeline.extent import nothing_left
+from replay.pipeline.partition import BucketResult
+from replay.pipeline.plan import Plan
+from replay.storage import Place, StoredPath
+from replay.version import __version__
+from sqlgen.constraints import Constraints
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A written bundle: where it is, its manifest, and the exit code its balance sheet calls
+    for."""
+
+    folder: Place
+    manifest: dict[str, Any]
+    tally: Tally
+    exit_code: int
+
+
+#: Bytes of an input that are digested at a time.
+_DIGESTED = 1 << 18
+#: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
+_OURS = re.compile(r"manifest\.json|PLAN\.md|\d{2,}-.+\.sql|part-\d+(-\d+)?\.\w+")
+
+
+def write_file(path: Place, text: str) -> None:
+    """Write one file whole or not at all. UsageError (LR1002) for a folder."""
+    if isinstance(path, StoredPath):
+        storage.put(text.encode(), path)
+        return
+    _refuse_url(path)
+    if path.is_dir():
+        raise UsageError("LR1002", f"{path} is a folder; expected a file")
+    work = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        with work.open("w", encoding="utf-8") as file:
+            file.write(text)
+        work.rename(path)
+    except BaseException:
+        work.unlink(missing_ok=True)
+        raise
+
+
+def check_output(folder: Place, overwrite: bool) -> None:
+    """Refuse an output folder that holds something, unless ``overwrite``; refuse a file, and a URL
+    of which a path was made."""
+    if isinstance(folder, StoredPath):
+        filled = holds_something(folder)
+    else:
+        _refuse_url(folder)
+        filled = folder.is_dir() and any(folder.iterdir())
+    if folder.exists() and not folder.is_dir():
+        raise UsageError("LR1002", f"{folder} is a file; --out names a folder")
+    if filled:
+        if not overwrite:
+            raise UsageError(
+                "LR1002",
+                f"{folder} is not empty",
+                hint="Name another folder, or use --overwrite to replace a bundle",
+            )
+        strange = _strange(folder)
+        if strange is not None:
+            raise UsageError(
+                "LR1002",
+                f"{folder} {strange}, so it is not a bundle",
+                hint="--overwrite replaces bundles only",
+            )
+
+
+def _refuse_url(path: Path) -> None:
+    """A path made of ``s3a://bucket/name`` would be a folder ``s3a:`` here."""
+    scheme = path.parts[0] if path.parts else ""
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]+:", scheme):
+        raise UsageError(
+            "LR1002",
+            f"{path} is a URL ({scheme}//…); expected a folder or file of this machine",
+            hint="Is the scheme right? In Python, give URLs as text: a pathlib.Path drops a slash",
+        )
+
+
+def _strange(folder: Place) -> str | None:
+    """Why a folder is no bundle of ours, or holds more than that; None where it may be replaced."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "is not empty and holds no manifest.json"
+    except (OSError, ValueError):
+        return "holds a manifest.json that cannot be read"
+    if not isinstance(manifest, dict) or not str(manifest.get("program", "")).startswith(
+        "logreplay "
+    ):
+        return "holds a manifest.json that logreplay did not write"
+    for name in sorted(storage.names_below(folder)):
+        ours = _OURS.fullmatch(name.rpartition("/")[2]) or name in manifest.get("files", ())
+        if not ours and not name.startswith(STAGED):
+            return f"holds {name}, which logreplay did not write"
+    return None
+
+
+def write_bundle(
+    plan: Plan,
+    log: LogFile,
+    out: Place,
+    engine: Engine,
+    *,
+    overwrite: bool = False,
+    warnings: list[str] | None = None,
+    constraints: Constraints | None = None,
+    state: StateRows | None = None,
+    before: Continuation | None = None,
+    adjoining: bool = False,
+) -> Bundle:
+    """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
+    ``state``: the rows before the log (redo, export) or now (undo), to compare with. ``before``:
+    the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it.
+
+    Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed,
+    InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
+    Nothing is left behind then.
+    """
+    check_output(out, overwrite)
+    if before is not None:
+        check_continuation(before, plan, log, adjoining)
+        plan = plan_after(plan, before)
+    hidden = work_folder(out)
+    work = Path(hidden.name)
+    stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
+    digests = Digests(log)
+    try:
+        outcome = carry_out(
+            replace(plan, constraints=constraints or Constraints()),
+            log,
+            engine,
+            work,
+            None if state is None else StateBefore(state),
+            stored,
+        )
+        plan, tally = outcome.plan, outcome.tally
+        raise_for(plan, tally)
+        apart = write_quarantine(outcome, log, engine, work, stored)
+        warnings = [
+            *(warnings or []),
+            *_consequences(outcome),
+            *([] if outcome.differences is None else outcome.differences.warnings()),
+            *outcome.contradictions(),
+            *empty_bundle(plan, log, tally),
+            *_left_standing(plan, tally),
+        ]
+        exit_code = tally.exit_code(warnings)
+        manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
+        if can_continue(plan):
+            manifest["continuation"] = where_it_ended(before, log, tally, outcome.results)
+        if before is not None:
+            refuse_other_options(before, manifest)
+        if engine.reason:
+            manifest["engine"] = {"name": engine.name, "reason": engine.reason}
+        if apart is not None:
+            manifest["quarantine"] = apart
+        if outcome.differences is not None:
+            manifest["baseline"] = outcome.differences.describe()
+        if outcome.consequences is not None:
+            manifest["consequences"] = outcome.consequences.describe()
+        (work / "manifest.json").write_text(
+            json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        publish(work, out, stored)
+    except BaseException:
+        digests.abandon()
+        shutil.rmtree(work, ignore_errors=True)
+        if stored is not None:
+            with suppress(OSError):
+                stored.discard()
+        raise
+    return Bundle(out, manifest, tally, exit_code)
+
+
+def _consequences(outcome: CompletedRun) -> list[str]:
+    """What a user must know of the changes that built on what was undone or left out."""
+    dependents, selection = outcome.consequences, outcome.plan.selection
+    if dependents is not None and selection.excepted is not None and not dependents.chosen.any():
+        return ["--except takes no change of this log that took effect: nothing is left out"]
+    if dependents is None or not dependents.conflicts:
+        return []
+    summary = (
+        f"{len(dependents.units)} units build on what was chosen (the log was read to its end); the"
+        " manifest names them"
+    )
+    if outcome.plan.mode == "redo":
+        return [f"{summary}; they are left out too"]
+    action = {
+        "all": "they are undone too",
+        "non-conflicting": (
+            f"{int(dependents.blocked.sum())} changes are left as they are, so units are undone in"
+            " part"
+        ),
+        "force": "their changes stay, and what was built on is undone under them",
+    }
+    return [f"{summary}; {action[selection.cascade]} (--cascade {selection.cascade})"]
+
+
+def _left_standing(plan: Plan, tally: Tally) -> list[str]:
+    """What a user must know of an undo that leaves units alone: unless a redo filled the database,
+    what these changed is in it."""
+    if (
+        plan.mode != "undo"
+        or not tally.quarantined_units
+        or not tally.statements
+        or plan.selection.cascade == "force"
+    ):
+        return []
+    if plan.options.render.where_columns == "key":
+        return [
+            "units are set aside; where one changed a row after a unit that is undone here, its"
+            " change is overwritten: see quarantine/ first"
+        ]
+    return [
+        "units are set aside; a statement that undoes what one changed later touches no row, as it"
+        " names the old values (--where-columns)"
+    ]
+
+
+def empty_bundle(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
+    """What a user must know whose selection takes nothing of the log."""
+    if tally.outcomes != sum(tally.skipped.values()):
+        return []
+    return nothing_left(log, plan.selection, tally.skipped)
+
+
+def work_folder(out: Place) -> WorkFolder:
+    """The folder in which a bundle is made that becomes ``out``."""
+    if isinstance(out, StoredPath):
+        return WorkFolder()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    return WorkFolder(f".{out.name}-", out.parent)
+
+
+def publish(work: Path, out: Place, stored: StoredFolder | None = None) -> None:
+    """Rename ``work`` to ``out``; an old bundle is moved aside first and removed last. In a store,
+    what tasks wrote (``stored``) and what is in ``work`` get their places, the manifest last."""
+    if isinstance(out, StoredPath):
+        (stored or StoredFolder.begun(out)).publish(work)
+        shutil.rmtree(work, ignore_errors=True)
+        return
+    plain = work / ".mode"
+    plain.mkdir()  # as the user's umask has it, which a folder of ours has not
+    work.chmod(plain.stat().st_mode & 0o7777)
+    plain.rmdir()
+    aside = WorkFolder(f".{out.name}{ASIDE}", out.parent) if out.exists() else None
+    if aside is not None:
+        out.rename(Path(aside.name) / out.name)
+    work.rename(out)
+    if aside is not None:
+        aside.cleanup()
+
+
+def raise_for(plan: Plan, tally: Tally) -> None:
+    """Raise what a tally says that nothing can be published after: InputError for damage that
+    leaves no unit trustworthy, or with ``--strict`` for the first finding; Refusal for a change
+    that cannot be expressed."""
+    if tally.fatal:
+        finding = tally.fatal[0]
+        more = f" ({len(tally.fatal) - 1} more such records)" if len(tally.fatal) > 1 else ""
+        found = (
+            f"found {finding.found}; expected {finding.expected}; a record with such a header may"
+            f" be of any unit, so no unit can be trusted{more}"
+        )
+        raise InputError(finding.code, found, finding.where, finding.hint)
+    if plan.options.strict and tally.findings:
+        raise first_finding_error(tally.findings[0])
+    if tally.refusals:
+        first = tally.refusals[0]
+        more = f" ({len(tally.refusals)} such changes)" if len(tally.refusals) > 1 else ""
+        raise Refusal(
+            first.code,
+            f"found {first.found}; expected {first.expected}{more}",
+            first.where,
+            first.hint,
+        )
+    if tally.read == 0:
+        raise InputError(
+            "LR2002",
+            "found no record in the data files; expected at least one",
+            hint="Was the right data file given?",
+        )
+
+
+class Digests:
+    """SHA-256 of the inputs, computed in a thread while the engine runs (hashing releases the
+    interpreter lock)."""
+
+    def __init__(self, log: LogFile) -> None:
+        self.log = log
+        self._abandoned = threading.Event()
+        self._inputs: Future[list[dict[str, Any]]] = Future()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._inputs.set_result(self._digested())
+        except OSError as error:
+            self._inputs.set_exception(error)
+
+    def _digested(self) -> list[dict[str, Any]]:
+        inputs = []
+        for path in self.log.inputs():
+            digest, size = hashlib.sha256(), 0
+            with storage.opened(path) as file:
+                while (block := file.read(_DIGESTED)) and not self._abandoned.is_set():
+                    digest.update(block)
+                    size += len(block)
+            name = storage.name_of(path)
+            inputs.append({"name": name, "size": size, "sha256": digest.hexdigest()})
+        return inputs
+
+    def wait(self) -> list[dict[str, Any]]:
+        """Name, size and digest of each input; raises what reading them raised."""
+        return self._inputs.result()
+
+    def abandon(self) -> None:
+        """End: nobody will ask."""
+        self._abandoned.set()
+
+
+def _manifest(
+    plan: Plan,
+    log: LogFile,
+    tally: Tally,
+    results: list[BucketResult],
+    inputs: list[dict[str, Any]],
+    warnings: list[str],
+    exit_code: int,
+) -> dict[str, Any]:
+    contents = (
+        _scripts(plan, results) if plan.export is None else export_contents(plan, log, results)
+    )
+    return {
+        "program": f"logreplay {__version__}",
+        "mode": plan.mode if plan.export is None else "export",
+        "inputs": inputs,
+        "selection": plan.selection.describe(),
+        **contents,
+        "first_commit_lrsn": _hex(tally.first_commit),
+        "last_commit_lrsn": _hex(tally.last_commit),
+        "units": tally.units,
+        "statements" if plan.export is None else "changes": tally.statements,
+        "tables": changes_by_table(log, tally.changes),
+        "balance": tally.balance(),
+        "quarantined_units": tally.quarantine(),
+        "findings": {
+            "count": tally.finding_count,
+            "shown": [str(finding) for finding in sorted(tally.findings, key=str)],
+        },
+        "warnings": warnings,
+        "exit_code": exit_code,
+    }
+
+
+def _scripts(plan: Plan, results: list[BucketResult]) -> dict[str, Any]:
+    options = plan.options
+    return {
+        "dialect": options.dialect,
+        "options": {
+            "names": options.names,
+            "commit_every": options.commit_every,
+            "records_per_file": options.records_per_file,
+            "trace": options.trace,
+            "strict": options.strict,
+            **options.render.describe(),
+            **({} if options.mapping is None else {"mapping": options.mapping.describe()}),
+        },
+        "scripts": [
+            {
+                "name": file.name,
+                "size": file.size,
+                "sha256": file.sha256,
+                "statements": file.changes,
+                "units": tally.units,
+                "first_commit_lrsn": _hex(tally.first_commit),
+                "last_commit_lrsn": _hex(tally.last_commit),
+            }
+            for file, tally in sorted(
+                ((file, r.tally) for r in results for file in r.files),
+                key=lambda entry: entry[0].name,
+            )
+        ],
+    }
+
+
+def changes_by_table(
+    log: LogFile, changes: Mapping[tuple[int, int], int]
+) -> dict[str, dict[str, int]]:
+    """How many changes of each kind each table has, from counts by (table version, kind of
+    change)."""
+    tables: dict[str, dict[str, int]] = {}
+    for (version, change), count in sorted(changes.items()):
+        table = log.catalog.versions[version].table
+        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
+        name = Change(change).name.lower()
+        counts[name] = counts.get(name, 0) + count
+    return tables
+
+
+def _hex(position: Position | None) -> str | None:
+    return None if position is None else position.hexadecimal

@@ -1,0 +1,195 @@
+"""Carrying out a plan: ask the dependency graph what it needs to know, write the scripts, and ask
+again when writing finds damage."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from replay.changes.balance import Tally
+from replay.changes.position import UnitId
+from replay.dependencies.analysis import DependencyAnalysis, Resolution, resolve_incomplete
+from replay.dependencies.baseline import StateBefore, StateDifferences, state_differences
+from replay.dependencies.cascade import (
+    Consequences,
+    cascade,
+    consequences,
+    leave_out,
+    limits_changes,
+)
+from replay.dependencies.write_sets import KeySpaces
+from replay.logs import LogFile
+from replay.output.jobs import write
+from replay.output.stored_folder import StoredFolder
+from replay.pipeline.engine import Engine
+from replay.pipeline.partition import BucketResult, contradictory_units
+from replay.pipeline.plan import Plan, UnitDecisions
+from replay.pipeline.scan import INCOMPLETE_UNIT
+from sqlgen.choices import WhereColumns
+from sqlgen.statements import shown_columns
+
+
+@dataclass(frozen=True)
+class CompletedRun:
+    """A plan as it was carried out in the end, what came of it, why units were held (None: the
+    dependency graph was not asked), who built on what was undone or left out (None likewise), and
+    how the rows agree with a state beside the log (None: there is none).
+    """
+
+    plan: Plan
+    tally: Tally
+    results: list[BucketResult]
+    resolution: Resolution | None
+    consequences: Consequences | None
+    differences: StateDifferences | None = None
+
+    def contradictions(self) -> list[str]:
+        """What a user must know of a log that contradicts itself, as far as the graph was asked."""
+        for answer in (self.consequences, self.resolution):
+            if answer is not None:
+                return answer.subgraph.survey.warnings()
+        return []
+
+
+def carry_out(
+    plan: Plan,
+    log: LogFile,
+    engine: Engine,
+    work: Path,
+    state: StateBefore | None = None,
+    stored: StoredFolder | None = None,
+) -> CompletedRun:
+    """Write the scripts of ``plan`` into ``work`` (or ``stored``), as often as it takes to leave
+    out what cannot be trusted.
+
+    Incomplete units are resolved first where the log says that it has some. What rendering finds
+    out (a unit with two commit positions, a damaged record) leaves out the unit and all that builds
+    on it. An undo then finds rows by their old values too (:func:`_guarded`). ``state``: what is
+    known of the rows beside the log, before a redo and after an undo's log.
+
+    Refusal LR3010 when others built on what shall be undone (see
+    :func:`replay.dependencies.cascade.cascade`).
+    """
+    analysis = DependencyAnalysis(
+        engine.execute,
+        log,
+        plan.splits,
+        KeySpaces(log.catalog, plan.constraints, plan.options.masked),
+        None if plan.mode == "undo" and not plan.steps else state,
+    )
+    differences = None
+    if state is not None and not plan.steps:
+        after = plan.mode == "undo"
+        differences = state_differences(analysis, state.rows, after, plan.version_taken)
+    plan, dependents = _decided(plan, analysis)
+    resolves = plan.selection.incomplete == "resolve"
+    resolution = (
+        resolve_incomplete(analysis) if resolves and log.dependent_position is not None else None
+    )
+    plan = _held(plan, resolution)
+    asked: frozenset[UnitId] = frozenset()
+    while True:
+        tally, results = write(engine, plan, log, work, stored)
+        contradictory = contradictory_units(results) - plan.quarantine
+        for result in results:
+            tally.add(result.tally)
+        outcome = CompletedRun(plan, tally, results, resolution, dependents, differences)
+        if tally.fatal or tally.refusals or (plan.options.strict and tally.findings):
+            return outcome
+        if contradictory:
+            plan = replace(plan, quarantine=plan.quarantine | contradictory)
+        elif (
+            plan.mode == "undo"
+            and plan.options.render.upsert
+            and tally.quarantined_units
+            and not plan.units_stay_out
+        ):
+            plan = replace(plan, units_stay_out=True)
+        else:
+            damaged = frozenset(
+                unit
+                for unit, verdict in tally.quarantined_units.items()
+                if unit not in plan.held and verdict.code != INCOMPLETE_UNIT
+            )
+            following = plan
+            if damaged - asked or (
+                resolves and resolution is None and tally.incomplete_records > 0
+            ):
+                asked |= damaged
+                resolution = resolve_incomplete(analysis, asked, incomplete=resolves)
+                following = _held(plan, resolution, asked)
+            following = _guarded(following, tally, log)
+            if following.writes_as(plan):
+                return replace(outcome, resolution=resolution)
+            plan = following
+        clear(work)
+
+
+def _guarded(plan: Plan, tally: Tally, log: LogFile) -> Plan:
+    """The plan of an undo that units were set aside of, by ``--where-columns guard`` where it was
+    ``key``: what such a unit changed after one that is undone is still there, unless the database
+    was filled by a redo, which sets the same units aside; and it must not be overwritten. Values of
+    large objects cannot be compared, so tables with them leave it at the key. There statements
+    that touch no row are part of the bargain, so nothing is asserted of them unless asked for."""
+    render = plan.options.render
+    guards = (
+        plan.mode == "undo"
+        and not plan.steps
+        and not render.upsert
+        and plan.selection.cascade != "force"
+    )
+    if not guards or not tally.quarantined_units:
+        return plan
+    if plan.options.asserts is None:
+        render = replace(render, assert_rows=False)
+        plan = replace(plan, options=replace(plan.options, render=render))
+    if render.where_columns != "key":
+        return plan
+    for version in {index for index, _ in tally.changes}:
+        table = log.catalog.versions[version]
+        columns = {column.name for column in shown_columns(table.table, render)}
+        if any(column.lob and column.column.name in columns for column in table.format.columns):
+            return plan
+    return replace(
+        plan,
+        options=replace(plan.options, render=replace(render, where_columns=WhereColumns.GUARD)),
+    )
+
+
+def _decided(plan: Plan, analysis: DependencyAnalysis) -> tuple[Plan, Consequences | None]:
+    """The plan after ``--cascade`` and ``--except``. A replay (``plan.steps``) takes back all that
+    it applied after a point: nobody is left who could have built on it."""
+    selection = plan.selection
+    if plan.mode == "undo" and not plan.steps and limits_changes(selection):
+        dependents = consequences(analysis, plan)
+        return cascade(plan, dependents, selection.cascade), dependents
+    if plan.mode == "redo" and selection.excepted is not None:
+        dependents = consequences(analysis, replace(plan, selection=selection.excepted))
+        return leave_out(plan, dependents), dependents
+    return plan, None
+
+
+def _held(
+    plan: Plan, resolution: Resolution | None, damaged: frozenset[UnitId] = frozenset()
+) -> Plan:
+    """The plan with the held units of a resolution. Damaged units stay with the task that finds the
+    damage, which says what it is."""
+    if resolution is None:
+        return plan
+    held = {unit: verdict for unit, verdict in resolution.held.items() if unit not in damaged}
+    decisions = plan.decisions or UnitDecisions()
+    return replace(
+        plan,
+        decisions=replace(decisions, held=held),
+        flags_resolved=plan.selection.incomplete == "resolve",
+    )
+
+
+def clear(work: Path) -> None:
+    """Remove what a run wrote that is made again."""
+    for path in work.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

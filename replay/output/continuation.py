@@ -1,0 +1,213 @@
+"""Where a bundle ended, so that another one can go on from there: ``--after``.
+
+The manifest of a bundle of redo scripts or of data says up to which commit position units of
+recovery were taken, which of those that commit there, and which were set aside. A bundle that goes
+on takes the units behind that position, and of those that were set aside the ones that its logs
+have whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from replay.changes.balance import Tally
+from replay.changes.choices import CascadeMode, Mode
+from replay.changes.position import (
+    POSITION,
+    UNIT,
+    UNIT_POSITION,
+    UNIT_POSITION_FIELDS,
+    Position,
+    UnitId,
+    highest_of,
+)
+from replay.errors import InputError, UsageError, Where
+from replay.logs import LogFile
+from replay.pipeline.extent import log_extent
+from replay.pipeline.partition import BucketResult
+from replay.pipeline.plan import Continued, Plan
+from replay.storage import Place
+
+#: Parts of a manifest that must stay the same from one bundle to the next.
+_SAME = ("mode", "dialect", "format", "options")
+#: Parts of a selection that say where a bundle ends.
+_ENDS = ("until_position",)
+#: What ``--after`` says of the first bundle of a chain.
+NOTHING = "none"
+_WAY = "Give the options of the bundle that this one goes on from"
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """Where a bundle ended. ``position`` is the highest commit position that was taken (None: none
+    was), ``units`` are the units that commit there, ``pending`` those that were set aside, and
+    why."""
+
+    path: Place
+    manifest: Mapping[str, Any]
+    source: str
+    position: Position | None
+    units: frozenset[UnitId]
+    pending: Mapping[UnitId, str]
+
+    @property
+    def continued(self) -> Continued | None:
+        """What a plan leaves out."""
+        if self.position is None:
+            return None
+        return Continued(self.position, self.units, frozenset(self.pending))
+
+
+def read_continuation(path: Place) -> Continuation | None:
+    """Read a manifest, or that of a bundle's folder; None for ``none``, where nothing was before.
+    InputError (LR2001) where it cannot be read, UsageError (LR1001) where nothing can go on from
+    it."""
+    if str(path) == NOTHING:
+        return None
+    path = path / "manifest.json" if path.is_dir() else path
+    try:
+        manifest = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
+        ) from None
+    ended = manifest.get("continuation") if isinstance(manifest, dict) else None
+    if not isinstance(ended, dict):
+        raise UsageError(
+            "LR1001",
+            "found no word of where the bundle ended; expected the manifest.json of redo scripts or"
+            " of an export without --until-time and --except",
+            Where(str(path)),
+        )
+    position = ended["position"]
+    return Continuation(
+        path,
+        manifest,
+        ended["source"],
+        None if position is None else Position.from_hex(position),
+        frozenset(map(_unit, ended["units"])),
+        {_unit(unit): reason for unit, reason in ended["pending"].items()},
+    )
+
+
+def _unit(text: str) -> UnitId:
+    urid, _, member = text.partition("/")
+    return UnitId(bytes.fromhex(urid) + int(member).to_bytes(2))
+
+
+def can_continue(plan: Plan) -> bool:
+    """Whether another bundle can go on from where one with this plan ends: a time is no place in
+    the order of commits, and what builds on excluded units may lie in any log."""
+    selection = plan.selection
+    return (
+        plan.mode is Mode.REDO
+        and selection.until_time is None
+        and selection.excepted is None
+        and selection.cascade is CascadeMode.NONE
+    )
+
+
+def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining: bool) -> None:
+    """UsageError (LR1001) where a plan cannot go on from a bundle, InputError (LR2037) where
+    nothing shows that its logs reach back to where that ended (``adjoining``: the user says so)."""
+    where = Where(str(before.path))
+    if not can_continue(plan):
+        raise UsageError(
+            "LR1001",
+            "found --after with undo, --until-time or --except; expected redo or export without"
+            " them",
+            where,
+        )
+    if before.source != log.source:
+        raise UsageError(
+            "LR1001", f"found a log of {log.source}; expected one of {before.source}", where, _WAY
+        )
+    if adjoining or before.position is None:
+        return
+    first = log_extent(log).first
+    begins = getattr(log, "begins", None)
+    low = min((place for place in (first, begins) if place is not None), default=None)
+    if low is not None and low > before.position:
+        raise InputError(
+            "LR2037",
+            f"found logs that begin at {low.hexadecimal}; expected them to reach back to"
+            f" {before.position.hexadecimal}, where the bundle ended: nothing shows that no log is"
+            " missing between",
+            where,
+            "Give the log that the bundle ended with as well (no unit is taken twice), or say that"
+            " nothing lies between: --gaps warn",
+        )
+
+
+def refuse_other_options(before: Continuation, manifest: Mapping[str, Any]) -> None:
+    """UsageError (LR1001) for a bundle with other options than the one that it goes on from."""
+    for name in _SAME:
+        was, now = before.manifest.get(name), manifest.get(name)
+        if was != now:
+            if isinstance(was, dict) and isinstance(now, dict):
+                name, was, now = next(
+                    (key, was.get(key), now.get(key))
+                    for key in sorted({*was, *now})
+                    if was.get(key) != now.get(key)
+                )
+            _refuse(before, name, now, was)
+    was, now = (
+        {key: value for key, value in entry.get("selection", {}).items() if key not in _ENDS}
+        for entry in (before.manifest, manifest)
+    )
+    for name in sorted({*was, *now}):
+        if was.get(name) != now.get(name):
+            _refuse(before, name, now.get(name), was.get(name))
+
+
+def _refuse(before: Continuation, name: str, now: object, was: object) -> None:
+    raise UsageError(
+        "LR1001",
+        f"found {name} {now!r}; expected {was!r}, as in the bundle before",
+        Where(str(before.path)),
+        _WAY,
+    )
+
+
+def where_it_ended(
+    before: Continuation | None,
+    log: LogFile,
+    tally: Tally,
+    results: Sequence[BucketResult],
+) -> dict[str, Any]:
+    """What the manifest says of where a bundle ended."""
+    seen = np.concatenate([np.zeros(0, UNIT_POSITION), *(result.units for result in results)])
+    fields = seen.view(UNIT_POSITION_FIELDS)
+    position = highest_of(np.ascontiguousarray(fields["commit"])) if len(seen) else None
+    units: set[UnitId] = set()
+    if before is not None and before.position is not None:
+        if position is None or position < before.position:
+            position = before.position
+        units = set(before.units) if position == before.position else set()
+    if position is not None:
+        there = np.ascontiguousarray(fields["commit"]) == np.frombuffer(position, POSITION)
+        units |= {UnitId(unit.tobytes()) for unit in fields["unit"][there]}
+    pending = {} if before is None else dict(before.pending)
+    if pending:
+        waiting = np.frombuffer(b"".join(pending), UNIT)
+        found = waiting[np.isin(waiting, np.ascontiguousarray(fields["unit"]))]
+        for unit in found:
+            del pending[UnitId(unit.tobytes())]
+    pending |= {unit: str(verdict) for unit, verdict in tally.quarantined_units.items()}
+    units -= pending.keys()
+    return {
+        "source": log.source,
+        "position": None if position is None else position.hexadecimal,
+        "units": sorted(map(str, units)),
+        "pending": {str(unit): pending[unit] for unit in sorted(pending)},
+    }
+
+
+def plan_after(plan: Plan, before: Continuation | None) -> Plan:
+    """The plan of what a bundle lacks."""
+    return plan if before is None else replace(plan, continued=before.continued)

@@ -1,0 +1,354 @@
+"""The second stage of an export: the sorted records of one bucket -> rows of changes, by dataset
+and commit date."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Index, Mask
+from replay.changes import order
+from replay.changes.envelope import (
+    ORIGINS,
+    ROW_CHANGES,
+    TABLE_EVENTS,
+    Change,
+    octets,
+    take_records,
+)
+from replay.changes.options import Export
+from replay.changes.position import urids_of
+from replay.decoding import codecs
+from replay.logs import LogFile
+from replay.output.dataset_files import DatasetSink
+from replay.output.formats import (
+    FACTS,
+    OPS,
+    Dataset,
+    Datasets,
+    Format,
+    definition_of,
+    format_of,
+    structure_dataset,
+)
+from replay.output.formats.values import cast
+from replay.pipeline.partition import (
+    FAILED,
+    BucketReader,
+    BucketResult,
+    Chunk,
+    ChunkChanges,
+    WrittenFile,
+)
+from replay.pipeline.plan import Plan
+from replay.storage import name_of
+from sqlgen.structure import StructureChange
+
+#: The folder of what ``--include-aborted`` shows.
+ROLLED_BACK = "rolled-back"
+#: Length of ``YYYY-MM-DD HH:MM:SS.ffffff`` and of its date.
+_MICROSECONDS, _DATE = 26, 10
+_OP_OF = pa.array(
+    [OPS.get(Change(code), "") if code else "" for code in range(len(Change) + 1)], pa.string()
+)
+_ORIGIN_OF = pa.array([ORIGINS.get(chr(code)) for code in range(256)], pa.string())
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Shaped images of some changes of a dataset: ``changes`` are their places in the chunk."""
+
+    dataset: Dataset
+    changes: Index
+    images: pa.Table
+
+
+class BucketExporter(BucketReader[list[Piece]]):
+    """Exports one bucket into ``sink``."""
+
+    def __init__(
+        self, plan: Plan, log: LogFile, blocks: Iterable[bytes], sink: DatasetSink, export: Export
+    ) -> None:
+        super().__init__(plan, log, blocks, sink, sink.form.profile)
+        self.sink, self.form = sink, sink.form
+        self.datasets = Datasets(log.catalog, plan.options.render, self.profile)
+        self.unknown = export.unknown
+        self._so_far: dict[tuple[str, str], int] = {}
+
+    # -- images
+    # ---------------------------------------------------------------------------------------------
+
+    def _make(self, changes: ChunkChanges) -> list[Piece]:
+        pieces = []
+        for rows, kind, version in self._groups(changes):
+            if kind in ROW_CHANGES:
+                pieces += self._rows(changes, rows, kind, version)
+            elif kind in TABLE_EVENTS:
+                self._refuse_part_events(changes, rows, kind, version)
+                dataset = self.datasets.of(version)
+                pieces.append(
+                    Piece(dataset, rows, self.form.images(dataset, None, None, len(rows))[0])
+                )
+            elif kind is Change.STRUCTURE:
+                pieces.append(self._structure(changes, rows))
+        return pieces
+
+    def _rows(self, changes: ChunkChanges, rows: Index, kind: Change, version: int) -> list[Piece]:
+        dataset = self.datasets.of(version)
+        pieces = []
+        for chosen, images in self._images(changes, rows, kind):
+            result = self.decoder.shaped(
+                version, kind, images, dataset.columns, partial(self.form.images, dataset)
+            )
+            self._blame(changes, chosen, version, result.problems)
+            changes.outcome[chosen] = np.where(result.failed, FAILED, result.outcome)
+            pieces.append(Piece(dataset, chosen, result.rows))
+        return pieces
+
+    def _structure(self, changes: ChunkChanges, rows: Index) -> Piece:
+        dataset = structure_dataset()
+        described = [
+            _described(change) for change in self.log.structure(changes.records[changes.head[rows]])
+        ]
+        columns = {
+            column.name: pa.array([entry[column.name] for entry in described], pa.string())
+            for column in dataset.columns
+        }
+        return Piece(dataset, rows, self.form.images(dataset, None, columns, len(rows))[0])
+
+    # -- emission
+    # ---------------------------------------------------------------------------------------------
+
+    def _emit(self, changes: ChunkChanges, pieces: list[Piece], emitted: Mask, chunk: Chunk) -> int:
+        if chunk.piece == 0:
+            self._so_far = {}
+        for silent, parent in ((False, ""), (True, ROLLED_BACK)):
+            ordered = np.flatnonzero(emitted & ((changes.uncommitted > 0) == silent))
+            if len(ordered):
+                self._write(changes, pieces, ordered, parent)
+        return 0
+
+    def _write(
+        self, changes: ChunkChanges, content: list[Piece], ordered: Index, parent: str
+    ) -> None:
+        place = np.full(len(changes.head), -1, np.int64)
+        place[ordered] = np.arange(len(ordered))
+        pieces = _by_dataset(content, place)
+        unit = changes.unit[ordered]
+        events = np.ones(len(ordered), np.int64)
+        for piece in pieces:
+            if "events" in piece.images.column_names:
+                events[piece.changes] = piece.images["events"].to_numpy()
+        sequence = self._numbered(unit, events, (parent, ""))
+        facts, dates = self._facts(changes, ordered, unit, sequence)
+        fate = pa.array(changes.uncommitted[ordered].astype(np.int32))
+        facts = facts.append_column("fate", fate)  # why it is no committed work: a reason, or 0
+        for piece in pieces:
+            rows = piece.changes
+            own = self._numbered(unit[rows], events[rows], (parent, piece.dataset.name))
+            mine = facts.take(pa.array(rows)).append_column("place", pa.array(own))
+            date = dates.take(pa.array(rows)).dictionary_encode("encode")
+            codes = date.indices.to_numpy()
+            for code, text in enumerate(date.dictionary.to_pylist()):
+                chosen = pa.array(np.flatnonzero(codes == code))
+                if len(chosen):
+                    lines = self.form.rows(
+                        piece.dataset, mine.take(chosen), piece.images.take(chosen)
+                    )
+                    self.sink.write(parent, piece.dataset, text, lines, len(chosen))
+
+    def _numbered(self, unit: Index, events: Index, scope: tuple[str, str]) -> Index:
+        """The number of each change's first event within its unit, from 1; pieces of a long unit go
+        on where the last one ended."""
+        starts = order.run_starts(unit)
+        before = np.cumsum(events) - events
+        number = before - np.repeat(before[starts], np.diff(np.append(starts, len(unit)))) + 1
+        number += self._so_far.get(
+            scope, 0
+        )  # of a piece that goes on; a chunk of whole units begins with none
+        self._so_far[scope] = int(number[-1] + events[-1]) - 1
+        return number
+
+    def _facts(
+        self, changes: ChunkChanges, ordered: Index, unit: Index, sequence: Index
+    ) -> tuple[pa.Table, pa.Array]:
+        """The facts of changes, and the date of their commit (null where it is not known)."""
+        starts = order.run_starts(unit)
+        of_unit = pa.array(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(unit)))))
+        first = self._headers(changes, ordered[starts])
+        records = take_records(changes.records, changes.head[ordered])
+        text = self.log.unit_fields(first)
+        names = {
+            name: _known(text.get(key), self.unknown, fact, len(starts))
+            for name, key, fact in _NAMES
+        }
+        connection = pa.array(
+            [raw.decode("utf-8", "replace").rstrip() for raw in first.name("connection").tolist()],
+            pa.string(),
+        )
+        names["connection_id"] = _known(connection, self.unknown, "connections", len(starts))
+        time, _ = codecs.decode_log_timestamp(first.commit_time())
+        moment, _ = cast(pc.utf8_slice_codeunits(time, 0, _MICROSECONDS), pa.timestamp("us"))
+        origin = (
+            pa.nulls(len(ordered), pa.string())
+            if "origins" in self.unknown
+            else _ORIGIN_OF.take(pa.array(changes.origin[ordered]))
+        )
+        member = (
+            pa.nulls(len(starts), pa.int32())
+            if "members" in self.unknown
+            else pa.array(first.member().astype(np.int32))
+        )
+        files = pa.array([name_of(file.name) for file in self.log.files], pa.string())
+        facts = {
+            "op": _OP_OF.take(pa.array(changes.change[ordered])),
+            "commit_lrsn": codecs.hex_text(first.commit()).take(of_unit),
+            "commit_time": moment.take(of_unit),
+            "urid": codecs.hex_text(urids_of(first.unit())).take(of_unit),
+            "member": member.take(of_unit),
+            **{name: values.take(of_unit) for name, values in names.items()},
+            "origin": origin,
+            "sequence": pa.array(sequence),
+            "log_position": codecs.hex_text(octets(records["position"])),
+            "log_file": files.take(pa.array(records["file"])),
+            "log_record": pa.array(records["number"].astype(np.int64)),
+        }
+        dates = pc.if_else(
+            moment.is_valid(), pc.utf8_slice_codeunits(time, 0, _DATE), pa.scalar(None, pa.string())
+        )
+        return pa.table([facts[name] for name in FACTS.names], schema=FACTS), dates.take(of_unit)
+
+
+#: Name of a fact, what :meth:`replay.logs.LogFile.unit_fields` calls it, and which of
+#: :data:`replay.logs.FACTS` it is.
+_NAMES = (
+    ("authid", "authid", "authorization ids"),
+    ("plan", "plan", "plans"),
+    ("correlation_id", "correlation", "correlation ids"),
+)
+
+
+def _known(text: pa.Array | None, unknown: frozenset[str], fact: str, count: int) -> pa.Array:
+    if text is None or fact in unknown:
+        return pa.nulls(count, pa.string())
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _by_dataset(content: list[Piece], place: Index) -> list[Piece]:
+    """One piece for each dataset, with what has a ``place``, in that order; ``changes`` are these
+    places."""
+    by_name: dict[str, list[Piece]] = {}
+    for piece in content:
+        by_name.setdefault(piece.dataset.name, []).append(piece)
+    pieces = []
+    for name in sorted(by_name):
+        places = place[np.concatenate([piece.changes for piece in by_name[name]])]
+        rows = np.argsort(places, kind="stable")[int((places < 0).sum()) :]
+        if len(rows):
+            images = pa.concat_tables([piece.images for piece in by_name[name]]).take(
+                pa.array(rows)
+            )
+            pieces.append(Piece(by_name[name][0].dataset, places[rows], images))
+    return pieces
+
+
+def _described(change: StructureChange) -> dict[str, str]:
+    """A change of table structure as a row of its dataset."""
+    return {
+        "table_owner": change.table.schema,
+        "table_name": change.table.name,
+        "action": change.action.value,
+        "definition": json.dumps(definition_of(change.table), ensure_ascii=False),
+        "old_name": change.old_name,
+        "new_name": change.new_name,
+        "statement": "; ".join(source.text for source in change.source),
+        "note": change.note,
+    }
+
+
+def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> dict[str, Any]:
+    """What the manifest says of an export: how it was written, and its datasets with their
+    files."""
+    export, options = plan.export, plan.options
+    assert export is not None
+    form = format_of(export, options.render)
+    datasets = Datasets(log.catalog, options.render, form.profile)
+    known = {
+        dataset.name: dataset
+        for dataset in (
+            *map(datasets.of, np.flatnonzero(plan.version_taken).tolist()),
+            structure_dataset(),
+        )
+    }
+    files: dict[str, list[WrittenFile]] = {}
+    for file in sorted(
+        (file for result in results for file in result.files), key=lambda file: file.name
+    ):
+        files.setdefault(file.name.rpartition("/commit_date=")[0], []).append(file)
+    described = options.render.describe()
+    del described["where_columns"], described["empty_text"]
+    choices: dict[str, dict[str, str]] = {
+        "parquet": {"parquet_types": export.types},
+        "csv": {"csv_null": export.null}
+        | ({} if export.formulas == "keep" else {"csv_formulas": export.formulas}),
+        "debezium": {"schemas": export.schemas},
+    }
+    return {
+        "format": export.format,
+        "options": {
+            "names": options.names,
+            "records_per_file": options.records_per_file,
+            "strict": options.strict,
+            **choices.get(export.format, {}),
+            **described,
+        },
+        "datasets": [
+            {
+                "name": folder,
+                **_described_dataset(known[folder.rpartition("/")[2]], form),
+                "changes": sum(file.changes for file in written),
+                "files": [
+                    {
+                        "name": file.name,
+                        "size": file.size,
+                        "sha256": file.sha256,
+                        "changes": file.changes,
+                    }
+                    for file in written
+                ],
+            }
+            for folder, written in sorted(files.items())
+        ],
+    }
+
+
+def _described_dataset(dataset: Dataset, form: Format) -> dict[str, Any]:
+    table = dataset.table
+    columns = definition_of(replace(table, columns=dataset.columns))
+    for column, name in zip(columns["columns"], dataset.names, strict=True):
+        column["exported_as"] = name
+    owner = (
+        {"table": f"{table.schema}.{table.name}", "generation": dataset.generation}
+        if table.schema
+        else {}
+    )
+    return {**owner, **columns, **form.describe(dataset)}
+
+
+def export_bucket(
+    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
+) -> BucketResult:
+    """Export the blocks of one bucket into ``folder``."""
+    assert plan.export is not None
+    sink = DatasetSink(folder, format_of(plan.export, plan.options.render), plan.part_name(bucket))
+    exporter = BucketExporter(plan, log, blocks, sink, plan.export)
+    tally = exporter.run()
+    return BucketResult(sink.files(), tally, exporter.commits())

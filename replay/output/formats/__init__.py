@@ -1,0 +1,303 @@
+"""What an export writes: the datasets of a log, and the formats that rows of changes are written
+in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.choices import ExportFormat
+from replay.changes.envelope import Change
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.selection import Selection
+from replay.errors import UsageError
+from replay.pipeline.request import (
+    Demand,
+    KeySource,
+    OpenLog,
+    Request,
+    make_request,
+    usage_errors,
+)
+from sqlgen.dialects import Profile
+from sqlgen.errors import SqlgenError
+from sqlgen.literals import ValueProblem
+from sqlgen.names import check_collisions, target_name
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.statements import RenderOptions, shown_columns
+
+#: Formats of no files that last: batches for readers in the same process.
+TEXT_BATCHES, TYPED_BATCHES, ROW_BATCHES = "text batches", "typed batches", "row batches"
+VALUE_BATCHES = "value batches"
+#: The module of each format: what ``--format`` accepts, and batches.
+FORMATS: dict[str, str] = {
+    ExportFormat.PARQUET: "replay.output.formats.parquet",
+    ExportFormat.CSV: "replay.output.formats.lines",
+    ExportFormat.JSONL: "replay.output.formats.lines",
+    ExportFormat.DEBEZIUM: "replay.output.formats.debezium",
+    ExportFormat.DELTA: "replay.output.formats.parquet",
+    ExportFormat.ICEBERG: "replay.output.formats.parquet",
+    TEXT_BATCHES: "replay.output.formats.batches",
+    TYPED_BATCHES: "replay.output.formats.batches",
+    ROW_BATCHES: "replay.output.formats.row_batches",
+    VALUE_BATCHES: "replay.output.formats.batches",
+}
+
+#: Facts of a change that stand beside its images, in order. Text that is not known is null;
+#: ``commit_time`` is cut to microseconds.
+FACTS = pa.schema(
+    [
+        ("op", pa.string()),
+        ("commit_lrsn", pa.string()),
+        ("commit_time", pa.timestamp("us")),
+        ("urid", pa.string()),
+        ("member", pa.int32()),
+        ("authid", pa.string()),
+        ("plan", pa.string()),
+        ("correlation_id", pa.string()),
+        ("connection_id", pa.string()),
+        ("origin", pa.string()),
+        ("sequence", pa.int64()),
+        ("log_position", pa.string()),
+        ("log_file", pa.string()),
+        ("log_record", pa.int64()),
+    ]
+)
+
+#: ``op`` of each kind of change.
+OPS: dict[Change, str] = {
+    Change.INSERT: "insert",
+    Change.UPDATE: "update",
+    Change.DELETE: "delete",
+    Change.MASS_DELETE: "truncate",
+    Change.TRUNCATE: "truncate",
+    Change.STRUCTURE: "schema",
+}
+
+#: Changes of table structure as a dataset of their own: each is a row whose after image has these
+#: columns.
+STRUCTURE = Table(
+    "",
+    "schema_changes",
+    tuple(
+        Column(name, SqlType.VARCHAR)
+        for name in (
+            "table_owner",
+            "table_name",
+            "action",
+            "definition",
+            "old_name",
+            "new_name",
+            "statement",
+            "note",
+        )
+    ),
+)
+
+ImageColumns = Mapping[str, pa.Array]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table, or one generation of it: ``name`` of its folder, the ``columns`` that are exported
+    and their ``names`` there."""
+
+    name: str
+    table: Table
+    generation: int
+    columns: tuple[Column, ...]
+    names: tuple[str, ...]
+    topic: tuple[str, str]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names of the key columns."""
+        return tuple(
+            name
+            for column, name in zip(self.columns, self.names, strict=True)
+            if column.name in self.table.key
+        )
+
+
+class Writer(Protocol):
+    """An open file of a dataset."""
+
+    def write(self, rows: pa.Table) -> None:
+        """Append rows, as :meth:`Format.rows` gives them. OSError where that fails."""
+        ...
+
+    def close(self) -> None:
+        """End the file. OSError where that fails."""
+        ...
+
+
+class Format(Protocol):
+    """How changes are written. Formats are made anew by every task, and decide nothing about
+    changes; a module of :data:`FORMATS` makes its format in a function ``format_of(export,
+    options)``."""
+
+    #: Which values the format can hold (digits of a timestamp, hour 24, X'00' in text).
+    profile: Profile
+    #: The end of its files' names, without the dot.
+    suffix: str
+
+    def images(
+        self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
+    ) -> tuple[pa.Table, list[ValueProblem]]:
+        """Both images of ``count`` changes as they will stand in the rows, and the values that the
+        format cannot hold.
+
+        ``before`` and ``after`` have an array of ``count`` values (contract: :mod:`sqlgen.schema`)
+        for each of ``dataset.columns`` by its name in the source; None where the changes have no
+        such image. The table has ``count`` rows and the same columns for every call of one dataset;
+        a column ``events`` (int64) says how many events each change is, where that is not always
+        one. Raises nothing: what cannot be held is a problem of its row.
+        """
+        ...
+
+    def rows(self, dataset: Dataset, facts: pa.Table, images: pa.Table) -> pa.Table:
+        """What :meth:`Writer.write` takes, of ``n`` changes in commit order: their facts
+        (:data:`FACTS`; ``place``, int64, from 1 among the unit's changes of this dataset; ``fate``,
+        int32, 0 or the index in :data:`replay.changes.selection.REASONS` that says why a change is
+        no committed work) and their :meth:`images`, ``n`` rows each."""
+        ...
+
+    def open(self, path: Path, dataset: Dataset) -> Writer:
+        """A new file at ``path``, whose folder exists. OSError where it cannot be made."""
+        ...
+
+    def describe(self, dataset: Dataset) -> dict[str, Any]:
+        """What the manifest says of a dataset beside its files and columns, as JSON-able data;
+        empty for nothing."""
+        ...
+
+
+def format_of(export: Export, options: RenderOptions) -> Format:
+    """The format of an export. UsageError (LR1001) for a name that no format has."""
+    if export.format not in FORMATS:
+        expected = ", ".join(ExportFormat)
+        raise UsageError("LR1001", f"found --format {export.format}; expected one of: {expected}")
+    form: Format = import_module(FORMATS[export.format]).format_of(export, options)
+    return form
+
+
+class Datasets:
+    """The datasets of a catalog by table version. Versions of a table with the same columns and key
+    share one; where there are several, their names end in ``@`` and a number from 1, in the order
+    in which they were created."""
+
+    def __init__(self, catalog: Catalog, options: RenderOptions, profile: Profile) -> None:
+        self.catalog, self.options, self.profile = catalog, options, profile
+        self._generations: dict[str, dict[tuple[tuple[Column, ...], tuple[str, ...]], int]] = {}
+        for version in sorted(
+            catalog.versions, key=lambda version: (version.created, version.index)
+        ):
+            seen = self._generations.setdefault(version.name, {})
+            seen.setdefault((version.table.columns, version.table.key), len(seen) + 1)
+        self._datasets: dict[int, Dataset] = {}
+
+    def of(self, version: int) -> Dataset:
+        """The dataset of a table version. SqlgenError (LR3005) for a name that cannot be used."""
+        if version not in self._datasets:
+            self._datasets[version] = self._make(self.catalog.versions[version])
+        return self._datasets[version]
+
+    def _make(self, version: TableVersion) -> Dataset:
+        generations, table = self._generations[version.name], version.table
+        owner, name = (self._spelled(part) if part else "" for part in (table.schema, table.name))
+        generation = generations[(table.columns, table.key)]
+        folder = f"{_folder(owner)}.{_folder(name)}" + (
+            f"@{generation}" if len(generations) > 1 else ""
+        )
+        columns = shown_columns(table, self.options)
+        return Dataset(
+            folder,
+            table,
+            generation,
+            columns,
+            tuple(self._spelled(column.name) for column in columns),
+            (owner, name),
+        )
+
+    def _spelled(self, name: str) -> str:
+        return target_name(name, self.profile, self.options.names)
+
+
+def structure_dataset() -> Dataset:
+    """The dataset of changes of table structure."""
+    names = tuple(column.name for column in STRUCTURE.columns)
+    return Dataset(STRUCTURE.name, STRUCTURE, 1, STRUCTURE.columns, names, ("", STRUCTURE.name))
+
+
+def definition_of(table: Table) -> dict[str, Any]:
+    """A table as JSON-able data, with the names and types of the source."""
+    columns = [
+        {
+            "name": column.name,
+            "type": column.type.value,
+            "length": column.length,
+            "scale": column.scale,
+            "nullable": column.nullable,
+        }
+        for column in table.columns
+    ]
+    return {"columns": columns, "key": list(table.key)}
+
+
+def export_request(
+    opened: OpenLog, selection: Selection, demand: Demand, keys: KeySource = None
+) -> Request:
+    """What is wanted of an export (``demand.export``), placed and checked: by
+    :func:`replay.pipeline.request.make_request`, and for what would make its datasets unusable
+    (LR3005, LR3006). It carries the source of the log and the facts that its family cannot
+    know."""
+    request = make_request(opened, selection, demand, keys)
+    assert request.export is not None
+    unknown = frozenset(opened.family.capabilities.unknown)
+    export = replace(request.export, source=opened.log.source, unknown=unknown)
+    with usage_errors():
+        check_datasets(request.versions, export, request.options)
+    return replace(request, export=export)
+
+
+def check_datasets(
+    versions: Sequence[TableVersion], export: Export, options: ScriptOptions
+) -> None:
+    """Refuse what an export of table versions would make unusable, before anything is read.
+
+    SqlgenError: LR3005 for names that cannot be used or become the same, LR3006 where no column is
+    left or a Debezium event would lack its key.
+    """
+    profile = format_of(export, options.render).profile
+    check_collisions(
+        [version.table for version in {version.name: version for version in versions}.values()],
+        profile,
+        options.names,
+    )
+    for version in versions:
+        check_collisions([version.table], profile, options.names)
+        shown = {column.name for column in shown_columns(version.table, options.render)}
+        missing = (
+            [name for name in version.table.key if name not in shown]
+            if export.format == "debezium"
+            else []
+        )
+        if missing or not shown:
+            what = f"key column {missing[0]}" if missing else "every column"
+            message = (
+                f"found {what} of {version.name} excluded; expected what says which row changed to"
+                " stay"
+            )
+            raise SqlgenError("LR3006", message, "Change --columns or --exclude-columns")
+
+
+def _folder(name: str) -> str:
+    """A name as a part of a folder's name, in which dots and ``@`` part names."""
+    return quote(name, safe=" ()+,;~!").replace(".", "%2E")

@@ -1,0 +1,587 @@
+"""Tables of a lake (Delta Lake, Apache Iceberg) that follow a log: changes are appended, or merged
+so that tables stay equal to the source's.
+
+Each table is moved in one commit, and what it holds of the log is kept with it: the commit position
+that it stands at, the source of the log, and the units of recovery that were set aside below that
+position. A change is written once, however often a log is given; one that was set aside comes when
+a later run brings it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from replay.errors import EXIT_WARNING, Refusal, UsageError, Where
+from replay.leftovers import WorkFolder
+from replay.logs import LogFile
+from replay.output.bundle import Bundle, write_bundle
+from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
+from replay.output.initial_load import state_files, state_rows
+from replay.pipeline.engine import Engine
+from replay.pipeline.plan import Plan
+from replay.storage import Place
+
+#: The module of each kind of lake.
+LAKES: dict[str, str] = {
+    "delta": "replay.output.lake_delta",
+    "iceberg": "replay.output.lake_iceberg",
+}
+#: The folder of a lake in which manifests of runs and what was set aside are kept.
+RUNS = "_logreplay"
+_ORDER = ["commit_lrsn", "urid", "member", "sequence"]
+#: What limits an export to a part of the changes of its tables.
+_LIMITS = (
+    *("ops", "units", "authids", "plans", "correlations", "connections", "members", "where"),
+    *("excepted", "include_aborted", "from_position", "from_time"),
+)
+
+
+@dataclass(frozen=True)
+class LakeMark:
+    """What a table of a lake holds of a log: all changes up to the commit ``position``
+    (hexadecimal) of logs of ``source``, taken as ``what`` says, but those of the units
+    ``set_aside``."""
+
+    position: str
+    source: str
+    what: str
+    set_aside: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """As it is kept in the table's properties."""
+        return json.dumps(
+            {
+                "position": self.position,
+                "source": self.source,
+                "what": self.what,
+                "set_aside": list(self.set_aside),
+            }
+        )
+
+    @classmethod
+    def of(cls, text: str) -> LakeMark:
+        """The inverse of :meth:`text`."""
+        found = json.loads(text)
+        return cls(found["position"], found["source"], found["what"], tuple(found["set_aside"]))
+
+
+class LakeTable(Protocol):
+    """A table of a lake that may not be there yet."""
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """Its columns; None where it is not there."""
+        ...
+
+    def mark(self) -> LakeMark | None:
+        """What it holds of a log; None where nobody noted it."""
+        ...
+
+    def append(self, rows: pa.Table, mark: LakeMark) -> None:
+        """Append rows, whose schema holds all columns of the table, and note ``mark``, in one
+        commit."""
+        ...
+
+    def merge(
+        self, rows: pa.Table, gone: pa.Table, key: Sequence[str], empty: bool, mark: LakeMark
+    ) -> None:
+        """Put ``rows`` in place of those with the same ``key``, remove those with the keys
+        ``gone``, and note ``mark``, in one commit. ``empty``: remove all rows before."""
+        ...
+
+
+class Lake(Protocol):
+    """A folder of tables."""
+
+    #: Whether it has whole numbers of 16 bits.
+    small_integers: bool
+
+    def table(self, schema: str, name: str) -> LakeTable:
+        """One of its tables."""
+        ...
+
+
+def write_lake(
+    plan: Plan, log: LogFile, out: Place, engine: Engine, warnings: list[str] | None, **how: Any
+) -> Bundle:
+    """Run ``plan``, and append its changes to the tables of the lake ``out``, or merge them
+    (``plan.export.merge``). The manifest of the run, and what it sets aside, are kept in
+    ``out/_logreplay``.
+
+    UsageError LR1001 for a selection that a lake cannot follow, LR1002 for a folder that is none;
+    Refusal LR4005 where a table follows another source, LR4006 where a column changed its type,
+    LR3013 where a table without a key is to be merged; else errors as those of
+    :func:`replay.output.bundle.write_bundle`.
+    """
+    assert plan.export is not None
+    out = check_lake(out)
+    _check_selection(plan)
+    lake: Lake = import_module(LAKES[plan.export.format]).lake_of(out)
+    out.mkdir(parents=True, exist_ok=True)
+    with WorkFolder(".logreplay-", out) as work:
+        folder = Path(work) / "run"
+        bundle = write_bundle(plan, log, folder, engine, warnings=warnings, **how)
+        mark = _mark_of(bundle, log, _what(plan))
+        loads = _loads(bundle, plan.export.merge, mark) if mark else iter(())
+        if plan.export.initial is not None and mark:
+            loads = _with_initial(plan, log, mark, list(loads))
+        prepared = [load for load in (_prepared(lake, load) for load in loads) if load is not None]
+        for load in prepared:
+            load.carry_out()
+        manifest = {**bundle.manifest, "lake": [load.described for load in prepared]}
+        told = [load.warning for load in prepared if load.warning]
+        manifest["warnings"] = [*manifest["warnings"], *told]
+        code = max(bundle.exit_code, EXIT_WARNING if told else 0)
+        manifest["exit_code"] = code
+        _keep(folder, manifest, out)
+    return Bundle(out, manifest, bundle.tally, code)
+
+
+def check_lake(out: Place) -> Path:
+    """The folder of a lake. UsageError (LR1002) for a URL or a file, and for a folder that holds
+    something else than a lake."""
+    if not isinstance(out, Path) or re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(out)):
+        raise UsageError("LR1002", f"{out} is a URL; expected a folder of this machine")
+    if out.exists() and not out.is_dir():
+        raise UsageError("LR1002", f"{out} is a file; --out names a folder")
+    if not out.is_dir() or (out / RUNS).is_dir():
+        return out
+    strange = [path.name for path in out.iterdir() if path.is_file()]
+    if strange:
+        raise UsageError(
+            "LR1002",
+            f"{out} holds {min(strange)}, so it is no lake of logreplay's",
+            hint="Name a new folder, or one with tables only",
+        )
+    return out
+
+
+def _check_selection(plan: Plan) -> None:
+    selection = plan.selection
+    limits = [name for name in _LIMITS if getattr(selection, name)] if _merges(plan) else []
+    if selection.include_aborted:
+        limits = ["include_aborted"]
+    if limits:
+        option = limits[0].replace("_", "-").removesuffix("s")
+        raise UsageError(
+            "LR1001",
+            f"found a selection by {option}; expected all committed changes of some tables up to a"
+            " point, as a lake follows them",
+        )
+
+
+def _merges(plan: Plan) -> bool:
+    return plan.export is not None and plan.export.merge
+
+
+def _what(plan: Plan) -> str:
+    """What of a log the tables hold: the selection without tables and ends, and the options."""
+    chosen = plan.selection.describe()
+    for name in ("tables", "exclude_tables", "until_position", "until_time", "from_position"):
+        chosen.pop(name, None)
+    chosen.pop("from_time", None)
+    options = plan.options.render.describe() | {"names": str(plan.options.names)}
+    form = "rows" if _merges(plan) else "changes"
+    return json.dumps({"form": form, "selection": chosen, "options": options}, sort_keys=True)
+
+
+def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:
+    """The manifest of the run, and its quarantine, beside those of the runs before it."""
+    runs = out / RUNS
+    runs.mkdir(exist_ok=True)
+    number = len(list(runs.iterdir())) + 1
+    while (folder := runs / f"{number:06d}").exists():
+        number += 1
+    kept = run / "kept"
+    kept.mkdir()
+    if (run / "quarantine").is_dir():
+        shutil.move(run / "quarantine", kept / "quarantine")
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    (kept / "manifest.json").write_text(text, encoding="utf-8")
+    kept.rename(folder)
+
+
+# -- what is to be done for a table
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableLoad:
+    """The changes of a run for one table of a lake: ``parts`` of its generations in order, each
+    with its key."""
+
+    schema: str
+    name: str
+    parts: tuple[pa.Table, ...]
+    keys: tuple[tuple[str, ...], ...]
+    merge: bool
+    mark: LakeMark
+    initial: pa.Table | None = None
+
+
+def _with_initial(
+    plan: Plan, log: LogFile, mark: LakeMark, loads: list[TableLoad]
+) -> Iterator[TableLoad]:
+    """The loads of all tables that are taken, with their rows from before the log. Errors as those
+    of :mod:`replay.output.initial_load`; Refusal LR3001 for a value that Parquet cannot hold."""
+    assert plan.export is not None
+    assert plan.export.initial is not None
+    folder = Path(plan.export.initial)
+    form = format_of(plan.export, plan.options.render)
+    datasets = Datasets(log.catalog, plan.options.render, form.profile)
+    first: dict[str, int] = {}
+    for index in np.flatnonzero(plan.version_taken).tolist():
+        version = log.catalog.versions[index]
+        other = first.setdefault(version.name, index)
+        if version.created < log.catalog.versions[other].created:
+            first[version.name] = index
+    tables = [log.catalog.versions[index].table for index in first.values()]
+    every = [version.table for version in log.catalog.versions]
+    files = state_files(folder, tables, every)
+    by_name = {(load.schema, load.name): load for load in loads}
+    for name, index in sorted(first.items()):
+        dataset = datasets.of(index)
+        rows = [form.images(dataset, None, None, 0)[0]]
+        for part in state_rows(files[name], dataset.table):
+            images, problems = form.images(dataset, None, part.after, part.count)
+            if problems:
+                problem = problems[0]
+                raise Refusal(
+                    problem.code,
+                    f"found {problem.found} in column {problem.column}; expected"
+                    f" {problem.expected}",
+                    Where(str(files[name]), table=name),
+                    problem.hint,
+                )
+            rows.append(images)
+        schema, _, table = dataset.name.partition("@")[0].rpartition(".")
+        spelled = dict(zip((column.name for column in dataset.columns), dataset.names, strict=True))
+        load = by_name.pop((schema, table), None) or TableLoad(
+            schema,
+            table,
+            (_no_changes(rows[0]),),
+            (tuple(spelled[column] for column in dataset.table.key if column in spelled),),
+            True,
+            mark,
+        )
+        yield replace(load, initial=_side(pa.concat_tables(rows), "after"))
+
+
+def _no_changes(images: pa.Table) -> pa.Table:
+    """No changes of a table, in the form of a dataset."""
+    empty = [pa.array([], entry.type) for entry in FACTS]
+    return pa.table([*empty, *images.columns], names=[*FACTS.names, *images.column_names])
+
+
+def _mark_of(bundle: Bundle, log: LogFile, what: str) -> LakeMark | None:
+    """What the tables of a run hold then; None where the run takes nothing."""
+    position = bundle.manifest["last_commit_lrsn"]
+    aside = tuple(sorted(str(unit) for unit in bundle.tally.quarantined_units))
+    return None if position is None else LakeMark(position, log.source, what, aside)
+
+
+def _loads(bundle: Bundle, merge: bool, mark: LakeMark) -> Iterator[TableLoad]:
+    by_table: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in bundle.manifest["datasets"]:
+        by_table.setdefault(entry["name"].partition("@")[0], []).append(entry)
+    for name, entries in sorted(by_table.items()):
+        if merge and name == STRUCTURE.name:
+            continue
+        parts, keys = [], []
+        for entry in sorted(entries, key=lambda entry: int(entry.get("generation", 1))):
+            files = [bundle.folder / file["name"] for file in entry["files"]]
+            parts.append(pa.concat_tables([pq.ParquetFile(file).read() for file in files]))
+            spelled = {one["name"]: one["exported_as"] for one in entry["columns"]}
+            keys.append(tuple(spelled[one] for one in entry["key"] if one in spelled))
+        schema, _, table = name.rpartition(".")
+        yield TableLoad(schema, table, tuple(parts), tuple(keys), merge, mark)
+
+
+@dataclass(frozen=True)
+class PreparedLoad:
+    """A load that was checked against its table: nothing but the commit is left."""
+
+    table: LakeTable
+    rows: pa.Table
+    gone: pa.Table | None
+    key: tuple[str, ...]
+    empty: bool
+    mark: LakeMark
+    described: Mapping[str, Any]
+    warning: str = ""
+
+    def carry_out(self) -> None:
+        """Commit it."""
+        if self.gone is not None:
+            self.table.merge(self.rows, self.gone, self.key, self.empty, self.mark)
+        else:
+            self.table.append(self.rows, self.mark)
+
+
+def _prepared(lake: Lake, load: TableLoad) -> PreparedLoad | None:
+    """What is left to do for a table; None where it holds all of it."""
+    table, name = lake.table(load.schema, load.name), f"{load.schema}.{load.name}".strip(".")
+    before = table.mark()
+    mark, warning = load.mark, ""
+    if before is not None:
+        _check_mark(name, before, mark)
+        first = min((pc.min(part["commit_lrsn"]).as_py() or "" for part in load.parts), default="")
+        if first > before.position:
+            warning = (
+                f"{name} stands at {before.position}, and its first change here is at {first}:"
+                " whether changes between them are missing is not known"
+            )
+    parts = [_new_rows(part, before) for part in load.parts]
+    count = sum(map(len, parts))
+    held = {*mark.set_aside, *(before.set_aside if before else ())}
+    delivered = {unit for part in load.parts for unit in _units(part)}
+    mark = replace(
+        mark,
+        position=max(mark.position, before.position if before else ""),
+        set_aside=tuple(sorted(held - delivered)),
+    )
+    if not count and before == mark:
+        return None
+    described = {
+        "table": name,
+        "changes": count,
+        "changes_already_there": sum(map(len, load.parts)) - count,
+        "position": mark.position,
+    }
+    if not load.merge:
+        rows = _united(parts, table.schema, name, lake.small_integers)
+        rows = rows.sort_by([(column, "ascending") for column in _ORDER])
+        return PreparedLoad(table, rows, None, (), False, mark, described, warning)
+    key = _one_key(name, load)
+    initial = None if before is not None or table.schema is not None else load.initial
+    net = _net_changes(name, parts, key, lake.small_integers, table.schema, initial)
+    described |= {"rows_put": len(net.rows), "rows_removed": len(net.gone), "emptied": net.empty}
+    return PreparedLoad(table, net.rows, net.gone, key, net.empty, mark, described, warning)
+
+
+def _check_mark(name: str, before: LakeMark, mark: LakeMark) -> None:
+    if before.source != mark.source or before.what != mark.what:
+        other = "source" if before.source != mark.source else "what"
+        found, expected = getattr(mark, other), getattr(before, other)
+        raise Refusal(
+            "LR4005",
+            f"found a run of {found}; expected {expected}, as this table was made",
+            Where(table=name),
+            "Use another folder for other logs, selections or options",
+        )
+
+
+def _units(part: pa.Table) -> list[str]:
+    """The units of the rows as messages spell them."""
+    member = pc.fill_null(part["member"], 0).cast(pa.string())
+    spelled = pc.binary_join_element_wise(part["urid"], member, "/")
+    return [str(unit) for unit in pc.unique(spelled).to_pylist()]
+
+
+def _new_rows(part: pa.Table, before: LakeMark | None) -> pa.Table:
+    """The rows that a table does not hold."""
+    if before is None:
+        return part
+    new = pc.greater(part["commit_lrsn"], before.position)
+    if before.set_aside:
+        member = pc.fill_null(part["member"], 0).cast(pa.string())
+        spelled = pc.binary_join_element_wise(part["urid"], member, "/")
+        new = pc.or_(new, pc.is_in(spelled, pa.array(before.set_aside)))
+    return part.filter(new)
+
+
+# -- columns
+# -------------------------------------------------------------------------------------------------
+
+
+def _united(parts: Sequence[pa.Table], known: pa.Schema | None, name: str, small: bool) -> pa.Table:
+    """Rows of several generations as one table, with the columns of all of them and of the table in
+    the lake; a column that a generation lacks is null. Refusal LR4006 where one has two types."""
+    schema = known
+    for part in parts:
+        schema = _widened(schema, _spelled(part.schema, small), name)
+    assert schema is not None
+    return pa.concat_tables([_conformed(part, schema) for part in parts])
+
+
+def _spelled(schema: pa.Schema, small: bool) -> pa.Schema:
+    """A schema in the types of the lake."""
+
+    def kind(given: pa.DataType) -> pa.DataType:
+        if pa.types.is_struct(given):
+            return pa.struct([pa.field(entry.name, kind(entry.type)) for entry in given])
+        return pa.int32() if given == pa.int16() and not small else given
+
+    return pa.schema([pa.field(entry.name, kind(entry.type)) for entry in schema])
+
+
+def _widened(known: pa.Schema | None, schema: pa.Schema, name: str) -> pa.Schema:
+    if known is None:
+        return schema
+    return pa.schema(_merged_fields(list(known), list(schema), name))
+
+
+def _merged_fields(known: list[pa.Field], new: list[pa.Field], name: str) -> list[pa.Field]:
+    by_name = {entry.name: entry for entry in new}
+    fields = []
+    for entry in known:
+        other = by_name.pop(entry.name, entry)
+        kind = entry.type
+        if pa.types.is_struct(kind) and pa.types.is_struct(other.type):
+            kind = pa.struct(_merged_fields(list(kind), list(other.type), name))
+        elif _plain(kind) != _plain(other.type):
+            raise Refusal(
+                "LR4006",
+                f"found column {entry.name} as {other.type}; expected {kind}, as it was before",
+                Where(table=name),
+                "Follow the table from here on in another folder, or leave the column out"
+                " (--exclude-columns)",
+            )
+        fields.append(pa.field(entry.name, kind))
+    return [*fields, *by_name.values()]
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Types that hold the same values as one."""
+    same = {
+        pa.large_string(): pa.string(),
+        pa.string_view(): pa.string(),
+        pa.large_binary(): pa.binary(),
+        pa.binary_view(): pa.binary(),
+    }
+    return same.get(kind, kind)
+
+
+def _conformed(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        _conformed_column(
+            part[entry.name].combine_chunks() if entry.name in part.column_names else None,
+            entry.type,
+            len(part),
+        )
+        for entry in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _conformed_column(values: pa.Array | None, kind: pa.DataType, count: int) -> pa.Array:
+    if values is None:
+        return pa.nulls(count, kind)
+    if not pa.types.is_struct(kind):
+        return values.cast(kind)
+    given = {entry.name: place for place, entry in enumerate(values.type)}
+    children = [
+        _conformed_column(
+            pc.struct_field(values, given[entry.name]) if entry.name in given else None,
+            entry.type,
+            count,
+        )
+        for entry in kind
+    ]
+    return pa.StructArray.from_arrays(children, fields=list(kind), mask=values.is_null())
+
+
+# -- net changes
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Net:
+    """Rows that are there now, keys whose rows are gone, and whether all rows went before."""
+
+    rows: pa.Table
+    gone: pa.Table
+    empty: bool
+
+
+def _one_key(name: str, load: TableLoad) -> tuple[str, ...]:
+    keys = set(load.keys)
+    if len(keys) != 1 or not load.keys[0]:
+        found = "no key" if not load.keys[0] else "a key that changed"
+        raise Refusal(
+            "LR3013",
+            f"found {found}; expected one primary key, by which rows are merged",
+            Where(table=name),
+            "Leave the table out (--exclude-table), or append its changes (without --merge)",
+        )
+    return load.keys[0]
+
+
+def _net_changes(
+    name: str,
+    parts: Sequence[pa.Table],
+    key: Sequence[str],
+    small: bool,
+    known: pa.Schema | None,
+    initial: pa.Table | None,
+) -> _Net:
+    """What a run leaves of each row. Images that come and go balance, whatever the order of keys
+    that shift within a statement; of each key one image at most is left that came. ``initial`` are
+    the rows before."""
+    ordered = pa.concat_tables([_conformed(part, _facts_and(parts, small, name)) for part in parts])
+    ordered = ordered.sort_by([(column, "ascending") for column in _ORDER])
+    truncated = np.flatnonzero(pc.equal(ordered["op"], "truncate").to_numpy(False))
+    if len(truncated):
+        ordered = ordered.slice(int(truncated[-1]) + 1)
+    came, went = (_side(ordered, side) for side in ("after", "before"))
+    if initial is not None and not len(truncated):
+        came = pa.concat_tables([came, _conformed(initial, came.schema)])
+    columns = came.column_names
+    both = pa.concat_tables(
+        [
+            came.append_column("balance", pa.array(np.ones(len(came), np.int64))),
+            went.append_column("balance", pa.array(np.full(len(went), -1, np.int64))),
+        ]
+    )
+    left = both.group_by(columns).aggregate([("balance", "sum")])
+    there = left.filter(pc.greater(left["balance_sum"], 0))
+    gone = left.filter(pc.less(left["balance_sum"], 0)).select(list(key))
+    if initial is not None and len(gone):
+        raise Refusal(
+            "LR2036",
+            f"found {len(gone)} rows that are not as the log found them; expected the state before"
+            " the log",
+            Where(table=name),
+            "logreplay redo --baseline names them",
+        )
+    by_key = there.group_by(list(key)).aggregate([("balance_sum", "sum")])
+    if len(there) and int(pc.max(by_key["balance_sum_sum"]).as_py()) > 1:
+        raise Refusal(
+            "LR2036",
+            "found two rows of one key that are there at the end; expected one",
+            Where(table=name),
+            "logreplay check says where the log contradicts itself",
+        )
+    rows = there.select(columns)
+    gone = gone.group_by(list(key)).aggregate([])
+    gone = gone.join(rows.select(list(key)), keys=list(key), join_type="left anti")
+    wanted = _widened(known, rows.schema, name)
+    return _Net(_conformed(rows, wanted), gone, len(truncated) > 0)
+
+
+def _facts_and(parts: Sequence[pa.Table], small: bool, name: str) -> pa.Schema:
+    schema: pa.Schema | None = None
+    for part in parts:
+        schema = _widened(schema, _spelled(part.schema, small), name)
+    assert schema is not None
+    return schema
+
+
+def _side(rows: pa.Table, side: str) -> pa.Table:
+    """The images of one side that are there, as columns."""
+    there = rows.filter(rows[side].is_valid())[side].combine_chunks()
+    fields = list(there.type)
+    return pa.table([pc.struct_field(there, place) for place in range(len(fields))],
+                    names=[entry.name for entry in fields])  # fmt: skip

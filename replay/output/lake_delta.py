@@ -1,0 +1,153 @@
+"""Tables of Delta Lake: ``OWNER.TABLE`` is the folder of that name.
+
+A commit has its properties of the table in an action of its own, so the mark of a run is noted
+first, under the number of the run, and counts from the moment in which the data is committed: that
+commit carries the number of the run as its application transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from replay.errors import optional_library
+from replay.output.lake import LakeMark
+
+#: The application of transactions, and the property of the mark of a run.
+_APPLICATION, _MARK = "logreplay", "logreplay.position"
+
+
+class DeltaFolder:
+    """A folder of Delta tables."""
+
+    small_integers = True
+
+    def __init__(self, folder: Path) -> None:
+        self.library = optional_library("deltalake", "delta", "export --format delta")
+        self.folder = folder
+
+    def table(self, schema: str, name: str) -> DeltaFolderTable:
+        """One of its tables."""
+        path = self.folder / (f"{schema}.{name}" if schema else name)
+        return DeltaFolderTable(self.library, path)
+
+
+class DeltaFolderTable:
+    """A Delta table, or the place where one will be."""
+
+    def __init__(self, library: Any, path: Path) -> None:
+        self.library, self.path = library, path
+        self.there = library.DeltaTable.is_deltatable(str(path))
+
+    def _open(self) -> Any:
+        return self.library.DeltaTable(str(self.path))
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """Its columns."""
+        return pa.schema(self._open().schema().to_arrow()) if self.there else None
+
+    def mark(self) -> LakeMark | None:
+        """The mark of the last run that was committed."""
+        if not self.there:
+            return None
+        table = self._open()
+        number = table.transaction_version(_APPLICATION)
+        text = None if number is None else table.metadata().configuration.get(_name(number))
+        return None if text is None else LakeMark.of(text)
+
+    def append(self, rows: pa.Table, mark: LakeMark) -> None:
+        """Append rows."""
+        number, properties = self._announced(rows.schema, mark)
+        self.library.write_deltalake(
+            self._open(),
+            rows,
+            mode="append",
+            schema_mode="merge",
+            commit_properties=properties,
+        )
+        self._committed(number, mark)
+
+    def merge(
+        self, rows: pa.Table, gone: pa.Table, key: Sequence[str], empty: bool, mark: LakeMark
+    ) -> None:
+        """Put rows and remove rows; a table that was emptied is written anew."""
+        number, properties = self._announced(rows.schema, mark)
+        table = self._open()
+        if empty:
+            self.library.write_deltalake(
+                table, rows, mode="overwrite", schema_mode="merge", commit_properties=properties
+            )
+        else:
+            self._merged(table, rows, gone, key, properties)
+        self._committed(number, mark)
+
+    def _merged(
+        self, table: Any, rows: pa.Table, gone: pa.Table, key: Sequence[str], properties: Any
+    ) -> None:
+        removed = pa.table(
+            [
+                gone[name].cast(entry.type) if name in gone.column_names else pa.nulls(
+                    len(gone), entry.type
+                )
+                for name, entry in zip(rows.schema.names, rows.schema, strict=True)
+            ],
+            schema=rows.schema,
+        )  # fmt: skip
+        flag = "__logreplay_gone"
+        source = pa.concat_tables(
+            [
+                part.append_column(flag, pa.array([value] * len(part), pa.bool_()))
+                for part, value in ((rows, False), (removed, True))
+            ]
+        )
+        same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
+        columns = {f'"{name}"': f's."{name}"' for name in rows.schema.names}
+        table.merge(
+            source,
+            same,
+            source_alias="s",
+            target_alias="t",
+            error_on_type_mismatch=False,
+            commit_properties=properties,
+        ).when_matched_delete(f's."{flag}" = true').when_matched_update(
+            columns
+        ).when_not_matched_insert(columns, f's."{flag}" = false').execute()
+
+    def _announced(self, schema: pa.Schema, mark: LakeMark) -> tuple[int, Any]:
+        """(number of the run, properties of its commit) after its mark was noted; makes the table
+        where there is none, and adds columns that it lacks."""
+        if not self.there:
+            self.library.DeltaTable.create(str(self.path), self.library.Schema.from_arrow(schema))
+            self.there = True
+        table = self._open()
+        known = {entry.name for entry in table.schema().fields}
+        if set(schema.names) - known:
+            self.library.write_deltalake(
+                table, schema.empty_table(), mode="append", schema_mode="merge"
+            )
+            table = self._open()
+        number = (table.transaction_version(_APPLICATION) or 0) + 1
+        table.alter.set_table_properties({_name(number): mark.text()}, raise_if_not_exists=False)
+        transaction = self.library.Transaction(_APPLICATION, number)
+        return number, self.library.CommitProperties(
+            custom_metadata={"logreplay": mark.position}, app_transactions=[transaction]
+        )
+
+    def _committed(self, number: int, mark: LakeMark) -> None:
+        """Show the position for people; nothing is decided by it."""
+        self._open().alter.set_table_properties({_MARK: mark.position}, raise_if_not_exists=False)
+
+
+def _name(number: int) -> str:
+    """The property with the mark of a run: the last two are kept apart, so that a run that was not
+    committed leaves the mark of the one before."""
+    return f"{_MARK}.{number % 2}"
+
+
+def lake_of(folder: Path) -> DeltaFolder:
+    """The lake of a folder. UsageError (LR1005) without the library."""
+    return DeltaFolder(folder)

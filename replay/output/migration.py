@@ -1,0 +1,384 @@
+"""A migration as a folder: the schema, the initial load, the redo scripts, the foreign keys, and
+what proves the result, in the order to run them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from replay.changes.selection import Selection
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
+from replay.logs import LogFile
+from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
+from replay.output.initial_load import other_files, state_files, state_rows
+from replay.pipeline.engine import Engine
+from replay.pipeline.plan import Plan
+from replay.storage import Place
+from replay.version import __version__
+from sqlgen import statements
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import Profile, profile_named
+from sqlgen.mapping import TableMap, plain
+from sqlgen.schema import SqlType, Table
+from sqlgen.schema_file import Declared
+from sqlgen.schema_script import SchemaScript, count_check, schema_script
+from sqlgen.script import script_prologue, search_path
+from sqlgen.statements import shown_columns
+
+SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
+    "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "45-identities.sql",
+    "50-verify.sql", "PLAN.md",
+)  # fmt: skip
+#: The selection of a whole log.
+_WHOLE = Selection().describe()
+#: Rows in a transaction of the load.
+_TOGETHER = 10_000
+
+
+@dataclass(frozen=True)
+class Migration:
+    """What was written: the folder, its manifest, the bundle of redo scripts, and the exit code."""
+
+    folder: Place
+    manifest: Mapping[str, Any]
+    redo: Bundle
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class MigrationRequest:
+    """What is to be migrated: ``tables`` as the log has them (before the mapping), the state before
+    the log (None: loaded by other means), keys."""
+
+    tables: Sequence[Table]
+    initial: Path | None
+    constraints: Constraints
+    warnings: Sequence[str] = ()
+    declared: Mapping[str, Declared] = field(default_factory=dict)
+
+
+def write_migration(
+    plan: Plan,
+    log: LogFile,
+    request: MigrationRequest,
+    out: Place,
+    engine: Engine,
+    overwrite: bool = False,
+) -> Migration:
+    """Write the folder ``out``. Raises what :func:`replay.output.bundle.write_bundle` raises,
+    InputError for an unusable initial state, and SqlgenError for what the target cannot hold; then
+    nothing is left behind."""
+    check_output(out, overwrite)
+    options, profile = plan.options, profile_named(plan.options.dialect)
+    mapping = options.mapping or TableMap()
+    tables = {
+        f"{table.schema}.{table.name}": mapping.table(table, options.render)
+        for table in request.tables
+    }
+    constraints = mapping.constraints(request.constraints, request.tables, options.render)
+    declared = mapping.declared(request.declared, request.tables, options.render)
+    schema = schema_script(list(tables.values()), constraints, profile, options.names, declared)
+    hidden = work_folder(out)
+    work = Path(hidden.name)
+    try:
+        (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
+        loaded = {} if request.initial is None else _load(work / LOAD, plan, mapping, request)
+        bundle = write_bundle(
+            plan,
+            log,
+            work / REDO,
+            engine,
+            warnings=list(request.warnings),
+            constraints=request.constraints,
+        )
+        if any(not line.startswith("--") for line in schema.foreign_keys):
+            title = (
+                f"-- logreplay foreign keys for {profile.name}: when all rows are there. For"
+                f" example: {profile.client}"
+            )
+            (work / FOREIGN_KEYS).write_text(
+                "\n".join([title, *search_path(profile), *schema.foreign_keys]) + "\n",
+                encoding="utf-8",
+            )
+        if schema.afterwards:
+            title = (
+                f"-- logreplay identity columns for {profile.name}: on behind the highest value."
+                f" For example: {profile.client}"
+            )
+            (work / IDENTITIES).write_text(
+                "\n".join([title, *search_path(profile), *schema.afterwards]) + "\n",
+                encoding="utf-8",
+            )
+        expected = _expected(bundle, loaded)
+        if expected:
+            (work / VERIFY).write_text(
+                _verify_text(expected, tables, profile, options.names), encoding="utf-8"
+            )
+        not_migrated = [
+            *(entry for entry in constraints.unused if entry not in request.constraints.unused),
+            *_not_here(request, schema),
+        ]
+        manifest = _manifest(plan, request, schema, bundle, loaded, expected) | {
+            "not_migrated": not_migrated
+        }
+        (work / "manifest.json").write_text(
+            json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        (work / STEPS).write_text(_plan_text(manifest, profile, log), encoding="utf-8")
+        publish(work, out)
+    finally:
+        hidden.cleanup()
+    code = bundle.exit_code or (EXIT_WARNING if manifest["warnings"] else EXIT_OK)
+    return Migration(
+        out, manifest, Bundle(out / REDO, bundle.manifest, bundle.tally, bundle.exit_code), code
+    )
+
+
+def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:
+    """What the schema and the state before the log have of tables that are not migrated."""
+    entries = [f"{entry}, which is no table here" for entry in schema.outside]
+    if request.initial is not None:
+        taken = state_files(request.initial, request.tables).values()
+        others = other_files(request.initial, taken)
+        entries += [f"the rows of {', '.join(others)}: of no table here"] if others else []
+    return entries
+
+
+def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest) -> dict[str, int]:
+    """Write a script of inserts for each table of the initial state; OWNER.NAME -> rows."""
+    assert request.initial is not None
+    folder.mkdir()
+    options, profile = plan.options, profile_named(plan.options.dialect)
+    counts: dict[str, int] = {}
+    padded = [
+        column.name
+        for table in request.tables
+        for column in shown_columns(table, options.render)
+        if column.type is SqlType.CHAR
+    ]
+    if padded and options.render.policy.char_padding == "keep":
+        message = (
+            "found --char-padding keep with --initial; a file of rows does not tell how many"
+            f" blanks a CHAR has (column {padded[0]})"
+        )
+        raise UsageError(
+            "LR1001", message, hint="Leave --char-padding away, or load the rows by other means"
+        )
+    for number, (name, path) in enumerate(state_files(request.initial, request.tables).items(), 1):
+        table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)
+        counts[name] = 0
+        with (folder / f"{number:04d}-{table.name.lower()}.sql").open(
+            "w", encoding="utf-8", newline="\n"
+        ) as script:
+            script.write(script_prologue(profile, "load"))
+            for rows in state_rows(path, table):
+                rendered = statements.render(
+                    mapping.rows(rows, options.render), profile, plain(options.render)
+                )
+                if rendered.problems:
+                    problem = rendered.problems[0]
+                    where = Where(
+                        str(path), counts[name] + problem.row + 2, field=problem.column, table=name
+                    )
+                    raise InputError(
+                        problem.code,
+                        f"found {problem.found}; expected {problem.expected}",
+                        where,
+                        problem.hint,
+                    )
+                _write(script, rendered.text, profile)
+                counts[name] += rows.count
+    return counts
+
+
+def _write(script: Any, text: pa.StringArray, profile: Profile) -> None:
+    begin, commit = (f"{words}\n" if words else "" for words in (profile.begin, profile.commit))
+    for start in range(0, len(text), _TOGETHER):
+        script.write(
+            f"{begin}{chr(10).join(text[start : start + _TOGETHER].to_pylist())}\n{commit}"
+        )
+
+
+def _expected(bundle: Bundle, loaded: Mapping[str, int]) -> dict[str, int]:
+    """Rows that each table has in the end, where that is known: it is not after a table was emptied
+    as a whole."""
+    expected = {}
+    for name, rows in loaded.items():
+        changes = bundle.manifest["tables"].get(name, {})
+        if set(changes) <= {"insert", "update", "delete"}:
+            expected[name] = rows + changes.get("insert", 0) - changes.get("delete", 0)
+    return expected
+
+
+def _verify_text(
+    expected: Mapping[str, int], tables: Mapping[str, Table], profile: Profile, names: str
+) -> str:
+    """Queries that give a row for each table whose number of rows is not the expected one."""
+    lines = [
+        f"-- logreplay verification for {profile.name}: a row that comes back names a table with"
+        f" another number of rows. {profile.client}",
+        *search_path(profile),
+    ]
+    lines += [
+        count_check(tables[name], name, rows, profile, names) for name, rows in expected.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _manifest(
+    plan: Plan,
+    request: MigrationRequest,
+    schema: SchemaScript,
+    bundle: Bundle,
+    loaded: Mapping[str, int],
+    expected: Mapping[str, int],
+) -> dict[str, Any]:
+    mapping = plan.options.mapping
+    warnings = [f"not said in {plan.options.dialect}: {entry}" for entry in schema.left_out]
+    aside = len(bundle.manifest["quarantined_units"])
+    if aside:
+        warnings.append(
+            f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says"
+            " which, and why"
+        )
+    warnings += bundle.manifest["warnings"]
+    unknown = sorted(loaded.keys() - expected.keys())
+    warnings += [
+        f"{name} is emptied as a whole, or changes its structure, in the log: how many rows it has"
+        " in the end is not checked"
+        for name in unknown
+    ]
+    if (
+        request.initial is None
+        and mapping is not None
+        and any(entry.mask for entry in mapping.tables.values())
+    ):
+        warnings.append(
+            "columns are masked, and the rows before the log are loaded by other means: those must"
+            " have the same masks (--initial)"
+        )
+    return {
+        "program": f"logreplay {__version__}",
+        "mode": "migrate",
+        "dialect": plan.options.dialect,
+        "mapping": None if mapping is None else mapping.describe(),
+        "types": [
+            {
+                "table": n.table,
+                "column": n.column,
+                "source": n.source,
+                "target": n.target,
+                "fidelity": n.fidelity,
+                "note": n.note,
+            }
+            for n in schema.notes
+        ],
+        "loaded": dict(loaded) if request.initial is not None else None,
+        "expected_rows": dict(expected),
+        "selection": {
+            name: value
+            for name, value in plan.selection.describe().items()
+            if (name, value) not in _WHOLE.items()
+        },
+        "identities": len(schema.afterwards),
+        "foreign_keys": sum(not line.startswith("--") for line in schema.foreign_keys),
+        "redo": {
+            name: bundle.manifest[name]
+            for name in (
+                "units",
+                "statements",
+                "first_commit_lrsn",
+                "last_commit_lrsn",
+                "inputs",
+                "exit_code",
+            )
+        },
+        "warnings": warnings,
+    }
+
+
+def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> str:
+    """The steps, for people."""
+    lines = [
+        f"# Migration of {log.source} to {profile.name}",
+        "",
+        "Run the scripts in this order, each to its end; stop at the first error.",
+        "",
+    ]
+    lines += [f"{number}. {step}" for number, step in enumerate(_steps(manifest), 1)]
+    lines += ["", f"For example: `{profile.client}`", "", "## What proves the rows", ""]
+    lines += _proof(manifest, profile)
+    if manifest["types"]:
+        lines += ["", "## Types that are not exactly those of the source", ""]
+        lines += [
+            f"* {n['table']}.{n['column']}: {n['source']} becomes {n['target']}, {n['fidelity']}:"
+            f" {n['note']}"
+            for n in manifest["types"]
+        ]
+    if manifest["not_migrated"]:
+        lines += ["", "## Not migrated", "", *(f"* {entry}" for entry in manifest["not_migrated"])]
+    if manifest["warnings"]:
+        lines += ["", "## Warnings", "", *(f"* {warning}" for warning in manifest["warnings"])]
+    return "\n".join(lines) + "\n"
+
+
+def _steps(manifest: Mapping[str, Any]) -> list[str]:
+    """What to do, one thing after the other."""
+    redo = manifest["redo"]
+    steps = [f"`{SCHEMA}`: the tables and their keys, empty, without foreign keys."]
+    if manifest["loaded"] is None:
+        steps.append(
+            "Load the rows from before the log by your own means (or write this folder again with"
+            " `--initial DIR`)."
+        )
+    else:
+        steps.append(
+            f"`{LOAD}/*.sql`: {sum(manifest['loaded'].values()):,} rows of"
+            f" {len(manifest['loaded'])} tables, as they were before the log."
+        )
+    steps.append(
+        f"`{REDO}/*.sql`: {redo['statements']:,} statements in {redo['units']:,} units of recovery,"
+        " in commit order."
+    )
+    if manifest["selection"]:
+        steps[-1] += (
+            f" **A part of the log only**: {json.dumps(manifest['selection'], ensure_ascii=False)}"
+        )
+    if manifest["foreign_keys"]:
+        steps.append(
+            f"`{FOREIGN_KEYS}`: {manifest['foreign_keys']} foreign keys. One that fails names rows"
+            " that the source did not check either."
+        )
+    if manifest["identities"]:
+        steps.append(
+            f"`{IDENTITIES}`: {manifest['identities']} identity columns, to go on behind their"
+            " highest value."
+        )
+    if manifest["expected_rows"]:
+        steps.append(f"`{VERIFY}`: prints nothing when each table has the expected number of rows.")
+    return steps
+
+
+def _proof(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
+    """How to find out whether the rows arrived."""
+    if manifest["mapping"] is not None:
+        counted = "Under a mapping the number of rows of each table is checked, not what they hold."
+        subject = counted if manifest["expected_rows"] else "Nothing here."
+        return [f"{subject} An update that finds no row does not stop a script."]
+    lines = [
+        "`logreplay verify LOG-OPTIONS --to URL --expected DIR` compares every row with the"
+        " state that the log leads to, where logreplay can",
+        "connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the"
+        " log, with the tables of the log alone.",
+    ]
+    if profile.as_text:
+        lines.append(
+            "Dates and times are text here: DIR must have them as the scripts do, timestamps with"
+            " all their digits."
+        )
+    return lines

@@ -1,0 +1,199 @@
+"""The separate bundle of units that stay out: their statements, why, and what would complete
+them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Index
+from replay.changes.balance import Verdict
+from replay.changes.position import Position, UnitId
+from replay.dependencies.analysis import (
+    DependencyAnalysis,
+    Resolution,
+    Subgraph,
+    key_text,
+    resolve_incomplete,
+    shown_steps,
+)
+from replay.dependencies.write_sets import KeySpaces
+from replay.logs import LogFile
+from replay.output.carry_out import CompletedRun
+from replay.output.jobs import write
+from replay.output.stored_folder import StoredFolder
+from replay.pipeline.engine import Engine
+from replay.pipeline.plan import UnitDecisions
+from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
+
+#: The folder of quarantined units inside a bundle.
+FOLDER = "quarantine"
+
+
+def write_quarantine(
+    outcome: CompletedRun,
+    log: LogFile,
+    engine: Engine,
+    work: Path,
+    stored: StoredFolder | None = None,
+) -> dict[str, Any] | None:
+    """The bundle of the units that were held, or set aside by the log's flags, in ``work`` (or
+    ``stored``): their scripts or datasets, for reading, and a manifest with reasons and missing
+    inputs.
+
+    Returns what the main manifest says about it; None when there is no such unit, or only damaged
+    ones (whose statements nobody can know).
+    """
+    plan, resolution, aside = outcome.plan, outcome.resolution, outcome.tally.quarantined_units
+    units_aside = {
+        unit: verdict
+        for unit, verdict in aside.items()
+        if unit in plan.held or verdict.code == INCOMPLETE_UNIT
+    }
+    if not units_aside:
+        return None
+    if resolution is None or not plan.flags_resolved:
+        resolution = resolve_incomplete(
+            DependencyAnalysis(
+                engine.execute,
+                log,
+                plan.splits,
+                KeySpaces(log.catalog, plan.constraints, plan.options.masked),
+            )
+        )
+    folder = work / FOLDER
+    folder.mkdir()
+    options = replace(
+        plan.options, render=replace(plan.options.render, upsert=False, assert_rows=False)
+    )  # these are for reading, with tables without key too
+    apart = replace(
+        plan,
+        options=options,
+        decisions=UnitDecisions(only=frozenset(units_aside)),
+        flags_resolved=True,
+    )
+    inner = None if stored is None else stored.below(FOLDER)
+    tally, results = write(engine, apart, log, folder, inner)
+    for result in results:
+        tally.add(result.tally)
+    commits = {unit: commit for result in results for commit, unit in result.commits()}
+    units = [
+        _unit(resolution, unit, commits[unit], verdict) for unit, verdict in units_aside.items()
+    ]
+    parts, counted = ("scripts", "statements") if plan.export is None else ("files", "changes")
+    manifest = {
+        "what": (
+            f"Units of recovery that are not in the {parts} of this bundle. They may lack changes:"
+            " for reading, not for running"
+        ),
+        parts: sorted(file.name for result in results for file in result.files),
+        counted: tally.statements,
+        "refused": [str(finding) for finding in tally.refusals],
+        "units": sorted(units, key=lambda entry: (entry["commit_lrsn"], entry["unit"])),
+        "missing_inputs": missing_inputs(resolution),
+    }
+    if stored is not None and inner is not None and manifest[parts]:
+        stored.add(FOLDER, inner)
+    if not manifest[parts]:
+        shutil.rmtree(folder)
+        folder.mkdir()
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    released = len(resolution.released - units_aside.keys())
+    unproven = sum(verdict.code == UNPROVEN_UNIT for verdict in units_aside.values())
+    return {
+        "folder": FOLDER,
+        "units": len(units_aside),
+        **({"unproven": unproven} if unproven else {}),
+        counted: tally.statements,
+        "released": released,
+    }
+
+
+def _unit(
+    resolution: Resolution, unit: UnitId, commit: Position, verdict: Verdict
+) -> dict[str, Any]:
+    """A unit with the path that holds it; a unit that only the log's flags set aside has none."""
+    subgraph, path = resolution.subgraph, resolution.paths.get(unit, [])
+    steps = []
+    shown, more = shown_steps(path)
+    for source, target in shown:
+        link = subgraph.graph.links(source, target)[0]
+        steps.append(
+            {
+                "unit": str(source),
+                "key": key_text(subgraph, link),
+                "link": link.kind.name.lower(),
+                "next": str(target),
+            }
+        )
+    return {
+        "unit": str(unit),
+        "commit_lrsn": commit.hexadecimal,
+        "reason": str(verdict),
+        "path": steps,
+        **({"steps_left_out": more} if more else {}),
+        "keys": (
+            sorted(
+                {
+                    key_text(subgraph, link)
+                    for source in subgraph.graph.sources(unit)
+                    for link in subgraph.graph.links(source, unit)
+                }
+            )
+            if path
+            else []
+        ),
+    }
+
+
+def missing_inputs(resolution: Resolution) -> list[dict[str, Any]]:
+    """What would complete the held units, the input that releases most first: per unit that started
+    it, the log of its member from its first record to its commit, its tables, and how many units it
+    holds back."""
+    subgraph = resolution.subgraph
+    units = subgraph.batch.records["unit"]
+    order = np.argsort(units, kind="stable")
+    ends = np.append(np.flatnonzero(units[order][1:] != units[order][:-1]) + 1, len(order))
+    starts = np.append(0, ends[:-1])
+    rows_of = {
+        units[order[start]].tobytes(): order[start:end]
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        if end > start
+    }
+    holds = subgraph.graph.reach_counts()
+    inputs = []
+    for unit, path in resolution.paths.items():
+        if len(path) > 1 or unit in subgraph.unproven:
+            continue
+        first, commit, tables = _extent(subgraph, unit, rows_of[bytes(unit)])
+        inputs.append(
+            {
+                "unit": str(unit),
+                "why": "gap" if unit not in subgraph.survey.start else "incomplete or damaged",
+                "log_of_member": unit.member,
+                "from": first.hexadecimal,
+                "until": commit.hexadecimal,
+                "tables": tables,
+                "holds": holds[unit],
+            }
+        )
+    return sorted(inputs, key=lambda entry: (-int(str(entry["holds"])), str(entry["until"])))
+
+
+def _extent(subgraph: Subgraph, unit: UnitId, rows: Index) -> tuple[Position, Position, list[str]]:
+    """(UORIDLRSN, commit position, tables) of a unit, whose ``rows`` of the records are given."""
+    records = subgraph.batch.records
+    envelope = subgraph.log.envelope(
+        records["file"][rows], records["offset"][rows], records["length"][rows]
+    )
+    _, version = subgraph.log.classify(envelope)
+    tables = sorted(
+        {subgraph.log.catalog.versions[index].name for index in np.unique(version).tolist()}
+    )
+    return Position(envelope.unit_position()[0].tobytes()), subgraph.graph.commit(unit), tables

@@ -1,0 +1,130 @@
+"""The changes of a log as rows of values, bucket by bucket in commit order, with those that were
+rolled back and those of units that are set aside: what histories and states are made of.
+
+They go through the same jobs as an export, into streams in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.changes.balance import Tally, Verdict
+from replay.changes.position import UnitId
+from replay.changes.selection import REASONS
+from replay.logs import LogFile
+from replay.output.bundle import empty_bundle, raise_for
+from replay.output.carry_out import CompletedRun, carry_out
+from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
+from replay.output.jobs import write
+from replay.pipeline.engine import Engine
+from replay.pipeline.partition import BucketResult
+from replay.pipeline.plan import UnitDecisions
+from replay.pipeline.request import Request
+from replay.pipeline.scan import INCOMPLETE_UNIT
+
+#: What orders changes: units of recovery by commit, and changes within a unit by their place.
+IN_ORDER = [(name, "ascending") for name in ("commit_lrsn", "urid", "member", "log_position")]
+#: ``fate`` of a committed change of a unit that is set aside (incomplete, or builds on one).
+SET_ASIDE = -1
+
+
+def fate_text(fate: int, log: LogFile) -> str:
+    """What became of a change, in words that users of such logs know."""
+    if fate == SET_ASIDE:
+        return "set aside"
+    return log.in_words(REASONS[fate].replace("unit of recovery ", "")) if fate else "committed"
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """Streams of changes by bucket: (dataset, whether its units are set aside, file). ``tally``
+    says what became of every record; ``aside`` why units are set aside; ``damaged`` those of them
+    whose changes cannot be read."""
+
+    folder: Path
+    buckets: tuple[tuple[tuple[Dataset, bool, Path], ...], ...]
+    tally: Tally
+    warnings: tuple[str, ...]
+    aside: Mapping[UnitId, Verdict]
+    damaged: frozenset[UnitId]
+
+    def tables(self) -> Iterator[tuple[Dataset, pa.Table]]:
+        """The changes of each dataset in each bucket, in order (schema:
+        :meth:`replay.output.formats.row_batches.RowBatches.schema`); buckets follow one another.
+        May be read again until :meth:`close`."""
+        for bucket in self.buckets:
+            parts: dict[str, list[pa.Table]] = {}
+            datasets = {dataset.name: dataset for dataset, _, _ in bucket}
+            for dataset, aside, path in bucket:
+                with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
+                    rows = stream.read_all()
+                if aside:
+                    marked = pa.array(np.full(len(rows), SET_ASIDE, np.int32))
+                    where = rows.schema.get_field_index("fate")
+                    fate = pc.if_else(pc.equal(rows["fate"], 0), marked, rows["fate"])
+                    rows = rows.set_column(where, rows.schema.field(where), fate)
+                parts.setdefault(dataset.name, []).append(rows)
+            for name, tables in parts.items():
+                yield datasets[name], pa.concat_tables(tables).sort_by(IN_ORDER)
+
+    def close(self) -> None:
+        """Remove the streams."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def row_changes(
+    request: Request, engine: Engine, folder: Path, split_bytes: int, with_aside: bool = False
+) -> RowChanges:
+    """The changes of a request whose export is :data:`replay.output.formats.ROW_BATCHES`, in
+    ``folder``; ``with_aside``: also those of units that are set aside.
+
+    Raises what :func:`replay.output.bundle.write_bundle` raises."""
+    known, later = folder / "known", folder / "aside"
+    known.mkdir()
+    later.mkdir()
+    outcome = carry_out(request.plan(split_bytes), request.log, engine, known)
+    raise_for(outcome.plan, outcome.tally)
+    warnings = (*request.warnings, *empty_bundle(outcome.plan, request.log, outcome.tally))
+    aside, damaged = _aside(outcome)
+    results: list[BucketResult] = []
+    if with_aside and aside.keys() - damaged:
+        only = UnitDecisions(only=frozenset(aside.keys() - damaged))
+        plan = replace(outcome.plan, decisions=only, flags_resolved=True)
+        _, results = write(engine, plan, request.log, later)
+    form = format_of(outcome.plan.export, request.options.render)  # type: ignore[arg-type]
+    datasets = Datasets(request.log.catalog, request.options.render, form.profile)
+    by_name = {dataset.name: dataset for dataset in map(datasets.of, _taken(outcome))}
+    by_name[structure_dataset().name] = structure_dataset()
+    streams: dict[str, list[tuple[Dataset, bool, Path]]] = {}
+    for place, is_aside, bucket_results in (
+        (known, False, outcome.results),
+        (later, True, results),
+    ):
+        for file in (file for result in bucket_results for file in result.files):
+            dataset = by_name[file.name.rpartition("/commit_date=")[0].rpartition("/")[2]]
+            bucket = file.name.rpartition("/part-")[2].partition(".")[0].partition("-")[0]
+            streams.setdefault(bucket, []).append((dataset, is_aside, place / file.name))
+    buckets = tuple(tuple(streams[number]) for number in sorted(streams))
+    return RowChanges(folder, buckets, outcome.tally, warnings, aside, damaged)
+
+
+def _taken(outcome: CompletedRun) -> list[int]:
+    return [int(version) for version in np.flatnonzero(outcome.plan.version_taken)]
+
+
+def _aside(outcome: CompletedRun) -> tuple[dict[UnitId, Verdict], frozenset[UnitId]]:
+    """The units that are set aside and why, and those of them that are damaged."""
+    aside = dict(outcome.tally.quarantined_units)
+    damaged = {
+        unit
+        for unit, verdict in aside.items()
+        if unit not in outcome.plan.held and verdict.code != INCOMPLETE_UNIT
+    }
+    return aside, frozenset(damaged)

@@ -1,0 +1,175 @@
+"""Statements for the changes of a unit that are not one statement each: a row that is removed early
+and put back last, because another row takes its key meanwhile, and the net change of a row that
+moved several times (:mod:`replay.dependencies.unique_order`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.envelope import Change, distinct
+from replay.dependencies.unique_order import StatementPart
+from replay.logs import LogFile
+from replay.pipeline.partition import ChunkChanges
+from replay.pipeline.plan import Plan
+from replay.pipeline.rows import whole_rows
+from sqlgen import statements, upsert
+from sqlgen.choices import WhereColumns
+from sqlgen.dialects import Profile
+from sqlgen.literals import ValueProblem
+from sqlgen.mapping import plain
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import FLOATS
+from sqlgen.statements import Rendered, shown_columns
+
+#: What the target does to rows that refer to a deleted one, beyond refusing.
+_ACTS = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
+
+
+@dataclass(frozen=True)
+class PartStatements:
+    """``text`` of some entries ('' for none) and the values that cannot be said; their ``row``
+    counts the entries."""
+
+    text: pa.StringArray
+    problems: list[ValueProblem]
+
+
+class RowParts:
+    """Writes such statements for one plan."""
+
+    def __init__(self, plan: Plan, log: LogFile, profile: Profile) -> None:
+        self.plan, self.log, self.profile = plan, log, profile
+        self.undo = plan.mode == "undo"
+
+    def possible(self, version: int) -> bool:
+        """Whether a row of a table version may be removed and put back: all of it is in the log and
+        is written, and nothing acts on what refers to it."""
+        table_version = self.log.catalog.versions[version]
+        options = self.plan.options.render
+        if options.upsert and not self.plan.whole_rows:
+            return False
+        if any(column.lob for column in table_version.format.columns):
+            return False
+        if len(shown_columns(table_version.table, options)) < len(table_version.table.columns):
+            return False
+        return not any(
+            foreign.parent == table_version.name.upper() and foreign.on_delete in _ACTS
+            for foreign in self.plan.constraints.foreign_keys
+        )
+
+    def statements(
+        self, changes: ChunkChanges, first: Index, last: Index, part: Bytes
+    ) -> PartStatements:
+        """The statements of entries: ``first`` and ``last`` are changes, ``part`` what is done.
+
+        Raises InputError (LR2014, LR2015) where a row cannot be read.
+        """
+        texts: list[pa.Array] = []
+        places: list[Index] = []
+        problems: list[ValueProblem] = []
+        for kind in (StatementPart.REMOVE, StatementPart.PUT, StatementPart.NET):
+            for version in distinct(changes.version[first[part == kind]]).tolist():
+                rows = np.flatnonzero((part == kind) & (changes.version[first] == version))
+                for places_of, some in self._rows(changes, first[rows], last[rows], version, kind):
+                    rendered = self._rendered(some)
+                    here = rows[places_of]
+                    texts.append(rendered.text)
+                    places.append(here)
+                    problems.extend(
+                        replace(problem, row=int(here[problem.row]))
+                        for problem in rendered.problems
+                    )
+        done = np.concatenate([*places, np.zeros(0, np.int64)])
+        place = np.full(len(first), len(done), np.int64)
+        place[done] = np.arange(len(done))
+        text = pa.concat_arrays([*texts, pa.array([""], pa.string())])
+        return PartStatements(text.take(pa.array(place)), problems)
+
+    def _rows(
+        self, changes: ChunkChanges, first: Index, last: Index, version: int, part: StatementPart
+    ) -> Iterator[tuple[Index, Rows]]:
+        """(which of the entries, their rows in the direction of the log)."""
+        every = np.arange(len(first))
+        if part is not StatementPart.NET:
+            make = self._gone if part is StatementPart.REMOVE else self._come
+            yield every, make(changes, first, last, version)
+            return
+        comes = changes.change[first] == Change.INSERT
+        goes = changes.change[last] == Change.DELETE
+        for chosen, make in (
+            (~comes & ~goes, self._moved),
+            (~comes & goes, self._gone),
+            (comes & ~goes, self._come),
+        ):
+            mine = np.flatnonzero(chosen)
+            if len(mine):
+                yield mine, make(changes, first[mine], last[mine], version)
+
+    def _moved(self, changes: ChunkChanges, first: Index, last: Index, version: int) -> Rows:
+        before = self._read(changes, first, version, Change.UPDATE)
+        after = self._read(changes, last, version, Change.UPDATE)
+        changed = {}
+        for column in before.table.columns:
+            mask = values_differ(
+                before.before[column.name], after.after[column.name], column.type in FLOATS
+            )
+            if mask.any():
+                changed[column.name] = pa.array(mask)
+        return replace(before, after=after.after, changed=changed)
+
+    def _gone(self, changes: ChunkChanges, first: Index, last: Index, version: int) -> Rows:
+        rows = self._read(changes, first, version, Change.UPDATE)
+        return replace(rows, op=Op.DELETE, after={}, changed={})
+
+    def _come(self, changes: ChunkChanges, first: Index, last: Index, version: int) -> Rows:
+        rows = self._read(changes, last, version, Change.UPDATE)
+        return replace(rows, op=Op.INSERT, before={}, changed={})
+
+    def _read(self, changes: ChunkChanges, chosen: Index, version: int, kind: Change) -> Rows:
+        """Changes with all columns of both images, in the order asked for."""
+        parts, pieces = [], []
+        head, weight = changes.head[chosen], changes.weight[chosen]
+        for part, rows in whole_rows(self.log, changes.records, head, weight, version, kind):
+            parts.append(part)
+            pieces.append(rows)
+        order = pa.array(np.argsort(np.concatenate(parts), kind="stable"))
+        sides = [
+            {
+                name: pa.concat_arrays([getattr(rows, side)[name] for rows in pieces]).take(order)
+                for name in getattr(pieces[0], side)
+            }
+            for side in ("before", "after")
+        ]
+        return replace(
+            pieces[0], count=len(chosen), before=sides[0], after=sides[1], changed={}, whole=None
+        )
+
+    def _rendered(self, rows: Rows) -> Rendered:
+        options = self.plan.options.render
+        if options.upsert and rows.op is Op.UPDATE and self.plan.whole_rows:
+            rows = replace(rows, whole=pa.array(np.ones(rows.count, bool)))
+        if self.undo:
+            rows = rows.inverse()
+        in_part = not (self.plan.whole_rows or options.upsert)
+        if in_part and options.where_columns is WhereColumns.KEY:
+            options = replace(options, where_columns=WhereColumns.GUARD)
+        if self.plan.options.mapping is not None:
+            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
+        render = upsert.render if options.upsert else statements.render
+        return render(rows, self.profile, options)
+
+
+def values_differ(one: pa.Array, other: pa.Array, number: bool) -> Mask:
+    """Where two values are not the very same; floats by their bits."""
+    if number:
+        kind = pa.int32() if one.type == pa.float32() else pa.int64()
+        one, other = one.view(kind), other.view(kind)
+    different = pc.fill_null(pc.not_equal(one, other), False)
+    different = pc.or_(different, pc.xor(pc.is_null(one), pc.is_null(other)))
+    return np.asarray(different.to_numpy(zero_copy_only=False))

@@ -1,0 +1,159 @@
+"""Where the text of one script goes: a file that begins a target transaction where a unit (or a
+group of units) begins.
+
+The commit of a transaction is written when the next one begins or the file ends, so a unit that
+turns out to be damaged can be cut off again as if it had never been there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Index, Mask
+from replay.output.steps import Sources, StepWriter
+from sqlgen.dialects import Profile
+
+
+@dataclass(frozen=True)
+class Written:
+    """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit
+    begins, ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait
+    for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per
+    row, ``sources`` the changes behind the statements where the script gets steps; ``spoken``:
+    which rows are statements, None where all are.
+    """
+
+    text: pa.Array
+    starts: Index
+    comments: pa.Array
+    defers: Mask
+    unit: Index
+    group: Index
+    sources: Sources | None = None
+    spoken: Mask | None = None
+
+
+@dataclass
+class _ScriptState:
+    unit: int = -1
+    group: int = -1
+    open: bool = False
+
+
+class Sink:
+    """Writes one script file, made when the first statement arrives. ``prologue`` is the text at
+    its head; ``steps``: also what :mod:`replay.output.steps` describes."""
+
+    def __init__(self, path: Path, profile: Profile, prologue: str, steps: bool = False) -> None:
+        self.path, self.profile, self.prologue = path, profile, prologue
+        self.steps = StepWriter(path) if steps else None
+        self.file: IO[bytes] | None = None
+        self.digest = hashlib.sha256()
+        self.size = 0
+        self._state = _ScriptState()
+        self._marked: tuple[int, Any, _ScriptState] = (0, self.digest.copy(), _ScriptState())
+
+    def write(self, part: Written) -> None:
+        """Append statements."""
+        begin, commit = (
+            f"{words}\n" if words else "" for words in (self.profile.begin, self.profile.commit)
+        )
+        state = self._state
+        unit, group = part.unit[part.starts], part.group[part.starts]
+        new_unit = np.ones(len(unit), bool)
+        new_unit[0] = int(unit[0]) != state.unit
+        new_group = np.ones(len(unit), bool)
+        new_group[1:] = group[1:] != group[:-1]
+        new_group[0] = int(group[0]) != state.group
+        closes = new_group.copy()
+        closes[0] &= state.open
+        heads = pc.binary_join_element_wise(
+            pc.if_else(closes, commit, ""),
+            pc.if_else(new_unit, pc.binary_join_element_wise(part.comments, "\n", ""), ""),
+            pc.if_else(new_group, begin, ""),
+            pc.if_else(part.defers, f"{self.profile.defer}\n", ""),
+            "",
+        )
+        place = np.full(len(part.text), len(heads), np.int64)
+        place[part.starts] = np.arange(len(heads))
+        prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
+        if self.steps is not None and part.sources is not None:
+            self._step(self.steps, prefix, part)
+        self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
+        self._state = _ScriptState(int(part.unit[-1]), int(part.group[-1]), True)
+
+    def knows(self, shapes: Mapping[str, str]) -> None:
+        """Statements that the script executes by name."""
+        if self.steps is not None:
+            self.steps.shapes.update(shapes)
+
+    def _step(self, steps: StepWriter, prefix: pa.Array, part: Written) -> None:
+        before, size = (
+            pc.binary_length(array).to_numpy().astype(np.int64) for array in (prefix, part.text)
+        )
+        base = self.size if self.file is not None else len(self.prologue.encode())
+        end = base + np.cumsum(before + size + 1)
+        rows = slice(None) if part.spoken is None else np.flatnonzero(part.spoken)
+        if part.sources is not None and len(size[rows]):
+            steps.write((end - 1 - size)[rows], size[rows], part.sources)
+
+    def mark(self) -> None:
+        """Remember this place: :meth:`cut_back` returns to it."""
+        if self.steps is not None:
+            self.steps.mark()
+        self._marked = (
+            self.size,
+            self.digest.copy(),
+            _ScriptState(self._state.unit, self._state.group, self._state.open),
+        )
+
+    def cut_back(self) -> None:
+        """Forget everything written since :meth:`mark`."""
+        size, digest, self._state = self._marked
+        if self.steps is not None:
+            self.steps.cut_back()
+        self.digest = digest
+        if self.file is not None:
+            if size == 0:
+                self.file.close()
+                self.file = None
+                self.path.unlink()
+            else:
+                self.file.seek(size)
+                self.file.truncate()
+        self.size = size
+
+    def close(self) -> None:
+        """Commit what is open and close the file."""
+        if self._state.open and self.profile.commit:
+            self._put((self.profile.commit + "\n").encode())
+        if self.file is not None:
+            self.file.close()
+        if self.steps is not None:
+            self.steps.close()
+
+    def _put(self, data: Any) -> None:
+        if self.file is None:
+            self.file = self.path.open("wb")
+            self._put(self.prologue.encode())
+        self.file.write(data)
+        self.digest.update(data)
+        self.size += len(data)
+
+
+def _bytes_of(text: pa.Array) -> memoryview:
+    """The characters of a string array without copying: the data buffer of the array *is* the
+    text."""
+    _, offsets, data = text.buffers()
+    if data is None:
+        return memoryview(b"")
+    bounds = np.frombuffer(offsets, np.int32)
+    return memoryview(data)[int(bounds[text.offset]) : int(bounds[text.offset + len(text)])]

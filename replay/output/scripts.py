@@ -1,0 +1,410 @@
+"""The second stage: the sorted records of one bucket -> the text of one script file.
+
+Render by shape, emit by order: changes of a chunk are grouped by table version and kind, decoded
+and rendered column by column, and their statements are put back into order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Index, Mask
+from replay.changes import order
+from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
+from replay.dependencies.constraint_order import Arranged, ConstraintOrder
+from replay.dependencies.write_sets import ChangeBatch
+from replay.errors import Finding
+from replay.logs import LogFile
+from replay.output.row_parts import RowParts
+from replay.output.script_file import Sink, Written
+from replay.output.steps import sources_of
+from replay.pipeline.partition import (
+    FAILED,
+    BucketReader,
+    BucketResult,
+    Chunk,
+    ChunkChanges,
+    WrittenFile,
+)
+from replay.pipeline.plan import Plan
+from sqlgen import structure
+from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.row_checks import with_checks
+from sqlgen.script import script_prologue, unit_comments, unit_names
+from sqlgen.statements import delete_all_statement, truncate_statement
+
+#: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
+#: chunk must fit into what Arrow's strings address.
+LONGEST_CROSSED = 512 << 20
+
+
+@dataclass(frozen=True)
+class ChunkStatements:
+    """The statements of a chunk: that of entry ``i`` of ``arranged`` is ``text[place[i]]``, '' for
+    none."""
+
+    text: pa.StringArray
+    place: Index
+    arranged: Arranged
+
+
+class BucketRenderer(BucketReader[ChunkStatements]):
+    """Renders one bucket as a script into ``sink``."""
+
+    def __init__(self, plan: Plan, log: LogFile, blocks: Iterable[bytes], sink: Sink) -> None:
+        super().__init__(plan, log, blocks, sink, sink.profile)
+        self.sink = sink
+        self._asserted = (-1, 0)  # the last unit with checks, and its statements so far
+        self.parts = RowParts(plan, log, self.profile)
+        self.order = ConstraintOrder(
+            log,
+            plan.constraints,
+            plan.mode == "undo",
+            bool(self.profile.defer),
+            self.parts.possible,
+        )
+
+    def _stays_whole(self, start: int, stop: int) -> bool:
+        """Whether rows of a long unit may take each other's keys; refused where it is too long."""
+        records = self.records[start:stop]
+        changes = self._joined(records, self.unit_of[start:stop])
+        batch = ChangeBatch(records, changes.head, changes.weight, changes.change, changes.version)
+        if not self.order.crosses(batch):
+            return False
+        size = int(self.size_before[stop] - self.size_before[start])
+        if size > LONGEST_CROSSED:
+            found = f"a unit of {size:,} bytes in which rows take the keys of other rows"
+            expected = f"at most {LONGEST_CROSSED:,} bytes: its changes are ordered all together"
+            hint = "Leave the unit or its tables out, and bring these over another way"
+            where = self._where(records[0])
+            self.tally.refusals.append(Finding("LR3012", where, found, expected, hint))
+            return False
+        return True
+
+    # -- statements
+    # ---------------------------------------------------------------------------------------------
+
+    def _make(self, changes: ChunkChanges) -> ChunkStatements:
+        """The statements of a chunk, made by group of table version and kind, and their order."""
+        pieces: list[pa.Array] = []
+        places: list[Index] = []
+        moved = np.zeros(len(changes.head), bool)
+        for rows, kind, version in self._groups(changes):
+            if kind in ROW_CHANGES:
+                for part, text in self._row_statements(changes, rows, kind, version, moved):
+                    pieces.append(text)
+                    places.append(part)
+            elif kind in TABLE_EVENTS:
+                pieces.append(self._event_statements(changes, rows, kind, version))
+                places.append(rows)
+            elif kind is Change.STRUCTURE:
+                pieces.append(self._structure_statements(changes, rows, version))
+                places.append(rows)
+        done = np.concatenate([*places, np.zeros(0, np.int64)])
+        arranged = self._arranged(changes, moved)
+        if arranged.part is not None:
+            pieces.append(self._part_statements(changes, arranged))
+        # the empty text, for changes without a statement, stands before all others
+        place = np.zeros(len(changes.head), np.int64)
+        place[done] = np.arange(1, len(done) + 1)
+        place = place[arranged.sequence]
+        if arranged.part is not None:
+            parts = np.flatnonzero(arranged.part)
+            place[parts] = np.arange(1, len(parts) + 1) + len(done)
+        text = pa.concat_arrays([pa.array([""], pa.string()), *pieces])
+        return ChunkStatements(text, place, arranged)
+
+    def _row_statements(
+        self, changes: ChunkChanges, rows: Index, kind: Change, version: int, moved: Mask
+    ) -> Iterator[tuple[Index, pa.Array]]:
+        """(changes, their statements) in parts; notes in ``moved`` which updates change a key."""
+        for chosen, images in self._images(changes, rows, kind):
+            result = self.decoder.statements(version, kind, images)
+            self._blame(changes, chosen, version, result.problems)
+            changes.outcome[chosen] = np.where(result.failed, FAILED, result.outcome)
+            moved[chosen] = result.moved
+            self.sink.knows(result.shapes)
+            yield chosen, result.text
+
+    def _part_statements(self, changes: ChunkChanges, arranged: Arranged) -> pa.StringArray:
+        """The statements of the entries that are not a change as it is."""
+        assert arranged.part is not None
+        assert arranged.last is not None
+        rows = np.flatnonzero(arranged.part)
+        first, last = arranged.sequence[rows], arranged.last[rows]
+        rendered = self.parts.statements(changes, first, last, arranged.part[rows])
+        for problem in rendered.problems:
+            change = int(first[problem.row])
+            table = self.log.catalog.versions[changes.version[change]].name
+            record = changes.records[changes.head[change]]
+            self._finding(
+                problem.code,
+                record,
+                problem.column,
+                problem.found,
+                problem.expected,
+                problem.hint,
+                table,
+            )
+            changes.outcome[change] = FAILED
+        return rendered.text
+
+    def _event_statements(
+        self, changes: ChunkChanges, rows: Index, kind: Change, version: int
+    ) -> pa.Array:
+        self._refuse_part_events(changes, rows, kind, version)
+        table = self.log.catalog.versions[version].table
+        make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
+        mapping = self.plan.options.mapping
+        target = table if mapping is None else mapping.table(table, self.plan.options.render)
+        text = (
+            "" if kind == Change.EXCHANGE else make(target, self.profile, self.plan.options.names)
+        )
+        return pa.array([text] * len(rows), pa.string())
+
+    def _structure_statements(self, changes: ChunkChanges, rows: Index, version: int) -> pa.Array:
+        """What happened to the table's structure, or (undo) its inverse, a line for each statement;
+        refused where the former state is not known, where the target cannot say it, in scripts that
+        may be applied again, and under a mapping.
+        """
+        texts = []
+        name = self.log.catalog.versions[version].name
+        for row, change in zip(
+            rows, self.log.structure(changes.records[changes.head[rows]]), strict=True
+        ):
+            text, refused = self._structure_statement(change, name)
+            texts.append(text)
+            if refused is not None and not changes.uncommitted[row]:
+                code, found, expected, hint = refused
+                where = self._where(changes.records[changes.head[row]], table=name)
+                self.tally.refusals.append(Finding(code, where, found, expected, hint))
+        return pa.array(texts, pa.string())
+
+    def _structure_statement(
+        self, change: structure.StructureChange, name: str
+    ) -> tuple[str, tuple[str, str, str, str] | None]:
+        """(text, what a refusal says: code, found, expected, hint)."""
+        wanted = change.inverse() if self.plan.mode == "undo" else change
+        found = f"a committed {change.action.value}{f' ({change.note})' if change.note else ''}"
+        if change.action is not structure.Action.NOTE:
+            hint = (
+                "Write the part of the log with it alone (--from-position, --until-position),"
+                " without {},"
+                " or leave the table out (--exclude-table)"
+            )
+            if self.plan.options.render.upsert:
+                expected = (
+                    "changes of rows only: an upsert script may be applied again, and a table is"
+                    " made or altered once"
+                )
+                return "", ("LR3003", found, expected, hint.format("--upsert"))
+            if self.plan.options.mapping is not None:
+                expected = (
+                    "changes of rows only: a mapping says what a table becomes, not what its"
+                    " changes do"
+                )
+                return "", ("LR3003", found, expected, hint.format("--mapping"))
+        if wanted is None:
+            hint = (
+                "Undo only what came after it (--from-position), or leave the table out"
+                " (--exclude-table) and restore it from a backup"
+            )
+            return "", ("LR3002", found, "a former state that the log holds", hint)
+        try:
+            statements = structure.statements(wanted, self.profile, self.plan.options.names)
+        except SqlgenError as error:
+            found, _, expected = error.message.removeprefix("found ").partition("; expected ")
+            return "", (
+                error.code,
+                found,
+                expected or f"what {self.profile.name} can say",
+                error.hint,
+            )
+        return (
+            "\n".join(statements)
+            if statements
+            else f"-- {name}: nothing to do ({change.action.value})"
+        ), None
+
+    # -- emission
+    # ---------------------------------------------------------------------------------------------
+
+    def _emit(
+        self, changes: ChunkChanges, content: ChunkStatements, emitted: Mask, chunk: Chunk
+    ) -> int:
+        arranged = content.arranged
+        entries = np.flatnonzero(emitted[arranged.sequence])
+        text = content.text.take(pa.array(content.place[entries]))
+        if arranged.part is not None:
+            there = (pc.binary_length(text).to_numpy() > 0) | (arranged.part[entries] == 0)
+            entries, text = entries[there], text.filter(pa.array(there))
+        ordered = arranged.sequence[entries]
+        silent = changes.uncommitted[ordered] > 0
+        more = self._further_lines(text, ~silent) + len(ordered) - int(emitted.sum())
+        if silent.any():
+            prefix = "-- rolled back, not applied: "
+            lines = pc.replace_substring(text, "\n", f"\n{prefix}")
+            text = pc.if_else(
+                pa.array(silent), pc.binary_join_element_wise(prefix, lines, ""), text
+            )
+        if self.plan.options.trace:
+            text = pc.binary_join_element_wise(
+                text, self.log.trace(self._headers(changes, ordered)), " -- "
+            )
+        self._write(changes, entries, text, arranged)
+        return more
+
+    def _further_lines(self, text: pa.Array, counted: Mask) -> int:
+        """How many statements there are beyond one for each change."""
+        if not self.plan.options.render.upsert:
+            return 0
+        return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
+
+    def _arranged(self, changes: ChunkChanges, moved: Mask) -> Arranged:
+        """The changes in the order of the script; refuses units that have none."""
+        count = len(changes.head)
+        if self.plan.mode == "redo":
+            sequence = np.arange(count, dtype=np.int64)
+        else:
+            origin = changes.origin
+            derived = (origin == ord("R")) | (origin == ord("B"))
+            sequence = order.undo_order(
+                changes.unit, origin == ord(" "), derived, changes.change, changes.version
+            )
+        live = (changes.outcome == 0) & (changes.uncommitted == 0)
+        live &= ~self.bad_units[changes.unit]
+        batch = ChangeBatch(
+            changes.records, changes.head, changes.weight, changes.change, changes.version
+        )
+        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved)
+        for change, way in arranged.cycles:
+            record = changes.records[changes.head[change]]
+            hint = (
+                "Make these tables' foreign keys DEFERRABLE on the target (and in --schema) if it"
+                " has such keys, write all columns and changes of the tables, or leave the unit out"
+            )
+            self.tally.refusals.append(
+                Finding(
+                    "LR3012",
+                    self._where(record),
+                    way,
+                    "an order in which every row finds its parent, and every key is free when it"
+                    " is taken",
+                    hint,
+                )
+            )
+        return arranged
+
+    def _write(
+        self,
+        changes: ChunkChanges,
+        entries: Index,
+        text: pa.Array,
+        arranged: Arranged,
+    ) -> None:
+        if not len(entries):
+            return
+        if self.plan.options.render.assert_rows:
+            text = self._with_checks(changes, arranged.sequence[entries], text)
+        spoken: Mask | None = None
+        if (changes.change[arranged.sequence[entries]] == Change.STRUCTURE).any():
+            entries, text, spoken = _by_statement(entries, text)
+        ordered = arranged.sequence[entries]
+        unit = changes.unit[ordered]
+        starts = order.run_starts(unit)
+        first = self._headers(changes, ordered[starts])
+        comments = unit_comments(self.log.unit_fields(first))
+        ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
+        sources = None
+        if self.plan.steps:
+            stepped = entries if spoken is None else entries[spoken]
+            last, part = arranged.last, arranged.part
+            sources = sources_of(
+                changes,
+                arranged.sequence[stepped],
+                None if last is None else last[stepped],
+                None if part is None else part[stepped],
+            )
+        defers = np.isin(unit[starts], arranged.waiting)
+        self.sink.write(
+            Written(
+                text,
+                starts,
+                comments,
+                defers,
+                unit,
+                ordinal // self.plan.options.commit_every,
+                sources,
+                spoken,
+            )
+        )
+
+    def _with_checks(
+        self, changes: ChunkChanges, ordered: Index, text: pa.StringArray
+    ) -> pa.StringArray:
+        """Statements, those of rows with their checks (:mod:`sqlgen.row_checks`). Statements are
+        counted from the beginning of their unit, which may lie in an earlier chunk."""
+        unit = changes.unit[ordered]
+        checked = np.isin(changes.change[ordered], list(ROW_CHANGES))
+        checked &= changes.uncommitted[ordered] == 0
+        starts = order.run_starts(unit)
+        lengths = np.diff(np.append(starts, len(unit)))
+        counted = np.cumsum(checked)
+        before: Index = np.repeat(counted[starts] - checked[starts], lengths)
+        last, so_far = self._asserted
+        before[unit == last] -= so_far
+        numbers = counted - before
+        self._asserted = int(unit[-1]), int(numbers[-1])
+        fields = self.log.unit_fields(self._headers(changes, ordered[starts]))
+        names = unit_names(fields).take(pa.array(np.repeat(np.arange(len(starts)), lengths)))
+        return with_checks(text, checked, names, numbers, self.profile)
+
+
+def render_bucket(
+    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
+) -> BucketResult:
+    """Render the blocks of one bucket into ``folder``."""
+    name = plan.file_name(bucket)
+    profile = profile_named(plan.options.dialect)
+    sink = Sink(
+        folder / name,
+        profile,
+        script_prologue(profile, plan.mode, plan.options.render.assert_rows),
+        plan.steps,
+    )
+    renderer = BucketRenderer(plan, log, blocks, sink)
+    tally = renderer.run()
+    files = (
+        (WrittenFile(name, sink.size, sink.digest.hexdigest(), tally.statements),)
+        if sink.size
+        else ()
+    )
+    return BucketResult(files, tally, renderer.commits())
+
+
+def _by_statement(ordered: Index, text: pa.Array) -> tuple[Index, pa.Array, Mask]:
+    """Changes with a line for each of their statements, so that each is a statement of the script;
+    comments stay with the statement after them. The mask says which are more than comments."""
+    pieces = [_statements_of(lines) for lines in text.to_pylist()]
+    flat = [one for piece in pieces for one in piece]
+    spoken = np.array([not one.rpartition("\n")[2].startswith("--") for one in flat], bool)
+    return np.repeat(ordered, [len(piece) for piece in pieces]), pa.array(flat, pa.string()), spoken
+
+
+def _statements_of(text: str) -> list[str]:
+    """The statements of a change's text; comments that no statement follows are a piece of their
+    own."""
+    pieces, waiting = [], []
+    for line in text.split("\n"):
+        waiting.append(line)
+        if not line.startswith("--"):
+            pieces.append("\n".join(waiting))
+            waiting = []
+    return [*pieces, *(["\n".join(waiting)] if waiting else [])]

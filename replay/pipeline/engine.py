@@ -1,0 +1,80 @@
+"""What an engine is: something that carries out jobs over the splits of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from replay.changes.choices import EngineName
+from replay.logs import LogFile, Split
+
+
+class Job(Protocol):
+    """A job over a log in two stages: each split is scanned by a task of its own, and all blocks of
+    one bucket meet in a task that reduces them. It must be picklable, and may keep nothing between
+    two calls: tasks run in other processes, in any order."""
+
+    @property
+    def buckets(self) -> int:
+        """The number of buckets; 0 for a job whose scan yields results only."""
+        ...
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """(bucket, block) for the records of one split: buckets from 0, several blocks for one
+        bucket if need be. A block for the bucket :attr:`buckets` is a result as it is. Blocks are
+        bytes that the job alone reads.
+
+        Raises LogReplayError; an engine hands it to the caller as it was raised.
+        """
+        ...
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The results of one bucket, of all blocks (one at least) that were yielded for it, in no
+        order. Not called for buckets without blocks. Raises LogReplayError."""
+        ...
+
+
+#: Runs a job over splits and gives its results, in no order. Raises what ``scan`` or ``reduce``
+#: raise, and UsageError (LR1005) where the engine cannot be started.
+Runner = Callable[[Job, LogFile, Sequence[Split]], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Carries out jobs: ``execute`` is called with a job, the log and the splits to scan. ``name``
+    is what it is called, ``reason`` why it was taken where nobody named it; manifests hold it
+    then."""
+
+    execute: Runner
+    name: EngineName = EngineName.LOCAL
+    reason: str = ""
+
+
+#: Bytes of log from which on Spark is worth its start.
+SPARK_FROM = 64_000_000
+
+#: Variables that are set where Spark is at home: its own launchers, and places that run them.
+SPARK_VARIABLES = (
+    "SPARK_REMOTE",
+    "SPARK_ENV_LOADED",
+    "PYSPARK_GATEWAY_PORT",
+    "DATABRICKS_RUNTIME_VERSION",
+)
+
+
+def suitable_engine(
+    size: int, master: str | None, configured: bool, environment: Mapping[str, str]
+) -> tuple[EngineName, str]:
+    """The engine for a log of ``size`` bytes where the user named none, and the reason in words.
+    ``master`` is Spark's master and ``configured`` whether settings of Spark were given; who gives
+    either means Spark."""
+    if master is not None:
+        return EngineName.SPARK, "--master was given"
+    if configured:
+        return EngineName.SPARK, "--conf was given"
+    for name in SPARK_VARIABLES:
+        if environment.get(name):
+            return EngineName.SPARK, f"{name} is set"
+    words = f"{size / 1e6:,.1f} MB of log; Spark from {SPARK_FROM / 1e6:,.0f} MB on"
+    return (EngineName.SPARK if size >= SPARK_FROM else EngineName.LOCAL), words

@@ -1,0 +1,132 @@
+"""A look over the headers of a log: from where to where its committed units reach, and where a time
+lies among them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.arrays import Bytes
+from replay.changes.envelope import compare
+from replay.changes.position import Position
+from replay.changes.selection import (
+    REASON,
+    UNSATISFIED,
+    RecordFacts,
+    Selection,
+    balance_of,
+    decide,
+    left_out,
+)
+from replay.logs import LogFile
+from replay.pipeline.plan import Plan
+from replay.pipeline.scan import BATCH
+
+
+@dataclass(frozen=True)
+class LogExtent:
+    """``first`` and ``last`` commit position of committed records (None: there are none), ``late``,
+    the lowest one whose commit time is later than what was asked, and the ``earliest`` and
+    ``latest`` commit time (17 packed bytes, as in the header; None: the log does not tell it)."""
+
+    first: Position | None = None
+    last: Position | None = None
+    late: Position | None = None
+    earliest: bytes | None = None
+    latest: bytes | None = None
+
+    def __str__(self) -> str:
+        if self.first is None or self.last is None:
+            return "the log has no committed unit of recovery"
+        ends = [
+            position.hexadecimal + (f" ({time_text(time)})" if time else "")
+            for position, time in ((self.first, self.earliest), (self.last, self.latest))
+        ]
+        return f"the log goes from commit position {ends[0]} to {ends[1]}"
+
+
+def time_text(time: bytes) -> str:
+    """A time of 17 packed bytes as it is given on the command line, to the microsecond."""
+    digits = time.hex()
+    parts = (digits[0:4], digits[4:6], digits[6:8], digits[8:10], digits[10:12], digits[12:14])
+    year, month, day, hour, minute, second = parts
+    return f"{year}-{month}-{day} {hour}:{minute}:{second}.{digits[14:20]}"
+
+
+def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 << 20) -> LogExtent:
+    """Read all headers. ``time``: 17 packed bytes, as in the header."""
+    first: Position | None = None
+    last: Position | None = None
+    late: Position | None = None
+    earliest: bytes | None = None
+    latest: bytes | None = None
+    for split, offsets, lengths in log.splits(split_bytes):
+        for start in range(0, len(offsets), BATCH):
+            envelope = log.envelope(
+                split.file, offsets[start : start + BATCH], lengths[start : start + BATCH]
+            )
+            position = envelope.commit()
+            # A record of no unit has no position.
+            committed = (envelope.unit_disposition() == ord("C")) & position.any(axis=1)
+            commit = position[committed]
+            if not len(commit):
+                continue
+            low, high = map(Position, _bounds(commit))
+            first = low if first is None else min(first, low)
+            last = high if last is None else max(last, high)
+            times = envelope.commit_time()[committed]
+            known = times[times.any(axis=1)]
+            if len(known):
+                begin, end = _bounds(known)
+                earliest = begin if earliest is None else min(earliest, begin)
+                latest = end if latest is None else max(latest, end)
+            if time is not None:
+                later = commit[compare(times, time) > 0]
+                if len(later):
+                    low = Position(_bounds(later)[0])
+                    late = low if late is None else min(late, low)
+    return LogExtent(first, last, late, earliest, latest)
+
+
+def nothing_left(log: LogFile, selection: Selection, skipped: Mapping[str, int]) -> list[str]:
+    """What a user must know whose selection takes nothing of a log: why (``skipped``, as in the
+    balance sheet), and from where to where the log goes. Empty where the user chose nothing."""
+    reason = left_out(selection, skipped)
+    return [] if reason is None else [f"{reason}; {log_extent(log)}"]
+
+
+def skipped_records(plan: Plan, log: LogFile) -> Counter[str]:
+    """How many records a plan whose selection takes nothing leaves out, by reason."""
+    skipped: Counter[str] = Counter()
+    for split in plan.splits:
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            change, version = log.classify(envelope)
+            facts = RecordFacts(change, version, plan.version_taken, log.dependent_position, True)
+            verdict = decide(plan.selection, envelope, facts)
+            if plan.selection.where is not None:
+                verdict[verdict == 0] = REASON[UNSATISFIED]
+            counts = balance_of(verdict)
+            skipped.update({log.in_words(reason): counts[reason] for reason in counts})
+    return skipped
+
+
+def _bounds(values: Bytes) -> tuple[bytes, bytes]:
+    """The lowest and the highest of some values of one width (``uint8[n, w]``, n > 0)."""
+    low = high = values
+    for start in range(0, values.shape[1], 8):
+        low = low[_words(low, start) == _words(low, start).min()]
+        high = high[_words(high, start) == _words(high, start).max()]
+    return low[0].tobytes(), high[0].tobytes()
+
+
+def _words(values: Bytes, start: int) -> npt.NDArray[np.uint64]:
+    """Up to eight bytes of each value as a number that sorts as they do."""
+    words = np.zeros((len(values), 8), np.uint8)
+    part = values[:, start : start + 8]
+    words[:, : part.shape[1]] = part
+    return words.view(">u8").reshape(-1).astype(np.uint64)

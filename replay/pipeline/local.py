@@ -1,0 +1,137 @@
+"""Jobs in this process, without Spark: ``--engine local``, and the referee for the Spark engine in
+tests."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from replay.changes.choices import EngineName
+from replay.leftovers import WorkFolder
+from replay.logs import LogFile, Split
+from replay.pipeline.engine import Engine, Job
+from replay.pipeline.workers import Task, Workers
+
+Progress = Callable[[str, int, int], None]
+
+
+#: Files of buckets that are open at a time.
+OPEN = 128
+#: The stage whose progress is in bytes (of a log of rows: in rows).
+READING = "reading"
+
+
+def read_size(splits: Sequence[Split]) -> int:
+    """How much there is to read, in bytes."""
+    return sum(split.stop - split.start for split in splits)
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody wants to see."""
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux tells
+        return os.cpu_count() or 1
+
+
+def execute(
+    job: Job,
+    log: LogFile,
+    splits: Sequence[Split],
+    progress: Progress = silent,
+    threads: int | None = None,
+) -> Iterator[bytes]:
+    """Carry out a job (:data:`replay.pipeline.engine.Runner`) in ``threads`` (None: one a core);
+    results come in the order of splits and buckets. What meets in a bucket waits in a temporary
+    file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
+    done, total)."""
+    threads = cores() if threads is None else threads
+    with WorkFolder() as scratch, _BucketFiles(Path(scratch)) as files, Workers(threads) as workers:
+        done, total = 0, read_size(splits)
+        scans = (Task(partial(_scanned, job, log, split), 0) for split in splits)
+        for split, blocks in zip(splits, workers.results(scans, len(splits)), strict=True):
+            progress(READING, done, total)
+            done += split.stop - split.start
+            for bucket, block in blocks:
+                if bucket == job.buckets:
+                    yield block
+                    continue
+                files.append(bucket, block)
+        buckets = files.buckets()
+        reductions = (
+            Task(partial(_reduced, job, log, bucket, files), files.size(bucket))
+            for bucket in buckets
+        )
+        for done, results in enumerate(workers.results(reductions, len(buckets))):
+            progress("writing", done, len(buckets))
+            yield from results
+
+
+def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
+    return list(job.scan(log, split))
+
+
+def _reduced(job: Job, log: LogFile, bucket: int, files: _BucketFiles) -> list[bytes]:
+    return list(job.reduce(log, bucket, [files.taken(bucket)]))
+
+
+class _BucketFiles:
+    """A file for each bucket, of which few are open at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._known: set[int] = set()
+        self._open: OrderedDict[int, IO[bytes]] = OrderedDict()
+
+    def __enter__(self) -> _BucketFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def append(self, bucket: int, block: bytes) -> None:
+        """Put a block behind the others of its bucket."""
+        if bucket in self._open:
+            self._open.move_to_end(bucket)
+        else:
+            if len(self._open) >= OPEN:
+                self._open.popitem(last=False)[1].close()
+            self._open[bucket] = (self.folder / str(bucket)).open("ab")
+            self._known.add(bucket)
+        self._open[bucket].write(block)
+
+    def buckets(self) -> list[int]:
+        """The buckets that have blocks, in order; nothing is appended from now on."""
+        self._close()
+        return sorted(self._known)
+
+    def size(self, bucket: int) -> int:
+        """The bytes of a bucket."""
+        return (self.folder / str(bucket)).stat().st_size
+
+    def taken(self, bucket: int) -> bytes:
+        """All of a bucket, whose file goes."""
+        path = self.folder / str(bucket)
+        content = path.read_bytes()
+        path.unlink()
+        return content
+
+    def _close(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+def engine(progress: Progress = silent, reason: str = "") -> Engine:
+    """This engine, telling progress; ``reason`` as in :class:`replay.pipeline.engine.Engine`."""
+    return Engine(partial(execute, progress=progress), EngineName.LOCAL, reason)
+
+
+ENGINE = engine()

@@ -1,0 +1,255 @@
+"""The plan of a run, as data: what is selected, in which mode, cut into which splits (to read) and
+buckets (to write).
+
+A plan is made before anything is rendered and does not depend on the number of cores or partitions;
+two engines that follow one plan write the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.changes.balance import Verdict
+from replay.changes.choices import Mode
+from replay.changes.envelope import Envelope, compare, octets, opaque
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.position import UNIT, Position, UnitId, leading_words
+from replay.changes.selection import (
+    BUILT_ON,
+    BY_HEADER,
+    CHOSEN_BY,
+    INCOMPLETE,
+    NOT_ASKED,
+    REASON,
+    TAKEN_BEFORE,
+    RecordFacts,
+    Selection,
+    VerdictCodes,
+    decide,
+)
+from replay.decoding.hashes import unit_hash
+from replay.logs import LogFile, Split
+from sqlgen.constraints import Constraints
+from sqlgen.errors import settle_choices
+from sqlgen.value_limits import ValueLimit
+
+#: Of this many records one is looked at to place the bounds of the buckets.
+SAMPLE_EVERY = 64
+
+
+@dataclass(frozen=True)
+class UnitDecisions:
+    """What the dependency graph decided about units; it has the last word over the selection.
+
+    ``held``: unit -> why it is set aside. ``dropped``: unit -> why it is left out, an index of
+    :data:`replay.changes.selection.REASONS`. ``added``: units taken whole although they are not
+    selected. ``left``: places (:func:`places_of`, rising) of changes left out because others built
+    on them. ``only``: when given, all other units are left out.
+    """
+
+    held: Mapping[UnitId, Verdict] = field(default_factory=dict)
+    dropped: Mapping[UnitId, int] = field(default_factory=dict)
+    added: frozenset[UnitId] = frozenset()
+    left: Index = field(default_factory=lambda: np.zeros(0, np.int64))
+    only: frozenset[UnitId] | None = None
+
+    def judge(
+        self, verdict: VerdictCodes, envelope: Envelope, file: int, offsets: Index
+    ) -> VerdictCodes:
+        """The verdicts of the selection for some records of a file, corrected."""
+        verdict = verdict.copy()
+        mark = self._marks(envelope.unit())
+        verdict[(mark == _ADDED) & np.isin(verdict, CHOSEN_BY)] = 0
+        verdict[(verdict == 0) & np.isin(places_of(file, offsets), self.left)] = REASON[BUILT_ON]
+        decided = (mark > 0) & (mark != _ADDED)
+        verdict = np.where((verdict == 0) & decided, mark, verdict)
+        if self.only is not None:
+            verdict[(verdict == 0) & (mark != _ADDED)] = REASON[NOT_ASKED]
+        return verdict
+
+    def _marks(self, units: Bytes) -> Bytes:
+        marked, hashes, codes = self._marked
+        if not len(marked):
+            return np.zeros(len(units), np.uint8)
+        place = np.minimum(np.searchsorted(hashes, unit_hash(units)), len(hashes) - 1)
+        return np.where(opaque(marked)[place] == opaque(units), codes[place], 0).astype(np.uint8)
+
+    @cached_property
+    def _marked(self) -> tuple[Bytes, Hashes, Bytes]:
+        """(units, their hashes rising, what they are marked with)."""
+        marks = dict.fromkeys(self.added | (self.only or frozenset()), _ADDED)
+        marks |= self.dropped
+        marks |= dict.fromkeys(self.held, INCOMPLETE)
+        units = octets(np.frombuffer(b"".join(marks), UNIT))
+        hashes = unit_hash(units)
+        rising = np.argsort(hashes)
+        return units[rising], hashes[rising], np.array(list(marks.values()), np.uint8)[rising]
+
+
+#: The mark of a unit that is taken whatever the selection says.
+_ADDED = 253
+
+
+def places_of(file: int, offsets: Index) -> Index:
+    """The place of records of a file as one number."""
+    return (offsets << 16) | file
+
+
+@dataclass(frozen=True)
+class Continued:
+    """What was taken before: all units of recovery up to the commit ``position``, of those that
+    commit there ``units``, and not ``pending``."""
+
+    position: Position
+    units: frozenset[UnitId]
+    pending: frozenset[UnitId]
+
+    def judge(self, verdict: VerdictCodes, envelope: Envelope) -> VerdictCodes:
+        """The verdicts of some records, corrected."""
+        commit = envelope.commit()
+        side = compare(commit, self.position)
+        taken = side < 0
+        units = opaque(envelope.unit())
+        here = np.flatnonzero(side == 0)
+        if len(here):
+            taken[here] = _among(units[here], self.units)
+        if self.pending:
+            there = np.flatnonzero(taken)
+            taken[there[_among(units[there], self.pending)]] = False
+        verdict = verdict.copy()
+        verdict[taken & ((verdict == 0) | (verdict == INCOMPLETE))] = REASON[TAKEN_BEFORE]
+        return verdict
+
+
+def _among(units: Records, known: frozenset[UnitId]) -> Mask:
+    """``bool[n]``: which units (:data:`replay.changes.position.UNIT`) are known."""
+    return np.asarray(np.isin(units, np.frombuffer(b"".join(known), UNIT)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run reads, where the output is cut, and what it writes.
+
+    ``mode`` is ``redo`` (forward) or ``undo`` (inverse, reverse order). ``bounds`` are the first
+    8 bytes of the highest commit position of each bucket but the last, rising. ``quarantine`` holds
+    units known to be contradictory. ``version_taken`` says per table version whether ``--table``
+    and ``--exclude-table`` take it; ``decisions`` what the dependency graph decided, None when
+    it was not asked; ``flags_resolved``: it named the incomplete units, so the log's flags count no
+    more; ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each
+    script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
+    prepared ones (:mod:`sqlgen.shapes`). ``units_stay_out``: units were set aside that may have
+    written later. ``export``: datasets are written, not scripts. ``limits``: table version ->
+    column -> what values the live database's column holds, where its type alone does not tell.
+    ``continued``: what a bundle before this one took."""
+
+    mode: Mode
+    selection: Selection
+    options: ScriptOptions
+    splits: tuple[Split, ...]
+    bounds: Hashes
+    version_taken: Mask
+    quarantine: frozenset[UnitId] = frozenset()
+    decisions: UnitDecisions | None = None
+    flags_resolved: bool = False
+    constraints: Constraints = field(default_factory=Constraints)
+    steps: bool = False
+    prepared: bool = False
+    export: Export | None = None
+    units_stay_out: bool = False
+    limits: Mapping[int, Mapping[str, ValueLimit]] = field(default_factory=dict)
+    continued: Continued | None = None
+
+    def __post_init__(self) -> None:
+        settle_choices(self, mode=Mode)
+
+    @property
+    def whole_rows(self) -> bool:
+        """Whether the image of a row that an upsert writes holds what the target shall hold then,
+        in every column: no change stays out of the scripts that came before it (redo) or after it
+        (undo)."""
+        chosen = self.selection
+        limits = (*BY_HEADER, "where", "until_time", "excepted")
+        if any(getattr(chosen, name) for name in limits) or chosen.incomplete == "quarantine":
+            return False
+        return self.mode == "redo" or not (
+            chosen.until_position or chosen.from_time or self.units_stay_out
+        )
+
+    @property
+    def held(self) -> Mapping[UnitId, Verdict]:
+        """The units that the dependency graph set aside, and why."""
+        return self.decisions.held if self.decisions is not None else {}
+
+    def writes_as(self, other: Plan) -> bool:
+        """Whether this plan, made from ``other`` by what its run came upon, would write the same:
+        it holds the same units, reads the log's flags alike and has the same options."""
+        return (
+            self.held.keys() == other.held.keys()
+            and self.flags_resolved == other.flags_resolved
+            and self.options == other.options
+        )
+
+    @property
+    def buckets(self) -> int:
+        """Number of output files at most (a bucket without statements writes none)."""
+        return len(self.bounds) + 1
+
+    def bucket_of(self, commit: Records) -> Index:
+        """The bucket of each commit position. Units that share a commit position share a bucket."""
+        return np.searchsorted(self.bounds, leading_words(commit), side="left").astype(np.int64)
+
+    def file_name(self, bucket: int) -> str:
+        """Name of a bucket's script; sorted names are the order to run them in."""
+        place = bucket if self.mode == "redo" else self.buckets - 1 - bucket
+        apart = "quarantined-" if self.decisions and self.decisions.only is not None else ""
+        return f"{self._numbered(place)}-{apart}{self.mode}.sql"
+
+    def part_name(self, bucket: int) -> str:
+        """What the files of a bucket of an export are told apart by."""
+        return self._numbered(bucket)
+
+    def _numbered(self, place: int) -> str:
+        """As wide as the plan needs, so that names sort as numbers do."""
+        return f"{place:0{max(4, len(str(self.buckets - 1)))}d}"
+
+
+def make_plan(
+    log: LogFile,
+    mode: Mode,
+    selection: Selection,
+    options: ScriptOptions,
+    split_bytes: int = 128 << 20,
+) -> Plan:
+    """Index the data files, sample the commit positions of what is selected, and cut.
+
+    Raises InputError where a file's framing is damaged.
+    """
+    taken = np.array(
+        [selection.takes_table(f"{v.table.schema}.{v.table.name}") for v in log.catalog.versions]
+        or [False],
+        bool,
+    )
+    samples: list[Hashes] = []
+    splits: list[Split] = []
+    for split, offsets, lengths in log.splits(split_bytes):
+        splits.append(split)
+        phase = -(split.first_record - 1) % SAMPLE_EVERY
+        chosen, chosen_lengths = offsets[phase::SAMPLE_EVERY], lengths[phase::SAMPLE_EVERY]
+        if not len(chosen):
+            continue
+        envelope = log.envelope(split.file, chosen, chosen_lengths)
+        change, version = log.classify(envelope)
+        verdict = decide(
+            selection, envelope, RecordFacts(change, version, taken, log.dependent_position)
+        )
+        kept = (verdict == 0) & (verdict != INCOMPLETE)
+        samples.append(leading_words(opaque(envelope.commit()[kept])))
+    sample = np.sort(np.concatenate(samples)) if samples else np.zeros(0, np.uint64)
+    files = max(1, -(-len(sample) * SAMPLE_EVERY // options.records_per_file))
+    cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample
+    return Plan(mode, selection, options, tuple(splits), np.unique(cuts), taken)

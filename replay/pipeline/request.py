@@ -1,0 +1,526 @@
+"""What a user wants of a log, opened, placed and checked: the one way in, for the command line and
+the library alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from replay import storage
+from replay.changes.catalog import TableVersion
+from replay.changes.choices import CascadeMode, Derived, Mode
+from replay.changes.notation import TIME_SIZE
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.position import Position
+from replay.changes.selection import Selection
+from replay.changes.value_filter import ValueFilter
+from replay.errors import UsageError
+from replay.logs import Family, Inputs, LogFile, source_named
+from replay.logs.capabilities import check_needs
+from replay.pipeline.plan import Plan, make_plan
+from sqlgen.choices import Assertion, RealPolicy
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError, choice
+from sqlgen.mapping import parse_mapping
+from sqlgen.names import check_collisions
+from sqlgen.schema import Table
+from sqlgen.statements import RenderOptions, identity, shown_columns
+from sqlgen.upsert import check_keys
+
+#: Bytes of a log that one task reads.
+SPLIT_BYTES = 32 << 20
+#: Names of tables in a message.
+_NAMED = 20
+
+#: What a user must know of dependencies where nobody told of foreign keys.
+NO_FOREIGN_KEYS = (
+    "no foreign keys are known, so rows that refer to others count as independent, and a DELETE may"
+    " cascade in the database to rows that are not in the log: name the tables' DDL or database"
+    " (--schema), or say that there are none (--schema none)"
+)
+
+#: What is known of the tables' keys: as it is, or made of the tables of the log, once all else is
+#: checked (a database may have to be asked).
+KeySource = Constraints | Callable[[Sequence[Table]], Constraints] | None
+
+
+#: How many statements that are not understood are named.
+_UNREAD = 20
+
+
+@dataclass(frozen=True)
+class OpenLog:
+    """A log that is open, and its family."""
+
+    family: Family
+    log: LogFile
+
+
+@dataclass(frozen=True)
+class Request:
+    """A log that is open, and what is wanted of it: positions are placed as this log places them,
+    and everything that can be refused before a record is read has been.
+
+    ``versions`` are the table versions that are taken and have columns, in the order of the
+    catalog; ``constraints`` what is known of the tables' keys; ``warnings`` what the result
+    carries; ``notes`` what a user may want to know beside it. ``export``: data is written, not
+    scripts. ``baseline``: where the state is that the rows are compared with.
+    """
+
+    opened: OpenLog
+    mode: Mode
+    selection: Selection
+    options: ScriptOptions
+    versions: tuple[TableVersion, ...]
+    constraints: Constraints = field(default_factory=Constraints)
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    export: Export | None = None
+    baseline: str | None = None
+
+    @property
+    def log(self) -> LogFile:
+        """The log."""
+        return self.opened.log
+
+    def plan(self, split_bytes: int = SPLIT_BYTES) -> Plan:
+        """The plan of it. Raises what :func:`replay.pipeline.plan.make_plan` raises."""
+        plan = make_plan(self.log, self.mode, self.selection, self.options, split_bytes)
+        return replace(plan, export=self.export, constraints=self.constraints)
+
+
+@dataclass(frozen=True)
+class MappingFile:
+    """What a mapping file says (TOML), and the key for its masks."""
+
+    text: str
+    key: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is to be made: ``mode``; ``options`` of statements and values, None where none are
+    written; ``structure``: changes of table structure alone. ``continued``: runs over several logs
+    with the same words, so a table that is not in this one is a warning; and where it goes to is
+    said apart from the selection. ``dependencies``: who built on whom is asked for; ``baseline``:
+    the folder or URL of the state before the log (undo: of now); ``wide_reals``: REAL columns of
+    hexadecimal floats are doubles."""
+
+    mode: Mode = Mode.REDO
+    options: ScriptOptions | None = None
+    mapping: MappingFile | None = None
+    structure: bool = False
+    continued: bool = False
+    export: Export | None = None
+    dependencies: bool = False
+    baseline: str | None = None
+    wide_reals: bool = False
+
+    @property
+    def exact_reals(self) -> bool:
+        """Whether hexadecimal floats of REAL are doubles: where asked for, and in each export."""
+        policy = (self.options or ScriptOptions()).render.policy
+        return self.wide_reals or self.export is not None or policy.reals is RealPolicy.DOUBLE
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """What cannot be said in SQL, as the UsageError of the option that asked for it."""
+    try:
+        yield
+    except SqlgenError as error:
+        raise UsageError(error.code, error.message, hint=error.hint) from error
+
+
+def open_source(
+    source: str, inputs: Inputs, demand: Demand | None = None, selection: Selection | None = None
+) -> OpenLog:
+    """Open the log of a family. UsageError for a family, files or settings that do not fit; Refusal
+    (LR3020), before anything is read, for what its logs cannot know (``demand``,
+    ``selection``)."""
+    family = source_named(source)
+    inputs = _settled(inputs)
+    if demand is not None:
+        _check_needs(family, demand, selection or Selection())
+    _check_files("--data", [*inputs.data, *(path for pair in inputs.pairs for path in pair.data)])
+    _check_files("--control", [pair.control for pair in inputs.pairs])
+    _check_files("--log", inputs.log)
+    return OpenLog(family, family.open_log(inputs))
+
+
+def _settled(inputs: Inputs) -> Inputs:
+    """The inputs with URLs as this program spells them (:func:`replay.storage.settled`)."""
+    options = {name: storage.settled(value) for name, value in inputs.options.items()}
+    return replace(
+        inputs,
+        control=None if inputs.control is None else storage.settled(inputs.control),
+        catalog=None if inputs.catalog is None else storage.settled(inputs.catalog),
+        data=tuple(map(storage.settled, inputs.data)),
+        log=tuple(map(storage.settled, inputs.log)),
+        options=options,
+        pairs=tuple(
+            replace(
+                pair,
+                control=storage.settled(pair.control),
+                data=tuple(map(storage.settled, pair.data)),
+            )
+            for pair in inputs.pairs
+        ),
+    )
+
+
+def _check_files(option: str, paths: Sequence[str]) -> None:
+    """UsageError (LR1001) for a file that is given twice: each of its changes would be made
+    twice."""
+    known: dict[str, str] = {}
+    for path in paths:
+        place = storage.same(path)
+        if place in known:
+            raise UsageError(
+                "LR1001",
+                f"found {option} {path}, which is {known[place]} again; expected each file once",
+            )
+        known[place] = path
+
+
+def make_request(
+    opened: OpenLog, selection: Selection, demand: Demand, keys: KeySource = None
+) -> Request:
+    """Place and check what is wanted of a log.
+
+    ``keys``: what is known of the tables' keys (None: what came with the log). Refusal LR3020 for
+    what the family cannot know; UsageError LR1001 (positions, times, ranges, contradictions),
+    LR1003 (``where``), LR1004 (tables and columns that are not there), LR1011 (mapping), LR3005,
+    LR3006, LR3013 (names, keys and upserts that the target cannot have).
+    """
+    with usage_errors():
+        demand = replace(demand, mode=choice(Mode, demand.mode, "mode"))
+        _check_needs(opened.family, demand, selection)
+        opened.family.admit(opened.log)
+        if demand.exact_reals and opened.family.with_wide_reals is not None:
+            opened = replace(opened, log=opened.family.with_wide_reals(opened.log))
+        placed = place(selection, opened.log)
+        check_ranges(placed)
+        log, options = opened.log, demand.options or ScriptOptions()
+        if placed.columns or placed.exclude_columns:
+            options = _of_columns(placed, options)
+        if demand.mapping is not None:
+            options = _mapped(demand.mapping, log, options)
+        versions, strange = taken_versions(log, placed, demand.continued)
+        if demand.options is not None:
+            _check_columns(versions, options.render)
+            if demand.export is None:
+                _check_statements(versions, placed, options)
+                options = _asserting(demand, placed, options)
+        if placed.where is not None:
+            ValueFilter(placed.where, log.catalog)
+        constraints = log.constraints
+        notes: list[str] = []
+        if keys is not None:
+            tables = [version.table for version in log.catalog.versions]
+            constraints = keys if isinstance(keys, Constraints) else keys(tables)
+            constraints = replace(constraints, complete=True)
+            notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
+            notes += _passed_over(constraints)
+        warnings = (
+            *_no_foreign_keys(demand, placed, constraints),
+            *unread_keys(constraints),
+            *strange,
+            *log.warnings(versions),
+        )
+    return Request(
+        opened,
+        demand.mode,
+        placed,
+        options,
+        tuple(versions),
+        constraints,
+        warnings,
+        tuple(notes),
+        demand.export,
+        demand.baseline,
+    )
+
+
+def _check_needs(family: Family, demand: Demand, selection: Selection) -> None:
+    check_needs(family, "structure" if demand.structure else demand.mode, selection)
+
+
+def _no_foreign_keys(
+    demand: Demand, selection: Selection, constraints: Constraints
+) -> tuple[str, ...]:
+    """What a user must know who asks what builds on what where nobody told of foreign keys.
+
+    That is each undo, of a whole log too: rows that are not in the log may refer to one that it
+    inserted. A replay asks its target, and a round trip compares what comes out (``continued``)."""
+    undo = demand.mode is Mode.UNDO and not (demand.structure or demand.continued)
+    asked = undo or demand.dependencies or selection.excepted is not None
+    return () if constraints.tell_foreign_keys or not asked else (NO_FOREIGN_KEYS,)
+
+
+def unread_keys(constraints: Constraints) -> tuple[str, ...]:
+    """What a schema may say of keys and nobody understood: what hangs on such a key is not seen."""
+    named = [
+        f"a statement of the schema is not understood, so a key that it may state is not"
+        f" considered: {entry}"
+        for entry in constraints.unread[:_UNREAD]
+    ]
+    more = len(constraints.unread) - len(named)
+    return (*named, *([f"{more:,} more statements of the schema are not understood"] * bool(more)))
+
+
+def _passed_over(constraints: Constraints) -> list[str]:
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in constraints.passed)
+    return [f"passed over in the schema, for they say nothing of keys: {counts}"] if counts else []
+
+
+def script_notes(request: Request) -> tuple[str, ...]:
+    """What a user may want to know before scripts are written."""
+    selection, family = request.selection, request.opened.family
+    derived = selection.ri is Derived.APPLY and "origins" not in family.capabilities.unknown
+    if request.mode is not Mode.REDO or not derived:
+        return request.notes
+    return (
+        "RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade"
+        " by themselves, use --ri skip",
+        *request.notes,
+    )
+
+
+# -- positions
+# -------------------------------------------------------------------------------------------------
+
+
+def place_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
+    """A position as the user gave it, as the log places it; of several that it may mean, the
+    ``last`` or the first one. UsageError (LR1001) for a form of position that its family does not
+    have."""
+    if position is None:
+        return None
+    octets = bytes(position)
+    placed = log.placed(octets, last) if len(octets) in _SIZES else octets
+    if len(placed) != Position.SIZE:
+        raise UsageError(
+            "LR1001",
+            f"found a position of {2 * len(octets)} digits; expected 20 (or 12, or 16) with"
+            " this log",
+        )
+    return Position(placed)
+
+
+#: Octets of a position as a user may give it.
+_SIZES = (6, 8, 10, 20, 28)
+
+
+def place(selection: Selection, log: LogFile) -> Selection:
+    """A selection with positions and units as this log places them. UsageError (LR1001) for those
+    that its family does not have, and for times of another form than that of headers."""
+    for name in ("from_time", "until_time"):
+        time = getattr(selection, name)
+        if time is not None and len(time) != TIME_SIZE:
+            raise UsageError(
+                "LR1001",
+                f"found a {name} of {len(time)} bytes; expected {TIME_SIZE}, as in headers",
+            )
+    bounds: dict[str, Any] = {
+        name: place_position(log, getattr(selection, name), name == "until_position")
+        for name in ("from_position", "until_position")
+    }
+    units = tuple((_placed_unit(log, unit), member) for unit, member in selection.units)
+    excepted = place(selection.excepted, log) if selection.excepted else None
+    return replace(selection, **bounds, units=units, excepted=excepted)
+
+
+def _placed_unit(log: LogFile, unit: bytes) -> bytes:
+    placed = log.placed_unit(unit)
+    if len(placed) != Position.SIZE or len(unit) not in _SIZES:
+        raise UsageError(
+            "LR1001",
+            f"found the id of a unit of {2 * len(unit)} digits; expected 20 (or 12, or 16)",
+        )
+    return placed
+
+
+def check_ranges(selection: Selection) -> None:
+    """UsageError (LR1001) for a range whose ends are the wrong way round: nothing lies in it."""
+    if selection.excepted is not None:
+        check_ranges(selection.excepted)
+    low, high = selection.from_position, selection.until_position
+    if low is not None and high is not None and low > high:
+        raise UsageError("LR1001", "--from-position is higher than --until-position")
+    first, last = selection.from_time, selection.until_time
+    if first is not None and last is not None and first > last:
+        raise UsageError("LR1001", "--from-time is later than --until-time")
+
+
+# -- tables and columns
+# -------------------------------------------------------------------------------------------------
+
+
+def taken_versions(
+    log: LogFile, selection: Selection, continued: bool = False
+) -> tuple[list[TableVersion], list[str]]:
+    """The table versions with columns that a selection takes, and what to warn of.
+
+    UsageError (LR1004) where there is none, and for a glob that no table of the log matches: its
+    writer meant one (``continued``: a warning, as other logs may have it)."""
+    names = sorted({version.name for version in log.catalog.versions})
+    if not names:
+        hint = (
+            "Give the catalog of the database that wrote the log (--catalog); Log Master has its"
+            " tables in the control file (--control)"
+        )
+        raise UsageError(
+            "LR1004",
+            "found no description of any table of the log; expected one of at least one",
+            hint=hint,
+        )
+    hint = f"The log has: {', '.join(names[:_NAMED])}"
+    taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
+    if not taken:
+        raise UsageError(
+            "LR1004", "--table and --exclude-table leave no table of the log", hint=hint
+        )
+    strange = [
+        f"found {option} {glob}; expected a table of the log"
+        for option, globs in (
+            ("--table", selection.tables),
+            ("--exclude-table", selection.exclude_tables),
+        )
+        for glob in globs
+        if not any(Selection(tables=(glob,)).takes_table(name) for name in names)
+    ]
+    if strange and not continued:
+        raise UsageError("LR1004", strange[0], hint=hint)
+    return [version for version in taken if version.table.columns], strange
+
+
+def _check_columns(versions: Sequence[TableVersion], render: RenderOptions) -> None:
+    """UsageError (LR1004) for a glob of ``--columns`` or ``--exclude-columns`` that no column
+    matches: its writer meant one."""
+    for option, globs in (
+        ("--columns", render.columns),
+        ("--exclude-columns", render.exclude_columns),
+    ):
+        for glob in globs:
+            only = RenderOptions(columns=(glob,))
+            if not any(shown_columns(version.table, only) for version in versions):
+                hint = (
+                    "Columns are named NAME or OWNER.TABLE.NAME, with * and ?; logreplay inspect"
+                    " shows them"
+                )
+                raise UsageError(
+                    "LR1004",
+                    f"found {option} {glob}; expected a column of the tables that are taken",
+                    hint=hint,
+                )
+
+
+def _check_statements(
+    versions: Sequence[TableVersion], selection: Selection, options: ScriptOptions
+) -> None:
+    """UsageError and SqlgenError for statements that cannot be had: names that collide, rows that
+    nothing finds, upserts."""
+    profile = profile_named(options.dialect)
+    latest = {version.name: version for version in versions}
+    check_collisions([version.table for version in latest.values()], profile, options.names)
+    for version in versions:
+        identity(version.table, options.render)
+    if options.render.upsert:
+        _check_upsert(selection, options)
+        check_keys(version.table for version in versions)
+
+
+def _check_upsert(selection: Selection, options: ScriptOptions) -> None:
+    """UsageError (LR1001) for what a script that may be applied again cannot be combined with."""
+    again = "may be applied again"
+    for option, found, expected, why in (
+        (
+            "--where-columns",
+            str(options.render.where_columns),
+            "key",
+            f"A script that {again} finds rows by their key alone: what they hold differs",
+        ),
+        (
+            "--ri",
+            str(selection.ri),
+            "apply",
+            (
+                "What the target's foreign keys do by themselves is not the same when a script"
+                f" {again}"
+            ),
+        ),
+        (
+            "--triggers",
+            str(selection.triggers),
+            "apply",
+            f"The target's triggers would act each time that a script {again}",
+        ),
+    ):
+        if found != expected:
+            raise UsageError(
+                "LR1001", f"found --upsert with {option} {found}; expected {expected}", hint=why
+            )
+    if selection.cascade is CascadeMode.FORCE:
+        hint = (
+            "It would put the former row in the place of one that a later change made; undo the"
+            " later changes too (--cascade all)"
+        )
+        raise UsageError(
+            "LR1001",
+            "found --upsert with --cascade force; expected none, all or non-conflicting",
+            hint=hint,
+        )
+
+
+def _asserting(demand: Demand, selection: Selection, options: ScriptOptions) -> ScriptOptions:
+    """The options of scripts that assert, where the user wants it or an undo is better for it.
+    UsageError (LR1001) where it cannot be had."""
+    asked = options.asserts is Assertion.ROWS
+    profile, upsert = profile_named(options.dialect), options.render.upsert
+    if asked and (upsert or profile.row_check is None):
+        found = "--upsert" if upsert else f"--dialect {profile.name}"
+        hint = (
+            "An upsert puts its row in place whatever is there"
+            if upsert
+            else "Compare the counts of rows that your client shows"
+        )
+        raise UsageError(
+            "LR1001",
+            f"found --assert rows with {found}; expected statements whose rows can be counted",
+            hint=hint,
+        )
+    usual = (
+        options.asserts is None
+        and demand.mode is Mode.UNDO
+        and not (demand.continued or demand.structure or upsert)
+        and selection.cascade is not CascadeMode.FORCE
+        and profile.row_check is not None
+        and profile.row_check.usual
+    )
+    if not (asked or usual):
+        return options
+    return replace(options, render=replace(options.render, assert_rows=True))
+
+
+def _of_columns(selection: Selection, options: ScriptOptions) -> ScriptOptions:
+    """The options with the columns that a selection names, where they name none themselves."""
+    render = options.render
+    if render.columns or render.exclude_columns:
+        return options
+    chosen = replace(render, columns=selection.columns, exclude_columns=selection.exclude_columns)
+    return replace(options, render=chosen)
+
+
+def _mapped(mapping: MappingFile, log: LogFile, options: ScriptOptions) -> ScriptOptions:
+    """The options under a mapping. SqlgenError (LR1011) names all that is wrong with it."""
+    tables = [version.table for version in log.catalog.versions]
+    profile = profile_named(options.dialect)
+    parsed = parse_mapping(mapping.text, tables, profile, options.render, mapping.key)
+    excluded = (*options.render.exclude_columns, *parsed.excluded())
+    return replace(
+        options, mapping=parsed, render=replace(options.render, exclude_columns=excluded)
+    )

@@ -1,0 +1,459 @@
+"""Row images of one table version and kind -> SQL statements: decode what is needed, turn round for
+undo, render.
+
+Decoding is late and lazy: of an update only the identity columns are decoded in every row, the
+others only where they changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Mask, Records
+from replay.changes.catalog import TableVersion
+from replay.changes.envelope import Change
+from replay.changes.selection import REASON
+from replay.changes.value_filter import ValueFilter
+from replay.errors import InputError
+from replay.logs import Images, LogFile, Walk, where_of
+from replay.pipeline import fast_path
+from replay.pipeline.plan import Plan
+from sqlgen import literals, statements, upsert
+from sqlgen.dialects import Profile
+from sqlgen.mapping import plain
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import Column, SqlType
+from sqlgen.shapes import render_shaped
+
+_OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
+#: Findings made in full per batch; all damaged rows are counted.
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class RowProblem:
+    """One value that cannot be decoded or said: ``row`` within the batch."""
+
+    row: int
+    code: str
+    field: str | None
+    found: str
+    expected: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class ChangeStatements:
+    """``text`` one statement a row ('' for none); ``outcome`` an index of
+    :data:`replay.changes.selection.REASONS`; ``failed`` rows with a problem; ``moved`` updates that
+    change a key; ``shapes`` the statements that the texts execute by name."""
+
+    text: pa.Array
+    outcome: Bytes
+    failed: Mask
+    moved: Mask
+    problems: list[RowProblem]
+    shapes: Mapping[str, str]
+
+
+#: Both images of some changes (None where the kind has none), and how many there are -> rows of an
+#: export, and values that cannot be said.
+RowShaper = Callable[
+    [Mapping[str, pa.Array] | None, Mapping[str, pa.Array] | None, int],
+    tuple[pa.Table, list[literals.ValueProblem]],
+]
+
+
+@dataclass(frozen=True)
+class ExportedRows:
+    """As :class:`ChangeStatements`, with the rows of an export in ``rows``."""
+
+    rows: pa.Table
+    outcome: Bytes
+    failed: Mask
+    problems: list[RowProblem]
+
+
+class RowDecoder:
+    """Decodes and renders for one plan, about ``expected`` records."""
+
+    def __init__(self, plan: Plan, log: LogFile, profile: Profile, expected: int = 0) -> None:
+        self.plan, self.log, self.profile = plan, log, profile
+        self.options = plan.options.render
+        self.filter = (
+            ValueFilter(plan.selection.where, log.catalog)
+            if plan.selection.where is not None
+            else None
+        )
+        plainly = (
+            self.filter is None
+            and plan.options.mapping is None
+            and not plan.prepared
+            and not statements.checked_when_rendered(profile, self.options)
+            and expected >= fast_path.WORTH
+        )
+        self.shortcut = (
+            fast_path.FastPath(plan.mode == "undo", profile, self.options, self._watched)
+            if plainly
+            else None
+        )
+
+    def statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
+        """Statements of the changes whose images are given; all are of one table version and
+        kind."""
+        reading = self.log.image_reading(version)
+        quick = None
+        if self.shortcut is not None and reading is not None and version not in self.plan.limits:
+            quick = self.shortcut.statements(
+                self.log.catalog.versions[version], _OPS[kind], image, reading
+            )
+        if quick is None:
+            return self._statements(version, kind, image)
+        outcome, failed = _reasons(quick.outcome), np.zeros(len(quick.outcome), bool)
+        if not len(quick.odd):
+            return ChangeStatements(quick.text, outcome, failed, quick.moved, [], {})
+        rest = self._statements(version, kind, image.take(quick.odd))
+        outcome[quick.odd], failed[quick.odd] = rest.outcome, rest.failed
+        moved = quick.moved
+        moved[quick.odd] = rest.moved
+        problems = [replace(problem, row=int(quick.odd[problem.row])) for problem in rest.problems]
+        return ChangeStatements(
+            pc.replace_with_mask(quick.text, _where(quick.odd, len(outcome)), rest.text),
+            outcome,
+            failed,
+            moved,
+            problems,
+            {},
+        )
+
+    def _watched(self, version: TableVersion) -> frozenset[str]:
+        """The columns of the keys of a table version, as far as they are known."""
+        keys = self.plan.constraints.keys_of(version.name.upper())
+        return frozenset(version.table.key).union(*keys)
+
+    def _statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        outcome = np.zeros(batch.count, np.uint8)
+        if self.filter is not None:
+            wanted = self._wanted(self.filter, batch)
+            outcome[~wanted] = REASON["does not satisfy --where"]
+        rows, options = self._rows(batch), self.options
+        if self.plan.mode == "undo":
+            rows = rows.inverse()
+        if self.plan.options.mapping is not None:
+            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
+        shapes: Mapping[str, str] = {}
+        if self.plan.prepared:
+            shaped = render_shaped(rows, self.profile, options)
+            rendered, shapes = shaped.rendered, shaped.shapes
+        else:
+            render = upsert.render if self.options.upsert else statements.render
+            rendered = render(rows, self.profile, options)
+        for problem in (*rendered.problems, *self._too_wide(version, rows)):
+            batch.value_problem(problem)
+        outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
+        moved = np.zeros(batch.count, bool)
+        if kind is Change.UPDATE:
+            for name in self._watched(batch.version) & {
+                c.name for c in batch.version.table.columns
+            }:
+                if (mask := batch.changed(name)) is not None:
+                    moved |= mask
+        return ChangeStatements(rendered.text, outcome, batch.failed, moved, batch.problems, shapes)
+
+    def _too_wide(self, version: int, rows: Rows) -> Iterator[literals.ValueProblem]:
+        """Values to be written that the target's columns do not hold."""
+        for name, limit in self.plan.limits.get(version, {}).items():
+            if name in rows.after:
+                problems = limit.problems(
+                    rows.after[name], rows.table.column(name), self.options.policy
+                )
+                mask = rows.changed.get(name)
+                yield from problems if mask is None else statements.only_rows(problems, mask)
+
+    def shaped(
+        self, version: int, kind: Change, image: Images, columns: Sequence[Column], make: RowShaper
+    ) -> ExportedRows:
+        """The changes whose images are given, with all ``columns`` of both images, as ``make``
+        shapes them."""
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        outcome = np.zeros(batch.count, np.uint8)
+        if self.filter is not None:
+            outcome[~self._wanted(self.filter, batch)] = REASON["does not satisfy --where"]
+        if kind is Change.UPDATE:
+            outcome = np.where(outcome == 0, _reasons(batch.outcome(columns)), outcome)
+        wanted = (outcome == 0) & ~batch.failed
+        sides = {
+            side: {column.name: batch.decode(side, column.name, wanted) for column in columns}
+            for side in batch.walks
+        }
+        table, problems = make(sides.get("before"), sides.get("after"), batch.count)
+        for problem in problems:
+            batch.value_problem(problem)
+        return ExportedRows(table, outcome, batch.failed, batch.problems)
+
+    def wanted(self, version: int, kind: Change, image: Images) -> Mask:
+        """Which of the changes satisfy ``--where``."""
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        return (
+            np.ones(batch.count, bool) if self.filter is None else self._wanted(self.filter, batch)
+        )
+
+    @staticmethod
+    def _wanted(chosen: ValueFilter, batch: _Batch) -> Mask:
+        return chosen.select(
+            batch.version, lambda name, side: batch.decode(side, name), batch.kind, batch.count
+        )
+
+    def _rows(self, batch: _Batch) -> Rows:
+        table, op = batch.version.table, _OPS[batch.kind]
+        undo = self.plan.mode == "undo"
+        empty = Rows(table, op, batch.count, {}, {}, {})
+        before, after = statements.columns_needed(
+            table, empty.inverse().op if undo else op, self.options
+        )
+        if undo:
+            before, after = after, before
+        if op is Op.INSERT:
+            return Rows(
+                table,
+                op,
+                batch.count,
+                {},
+                {name: batch.decode("after", name) for name in after},
+                {},
+            )
+        if op is Op.DELETE:
+            return Rows(
+                table,
+                op,
+                batch.count,
+                {name: batch.decode("before", name) for name in before},
+                {},
+                {},
+            )
+        changed = {
+            column.name: mask
+            for column in table.columns
+            if (mask := batch.changed(column.name)) is not None
+        }
+        match, become = ("after", "before") if undo else ("before", "after")
+        matched = after if undo else before
+        images_of = {match: {name: batch.decode(match, name) for name in matched}, become: {}}
+        settable = before if undo else after
+        for name, mask in changed.items():
+            if name in settable:
+                images_of[become][name] = batch.decode(become, name, mask)
+        masks = {name: pa.array(mask) for name, mask in changed.items()}
+        whole = None
+        if self.options.upsert and self.plan.whole_rows:
+            images_of[become] |= {
+                name: batch.decode(become, name) for name in settable if not batch.large(name)
+            }
+            whole = np.ones(batch.count, bool)
+            for name in settable:
+                if batch.large(name):
+                    images_of[become][name], unknown = batch.unreported(become, name)
+                    whole &= ~unknown
+        return Rows(
+            table,
+            op,
+            batch.count,
+            images_of["before"],
+            images_of["after"],
+            masks,
+            None if whole is None else pa.array(whole),
+        )
+
+
+def _where(rows: Index, count: int) -> pa.BooleanArray:
+    """True at ``rows``."""
+    mask = np.zeros(count, bool)
+    mask[rows] = True
+    return pa.array(mask)
+
+
+def _reasons(outcome: Bytes) -> Bytes:
+    """What became of statements, as indexes of :data:`replay.changes.selection.REASONS`."""
+    reasons = np.zeros(len(outcome), np.uint8)
+    reasons[outcome == statements.NO_CHANGE] = REASON["update changes nothing"]
+    reasons[outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
+    return reasons
+
+
+def whole_rows(
+    log: LogFile, records: Records, heads: Index, weights: Index, version: int, kind: Change
+) -> Iterator[tuple[Index, Rows]]:
+    """Changes of one table version and kind with all columns of both images: (which of them, their
+    rows), in parts. ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`. Raises
+    InputError (LR2014, LR2015) where one cannot be read.
+    """
+    for part, image in log.images(records, heads, weights, kind):
+        table = log.catalog.versions[version]
+        batch = _Batch(log, table, kind, image)
+        sides = {
+            side: {column.name: batch.decode(side, column.name) for column in table.table.columns}
+            for side in batch.walks
+        }
+        changed = {}
+        if kind is Change.UPDATE:
+            masks = {column.name: batch.changed(column.name) for column in table.table.columns}
+            changed = {name: pa.array(mask) for name, mask in masks.items() if mask is not None}
+        for problem in batch.problems:
+            record = records[heads[part[problem.row]]]
+            where = where_of(log, record, problem.field)
+            raise InputError(
+                problem.code,
+                f"found {problem.found}; expected {problem.expected}",
+                where,
+                problem.hint,
+            )
+        yield (
+            part,
+            Rows(
+                table.table,
+                _OPS[kind],
+                batch.count,
+                sides.get("before", {}),
+                sides.get("after", {}),
+                changed,
+            ),
+        )
+
+
+class _Batch:
+    """The images of one batch with what has been decoded of them, and what was wrong."""
+
+    def __init__(self, log: LogFile, version: TableVersion, kind: Change, image: Images) -> None:
+        self.log, self.version, self.kind = log, version, kind
+        self.count = len(image.bad)
+        self.failed: Mask = image.bad.copy()
+        self.problems: list[RowProblem] = []
+        for row in np.flatnonzero(image.bad)[:_SHOWN]:
+            self.problems.append(RowProblem(int(row), "LR2014", "DATA", *image.reason(int(row))))
+        self.walks: dict[str, Walk] = {}
+        for side, bounds in (("before", image.before), ("after", image.after)):
+            if bounds is not None:
+                self.walks[side] = self._walk(side, image, bounds)
+        self._decoded: dict[tuple[str, str], pa.Array] = {}
+
+    def _walk(self, side: str, image: Images, bounds: tuple[Index, Index]) -> Walk:
+        start, end = bounds
+        walk = self.log.walk(
+            self.version.index,
+            image.buffer,
+            np.where(self.failed, 0, start),
+            np.where(self.failed, 0, end),
+        )
+        fresh = walk.bad & ~self.failed
+        for row in np.flatnonzero(fresh)[:_SHOWN]:
+            field, found, expected = walk.reason(int(row))
+            hint = (
+                "The row does not fit the table's columns: does the control file, or the catalog"
+                " export, belong to this log?"
+            )
+            self.problems.append(
+                RowProblem(int(row), "LR2014", field, f"{side} image: {found}", expected, hint)
+            )
+        self.failed |= fresh
+        return walk
+
+    def problem(
+        self, row: int, code: str, field: str | None, found: str, expected: str, hint: str
+    ) -> None:
+        """Note a problem of one row; rows that have one already keep their first."""
+        if not self.failed[row]:
+            self.failed[row] = True
+            self.problems.append(RowProblem(row, code, field, found, expected, hint))
+
+    def value_problem(self, problem: literals.ValueProblem) -> None:
+        """Note a value that its place cannot hold."""
+        self.problem(
+            problem.row,
+            problem.code,
+            problem.column,
+            problem.found,
+            problem.expected,
+            problem.hint,
+        )
+
+    def changed(self, name: str) -> Mask | None:
+        """Where the two images differ in a column; None where they never do."""
+        index = self.version.index_of(name)
+        mask = ~self.walks["before"].equal(self.walks["after"], index)
+        mask &= ~self.failed
+        return mask if mask.any() else None
+
+    def outcome(self, columns: Sequence[Column]) -> Bytes:
+        """What becomes of each update where only the ``shown`` columns count
+        (:func:`sqlgen.statements.outcome_of`)."""
+        table = self.version.table
+        changed = {
+            column.name: mask
+            for column in table.columns
+            if (mask := self.changed(column.name)) is not None
+        }
+        named = np.logical_or.reduce(
+            [changed[column.name] for column in columns if column.name in changed]
+            or [np.zeros(self.count, bool)]
+        )
+        rows = Rows(
+            table,
+            Op.UPDATE,
+            self.count,
+            {},
+            {},
+            {name: pa.array(mask) for name, mask in changed.items()},
+        )
+        return statements.outcome_of(rows, tuple(columns), named)
+
+    def large(self, name: str) -> bool:
+        """Whether it is a large object's column, whose values are not in the log."""
+        return self.version.format.columns[self.version.index_of(name)].lob
+
+    def unreported(self, side: str, name: str) -> tuple[pa.Array, Mask]:
+        """A column of one image and the rows that have no value of it, of which nothing is said."""
+        values, bad = self.walks[side].decode(self.version.index_of(name))
+        return values, np.zeros(self.count, bool) if bad is None else bad
+
+    def decode(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
+        """A column of one image; with ``mask`` only its True rows are decoded and the others are
+        null."""
+        known = self._decoded.get((side, name))
+        if known is not None:
+            return known
+        index = self.version.index_of(name)
+        rows = None if mask is None or mask.all() else np.flatnonzero(mask)
+        values, bad = self.walks[side].decode(index, rows)
+        if bad is not None and bad.any():
+            self._report(side, name, index, rows, bad)
+        if rows is None or mask is None:
+            self._decoded[(side, name)] = values
+            return values
+        place = np.zeros(self.count, np.int64)
+        place[rows] = np.arange(len(rows))
+        return values.take(pa.array(place, mask=np.logical_not(mask)))
+
+    def _report(self, side: str, name: str, index: int, rows: Index | None, bad: Mask) -> None:
+        wrong = np.flatnonzero(bad)
+        wrong = wrong if rows is None else rows[wrong]
+        hint = "The record is damaged, or the column's code page is another one (--ccsid)"
+        column = self.version.format.columns[index]
+        if column.lob:
+            hint = (
+                f"Leave the column out (--exclude-columns {self.version.name}.{name}) and bring its"
+                " values over another way"
+            )
+        elif column.column.type is SqlType.REAL and column.code == "FLOT":
+            hint = (
+                "Db2's REAL reaches further than an IEEE single: write such columns as double"
+                " precision (--reals double)"
+            )
+        for row in wrong[~self.failed[wrong]]:
+            found, expected = self.walks[side].explain(index, int(row))
+            self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)

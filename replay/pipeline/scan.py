@@ -1,0 +1,213 @@
+"""The first stage: records of one split -> narrow sort records by bucket, and the outcome of every
+record that goes no further.
+
+A *bucket* is a range of commit positions and becomes one output file. Images are not touched here.
+Records leave as packed blocks of :data:`replay.changes.envelope.RECORD`, one block per bucket and
+batch, because an engine moves one blob of a thousand records for the price of one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from replay.arrays import Bytes, Index, Lengths, Mask, Records, Versions
+from replay.changes.balance import Tally, Verdict
+from replay.changes.envelope import (
+    CANCELLED,
+    RECORD,
+    TABLE_EVENTS,
+    Change,
+    Envelope,
+    field_slice,
+    opaque,
+    take_records,
+    unit_facts,
+)
+from replay.changes.position import UnitId
+from replay.changes.selection import (
+    CANCELLED_OUT,
+    INCOMPLETE,
+    REASON,
+    RecordFacts,
+    VerdictCodes,
+    balance_of,
+    decide,
+)
+from replay.errors import Finding
+from replay.logs import LogFile, Split, where_of
+from replay.pipeline.plan import Plan
+
+#: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the
+#: cache.
+BATCH = 16_384
+#: The code of a unit that is set aside because the log marks it.
+INCOMPLETE_UNIT = "LR3004"
+#: The code of a unit that may depend on an incomplete one, which nothing proves or refutes.
+UNPROVEN_UNIT = "LR3014"
+_INCOMPLETE = Verdict(
+    INCOMPLETE_UNIT,
+    "a record could not be completed (INCOMPLETETRANS), or is not in the log",
+)
+_DEPENDENT = Verdict(
+    INCOMPLETE_UNIT, "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
+)
+
+
+def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator[tuple[int, bytes]]:
+    """Yield ``(bucket, block)`` for the records of ``split`` that go on; count the others in
+    ``tally``.
+
+    Records whose header is damaged in a way that still names their unit go on, so that the unit is
+    quarantined where it is rendered.
+    """
+    for first_record, offsets, lengths in log.records(split, BATCH):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        damaged = log.check(envelope, lengths, change, version)
+        facts = RecordFacts(
+            change, version, plan.version_taken, log.dependent_position, plan.flags_resolved
+        )
+        verdict = decide(plan.selection, envelope, facts)
+        if plan.decisions is not None:
+            verdict = plan.decisions.judge(verdict, envelope, split.file, offsets)
+        verdict[(verdict == 0) & (envelope.disposition() == CANCELLED)] = REASON[CANCELLED_OUT]
+        verdict[damaged] = 0
+        if plan.continued is not None:
+            verdict = plan.continued.judge(verdict, envelope)
+        tally.read += len(offsets)
+        skipped = balance_of(verdict)
+        tally.skipped.update({log.in_words(reason): skipped[reason] for reason in skipped})
+        _count_incomplete(plan, log, tally, envelope, verdict)
+        _report_untrusted(log, split.file, first_record, offsets, lengths, envelope, damaged, tally)
+        kept = np.flatnonzero(verdict == 0)
+        if len(kept):
+            records = sort_records(
+                split.file, first_record, offsets, lengths, envelope, change, version, kept
+            )
+            records["damaged"] = damaged[kept]
+            if plan.mode == "undo":
+                committed = (envelope.unit_disposition()[kept] == ord("C")) & (
+                    envelope.disposition()[kept] == ord("C")
+                )
+                events = np.flatnonzero(committed & np.isin(change[kept], TABLE_EVENTS))
+                _refuse_events(
+                    log, records[events], change[kept][events], version[kept][events], tally
+                )
+            yield from _by_bucket(plan, records)
+
+
+def _count_incomplete(
+    plan: Plan, log: LogFile, tally: Tally, envelope: Envelope, verdict: VerdictCodes
+) -> None:
+    held = verdict == INCOMPLETE
+    count = int(held.sum())
+    if not count:
+        return
+    tally.quarantined += count
+    tally.incomplete_records += count
+    units, first, records = np.unique(
+        opaque(envelope.unit()[held]), return_index=True, return_counts=True
+    )
+    own = envelope.incomplete_unit()[held][first]
+    for octets, incomplete, number in zip(units, own, records.tolist(), strict=True):
+        unit = UnitId(octets.tobytes())
+        flag = _INCOMPLETE if incomplete else _DEPENDENT
+        flag = Verdict(flag.code, log.in_words(flag.text))
+        reason = plan.held.get(unit, flag)
+        tally.quarantined_units[unit] = reason
+        tally.unproven += number if reason.code == UNPROVEN_UNIT else 0
+
+
+def _report_untrusted(
+    log: LogFile,
+    file: int,
+    first_record: int,
+    offsets: Index,
+    lengths: Lengths,
+    envelope: Envelope,
+    damaged: Mask,
+    tally: Tally,
+) -> None:
+    """A damaged header that does not even name its unit makes every unit suspect: that is fatal for
+    the run, not a finding of one record."""
+    if not damaged.any():
+        return
+    rows = np.flatnonzero(damaged)
+    for row in rows[~log.names_its_unit(envelope, lengths)[rows]]:
+        tally.fatal.append(
+            log.header_finding(file, first_record + int(row), int(offsets[row]), int(lengths[row]))
+        )
+
+
+def sort_records(
+    file: int,
+    first_record: int,
+    offsets: Index,
+    lengths: Lengths,
+    envelope: Envelope,
+    change: Bytes,
+    version: Versions,
+    kept: Index,
+) -> Records:
+    """The rows ``kept`` of a batch as sort records (dtype
+    :data:`replay.changes.envelope.RECORD`)."""
+    octets = np.zeros((len(kept), RECORD.itemsize), np.uint8)
+    rows: slice | Index = slice(None) if len(kept) == len(envelope) else kept
+    for name, raw in (
+        ("commit", envelope.commit()),
+        ("unit", envelope.unit()),
+        ("position", envelope.log_position()),
+    ):
+        octets[:, field_slice(name)] = raw[rows]
+    records = octets.reshape(-1).view(RECORD)
+    records["segment"] = envelope.segment()[rows]
+    records["segments"] = envelope.segments()[rows]
+    records["change"] = change[rows]
+    records["version"] = version[rows]
+    records["origin"] = envelope.origin()[rows]
+    records["unit_facts"] = unit_facts(envelope)[rows]
+    records["file"] = file
+    records["offset"] = offsets[rows]
+    records["length"] = lengths[rows]
+    records["number"] = first_record + kept
+    return records
+
+
+def _by_bucket(plan: Plan, records: Records) -> Iterator[tuple[int, bytes]]:
+    bucket = plan.bucket_of(records["commit"])
+    if plan.buckets <= 1 << 16:
+        bucket = bucket.astype(np.uint16)  # sorting 16 bits is counting
+    order = np.argsort(bucket, kind="stable")
+    starts = np.searchsorted(bucket[order], np.arange(plan.buckets + 1))
+    ordered = take_records(records, order)
+    for index in range(plan.buckets):
+        if starts[index] < starts[index + 1]:
+            yield index, ordered[starts[index] : starts[index + 1]].tobytes()
+
+
+def _refuse_events(
+    log: LogFile, records: Records, change: Bytes, version: Versions, tally: Tally
+) -> None:
+    """Undo of a mass delete, truncate or exchange would need rows that the log does not hold:
+    refuse by name."""
+    for row in range(len(records)):
+        record = records[row]
+        table = log.catalog.versions[version[row]].table if version[row] >= 0 else None
+        name = f"{table.schema}.{table.name}" if table else None
+        where = where_of(log, record, table=name)
+        kind = Change(int(change[row])).name.lower().replace("_", " ")
+        hint = (
+            "Undo only what came after it (--from-position), or leave the table out"
+            " (--exclude-table) and restore it from an image copy"
+        )
+        tally.refusals.append(
+            Finding(
+                "LR3002",
+                where,
+                f"a committed {kind}",
+                "changes whose row images are in the log",
+                hint,
+            )
+        )

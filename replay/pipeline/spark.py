@@ -1,0 +1,407 @@
+"""The stages on Spark, the engine; the only module that imports pyspark. It holds no rule about
+logs, SQL or databases.
+
+After :func:`register`, ``spark.read.format("logmaster")`` shows a log to a user, one row per record
+(:data:`replay.changes.envelope.ENVELOPE`). The engine carries out jobs over the same partitions,
+which are exact byte ranges: each is scanned by a task that yields blocks by bucket, Spark brings
+the blocks of a bucket together, and a task reduces them. Blocks are bytes that only Python looks
+into, so the engine stays below Spark SQL, whose start alone costs as much as reading half a million
+records.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import pickle
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext, SparkFiles
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from replay.changes.choices import EngineName
+from replay.changes.envelope import ENVELOPE
+from replay.errors import InputError, LogReplayError, UsageError
+from replay.leftovers import WorkFolder
+from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
+from replay.pipeline.engine import Engine, Job
+from replay.pipeline.java import prepare_environment
+from replay.pipeline.java_words import QuietPipe
+from replay.pipeline.local import READING, Progress, read_size, silent
+from replay.pipeline.package_archive import write_archive
+
+#: A bucket, and bytes for it.
+BucketBlock = tuple[int, bytes]
+
+_DDL = {
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.string(): "string",
+    pa.binary(): "binary",
+    pa.bool_(): "boolean",
+}
+
+#: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no
+#: concurrent collector.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+
+#: Seconds between two looks at a running job.
+_LOOKS = 0.5
+
+#: What the engine asks of Spark unless ``--conf`` says otherwise.
+DEFAULTS: dict[str, str] = {
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "replay.pipeline.spark_daemon",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.shuffle.compress": (
+        "false"
+    ),  # blocks of positions: packing them costs more than moving them
+    "spark.driver.extraJavaOptions": (
+        f"{_JVM}"
+        f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}"
+    ),
+}
+
+
+def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
+    """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors
+    only. Raises UsageError (LR1005) when it does not start."""
+    prepare_environment(master)
+    travels = {} if is_local(master) else _travelling(conf)
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    settings = (
+        SparkConf()
+        .setMaster(master)
+        .setAppName("logreplay")
+        .setAll([*{**DEFAULTS, **_authenticated(master), **conf, **travels}.items()])
+    )
+    try:
+        _start_java(settings)
+        context = SparkContext.getOrCreate(settings)
+    except (PySparkException, Py4JError) as error:
+        message = str(getattr(error, "java_exception", None) or error).partition("\n")[0]
+        hint = (
+            "Look at --master and --conf, and at what Java said above; --engine local does without"
+            " Spark"
+        )
+        raise UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint) from error
+    context.setLogLevel("ERROR")
+    return context
+
+
+def is_local(master: str) -> bool:
+    """Whether the tasks of a master run in processes that share everything with this one."""
+    return re.fullmatch(r"local(\[.*\])?", master) is not None
+
+
+@cache
+def _archive() -> Path:
+    """The archive of this package, for as long as this process lives."""
+    folder = WorkFolder()
+    atexit.register(folder.cleanup)
+    return write_archive(Path(folder.name))
+
+
+def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which this package travels to executors that know nothing of it, or have another
+    version: Spark puts the archive into their working folder before the first task, and Python
+    looks there first."""
+    archive, path = _archive(), "spark.executorEnv.PYTHONPATH"
+    return {
+        "spark.files": ",".join(filter(None, (archive.as_uri(), conf.get("spark.files")))),
+        path: os.pathsep.join(filter(None, (archive.name, conf.get(path)))),
+    }
+
+
+def _start_java(settings: SparkConf) -> None:
+    """Start Java with its chatter left out, unless it runs already."""
+    if SparkContext._gateway is not None:
+        return
+    pipe = QuietPipe()
+    try:
+        gateway = launch_gateway(settings, {"stderr": pipe.write})  # type: ignore[no-untyped-call]
+    finally:
+        pipe.started()
+    atexit.register(pipe.hush)
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _authenticated(master: str) -> dict[str, str]:
+    """Settings by which the parts of Spark ask each other for a secret. Spark makes one itself but
+    for a cluster of its own, where all who take part must be given the same."""
+    if master.startswith("local-cluster"):
+        secret = os.urandom(32).hex()
+        return {"spark.authenticate": "true", "spark.authenticate.secret": secret}
+    own_cluster = master.startswith(("local", "yarn", "k8s"))
+    return {"spark.authenticate": "true"} if own_cluster else {}
+
+
+def start_in_background(master: str, conf: Mapping[str, str]) -> Callable[[], SparkContext]:
+    """Begin to start a context (most of which is waiting for Java); the function returned waits for
+    it and gives it, or raises what went wrong."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
+    future = pool.submit(start_context, master, conf)
+    pool.shutdown(wait=False)
+    return future.result
+
+
+def register(session: SparkSession) -> None:
+    """Make ``format("logmaster")`` known to a session. Options: ``control`` (path), ``data``
+    (paths, one a line) or the path given to ``load``."""
+    session.dataSource.register(LogmasterDataSource)
+
+
+class _SplitPartition(InputPartition):
+    def __init__(self, split: Split) -> None:
+        super().__init__(split)
+        self.split = split
+
+
+class LogmasterDataSource(DataSource):
+    """Log Master logical logs as a Spark data source; partitions are exact byte ranges from a
+    verified index."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "logmaster"
+
+    def schema(self) -> str:
+        return ", ".join(f"{field.name} {_DDL[field.type]}" for field in ENVELOPE)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        data = self.options.get("data") or self.options.get("path") or ""
+        control = self.options.get("control")
+        if not control or not data:
+            raise InputError(
+                "LR2001",
+                'format("logmaster") needs option("control", path) and option("data", path) or'
+                " load(path)",
+            )
+        return _EnvelopeReader(
+            source_named("logmaster").open_log(
+                Inputs(control=control, data=tuple(data.splitlines()))
+            )
+        )
+
+
+class _EnvelopeReader(DataSourceReader):
+    def __init__(self, log: LogFile) -> None:
+        self.log = log
+
+    def partitions(self) -> list[InputPartition]:
+        return [_SplitPartition(split) for split, _, _ in self.log.splits(64 << 20)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _SplitPartition)
+        for first, offsets, lengths in self.log.records(partition.split, 16_384):
+            yield envelope_batch(self.log, partition.split.file, first, offsets, lengths)
+
+
+@dataclass(frozen=True)
+class Travel:
+    """What a cluster asks for: ``files`` of this machine that tasks need there, and after how many
+    seconds without an executor the run ends (None: never)."""
+
+    files: Sequence[str] = ()
+    timeout: int | None = None
+
+
+def engine(
+    started: Callable[[], SparkContext],
+    progress: Progress = silent,
+    reason: str = "",
+    travel: Travel | None = None,
+) -> Engine:
+    """The engine on a context, which ``started`` gives when it is needed; tells progress.
+    ``reason`` as in :class:`replay.pipeline.engine.Engine`."""
+    sent: dict[str, str] = {}
+
+    def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        context = started()
+        if travel is not None and not sent:
+            sent.update(_sent(context, travel.files))
+        timeout = None if travel is None else travel.timeout
+        return execute(context, job, log, splits, progress, sent, timeout)
+
+    return Engine(
+        run,
+        EngineName.SPARK,
+        reason,
+    )
+
+
+def _sent(context: SparkContext, paths: Sequence[str]) -> dict[str, str]:
+    """Give files to the executors: the names under which they find them."""
+    names: dict[str, str] = {}
+    for path in paths:
+        # a name of its own: executors may have had another log's
+        link = Path(path).with_name(f"{os.urandom(8).hex()}-{Path(path).name}")
+        os.link(path, link)
+        context.addFile(link.as_uri())
+        names[path] = link.name
+    return names
+
+
+def execute(
+    context: SparkContext,
+    job: Job,
+    log: LogFile,
+    splits: Sequence[Split],
+    progress: Progress = silent,
+    sent: Mapping[str, str] | None = None,
+    timeout: int | None = None,
+) -> Iterator[bytes]:
+    """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task a split, then one task for
+    some buckets. Executors must be able to reach the files of the log, but for those that were
+    ``sent`` to them (path, name). UsageError LR1005 where no executor comes within ``timeout``
+    seconds, or where they cannot run Python programs of ours."""
+    sent = sent or {}
+
+    def scan(numbers: Iterable[int]) -> Iterator[BucketBlock]:
+        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+        for number in numbers:
+            yield from _caught(job.buckets, job.scan(log, splits[number]))
+
+    def reduce(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+        by_bucket: dict[int, list[bytes]] = {}
+        for bucket, block in blocks:
+            if bucket >= job.buckets:
+                yield bucket, block
+            else:
+                by_bucket.setdefault(bucket, []).append(block)
+        for bucket in sorted(by_bucket):
+            yield from _caught(
+                job.buckets,
+                (
+                    (job.buckets, result)
+                    for result in job.reduce(log, bucket, by_bucket.pop(bucket))
+                ),
+            )
+
+    blocks = context.parallelize(range(len(splits)), max(len(splits), 1)).mapPartitions(scan)
+    if job.buckets:
+        blocks = blocks.partitionBy(job.buckets + 2, _place).mapPartitions(reduce)
+    with _ProgressWatch(context, splits, progress, timeout) as watch:
+        try:
+            results = blocks.collect()
+        except (Py4JError, PySparkException) as error:
+            told = _failed(context, error, watch.expired)
+            if told is None:
+                raise
+            raise told from error
+    for bucket, block in results:
+        if bucket > job.buckets:
+            raise pickle.loads(block)
+        yield block
+
+
+def _place(bucket: int) -> int:
+    """Buckets are numbered as the partitions are."""
+    return bucket
+
+
+def _caught(results: int, blocks: Iterator[BucketBlock]) -> Iterator[BucketBlock]:
+    """Blocks; an error of ours becomes one too (of the bucket after the results), so that it
+    arrives as it was raised."""
+    try:
+        yield from blocks
+    except LogReplayError as error:
+        yield results + 1, pickle.dumps(error)
+
+
+def _failed(context: SparkContext, error: Exception, expired: int | None) -> LogReplayError | None:
+    """Why a job ended, where that is a matter of the cluster."""
+    conf = context.getConf()
+    address = f"{conf.get('spark.driver.host')}:{conf.get('spark.driver.port')}"
+    if expired is not None:
+        return UsageError(
+            "LR1005",
+            f"found no executor of {context.master} within {expired} s (--executor-timeout);"
+            " expected one at least",
+            hint=(
+                "Does the master have workers with memory and cores left? They must reach this"
+                f" program at {address}: --conf spark.driver.host=ADDRESS names another address"
+            ),
+        )
+    text = str(getattr(error, "java_exception", None) or error)
+    missing = re.search(r"No module named '?([\w.]+)'?", text)
+    if missing is not None:
+        return UsageError(
+            "LR1005",
+            f"found no Python module {missing[1]} on an executor; expected the libraries that"
+            " logreplay needs there (it brings its own modules itself)",
+            hint="Install them for the Python of the executors; replay/docs/cluster.md says how",
+        )
+    python = re.search(r"PYTHON_VERSION_MISMATCH[^\n]*", text)
+    if python is not None:
+        return UsageError(
+            "LR1005",
+            f"found another Python on an executor: {python[0]}",
+            hint="PYSPARK_PYTHON names the Python of the executors",
+        )
+    return None
+
+
+class _ProgressWatch:
+    """Reports the progress of the running job from Spark's status tracker, in a thread of its own,
+    and ends a job for which no executor comes: ``expired`` says after how many seconds."""
+
+    def __init__(
+        self,
+        context: SparkContext,
+        splits: Sequence[Split],
+        progress: Progress,
+        timeout: int | None = None,
+    ) -> None:
+        self.context, self.timeout = context, timeout
+        self.expired: int | None = None
+        self.tracker, self.progress = context.statusTracker(), progress
+        self.splits, self.size = len(splits), read_size(splits)
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> _ProgressWatch:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def _executors(self) -> int:
+        """How many there are; the driver is listed too."""
+        return int(self.context._jsc.sc().getExecutorMemoryStatus().size()) - 1
+
+    def _watch(self) -> None:
+        waited = 0.0
+        while not self.done.wait(_LOOKS):
+            waited = 0.0 if self.timeout is None or self._executors() else waited + _LOOKS
+            if self.timeout is not None and waited >= self.timeout:
+                self.expired = self.timeout
+                self.context.cancelAllJobs()
+                return
+            for stage in self.tracker.getActiveStageIds():
+                info = self.tracker.getStageInfo(stage)
+                if info is not None:
+                    if info.numTasks == self.splits and stage % 2 == 0:
+                        done = self.size * info.numCompletedTasks // max(info.numTasks, 1)
+                        self.progress(READING, done, self.size)
+                    else:
+                        self.progress("writing", info.numCompletedTasks, info.numTasks)

@@ -1,0 +1,510 @@
+"""From what is asked of an open log to what the pure functions of this room take: requests, the
+tables behind their generations, and the changes of their rows."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.changes.envelope import ORIGINS
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.selection import Selection, limits
+from replay.dependencies.write_sets import KeySpaces
+from replay.errors import UsageError
+from replay.logs import LogFile
+from replay.output.formats import ROW_BATCHES, Dataset, export_request
+from replay.output.row_changes import RowChanges, fate_text, row_changes
+from replay.pipeline.engine import Engine
+from replay.pipeline.request import Demand, KeySource, OpenLog, Request, place
+from replay.reports.history import (
+    DatasetChanges,
+    RowHistory,
+    Version,
+    dataset_changes,
+    hidden_notes,
+    lives,
+    reached_keys,
+    version_of,
+)
+from replay.reports.images import key_text, literal
+from sqlgen.schema import Column
+from sqlgen.statements import RenderOptions
+
+#: Records of a bucket, and so of the rows that are looked at together.
+_RECORDS_TOGETHER = 100_000
+#: Origins of changes that foreign keys made.
+_BY_KEYS = (ORIGINS["R"], ORIGINS["B"])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An open log, and how it is asked: ``engine`` carries out passes in ``folder()``s that last as
+    long as the log, ``keys`` knows of keys that the log does not, ``words`` name the log on the
+    command line (for commands that are proposed)."""
+
+    opened: OpenLog
+    engine: Engine
+    folder: Callable[[], Path]
+    split_bytes: int
+    keys: KeySource = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> LogFile:
+        """The log."""
+        return self.opened.log
+
+    def command(self, name: str, *words: str) -> str:
+        """A command of ours about this log, as it is typed."""
+        return shlex.join(["logreplay", name, *self.words, *words])
+
+
+def with_owner(tables: Sequence[str]) -> tuple[str, ...]:
+    """Globs of tables; one without an owner means any owner."""
+    return tuple(table if "." in table else f"*.{table}" for table in tables)
+
+
+def knows_undone(opened: OpenLog) -> bool:
+    """Whether a log has the changes of units that were not committed."""
+    return "rolled-back work" not in opened.family.capabilities.unknown
+
+
+class Tables:
+    """The tables of a log behind their names and generations: what they are called, and which
+    columns tell their rows apart."""
+
+    def __init__(self, request: Request) -> None:
+        catalog = request.log.catalog
+        self.spaces = KeySpaces(catalog, request.constraints)
+        self.identities: dict[str, str] = {}
+        self._columns: dict[tuple[str, tuple[Column, ...], tuple[str, ...]], list[Column]] = {}
+        for version in catalog.versions:
+            space = self.spaces.spaces[self.spaces.table_space[version.index]]
+            self.identities[version.name.upper()] = space.table
+            names = self.spaces.row_space(version.index).columns
+            key = [version.table.column(name) for name in names]
+            shape = (version.name.upper(), version.table.columns, version.table.key)
+            self._columns[shape] = key
+
+    def identity(self, name: str) -> str:
+        """The one name of a table, whatever it was called at the time."""
+        return self.identities.get(name.upper(), name.upper())
+
+    def key(self, dataset: Dataset) -> Sequence[Column]:
+        """The columns that tell rows apart; none where only their content does."""
+        table = dataset.table
+        name = f"{table.schema}.{table.name}".upper()
+        return self._columns.get((name, table.columns, table.key), [])
+
+    def same(self, selection: Selection) -> tuple[str, ...]:
+        """Globs of all names that the tables of a selection have in the log."""
+        taken = {self.identity(name) for name in self.identities if selection.takes_table(name)}
+        return tuple(
+            glob.escape(name) for name, identity in self.identities.items() if identity in taken
+        )
+
+
+def row_request(asked: Asked, selection: Selection) -> Request:
+    """A request for the changes of rows (:func:`replay.output.row_changes.row_changes`). Large
+    objects are not in logs, so their columns are left out. UsageError as
+    :func:`replay.pipeline.request.make_request`."""
+    large = tuple(
+        glob.escape(f"{version.name}.{column.column.name}")
+        for version in asked.log.catalog.versions
+        for column in version.format.columns
+        if column.lob
+    )
+    excluded = (*selection.exclude_columns, *large)
+    wanted = replace(selection, exclude_columns=excluded)
+    options = ScriptOptions(
+        "duckdb",
+        records_per_file=_RECORDS_TOGETHER,
+        render=RenderOptions(columns=wanted.columns, exclude_columns=excluded),
+    )
+    demand = Demand(options=options, export=Export(ROW_BATCHES), continued=False)
+    return export_request(asked.opened, wanted, demand, asked.keys)
+
+
+def rows_of(asked: Asked, request: Request, with_aside: bool = True) -> RowChanges:
+    """The changes of a request."""
+    return row_changes(request, asked.engine, asked.folder(), asked.split_bytes, with_aside)
+
+
+def left_out_columns(request: Request) -> list[str]:
+    """A note on each table with large objects."""
+    notes = []
+    for version in {version.name: version for version in request.versions}.values():
+        large = [column.column.name for column in version.format.columns if column.lob]
+        if large:
+            notes.append(f"{version.name}: not in the log, and so not here: {', '.join(large)}")
+    return notes
+
+
+def aside_warnings(changes: RowChanges) -> list[str]:
+    """What a user must know of units that are set aside."""
+    warnings = list(changes.warnings)
+    for unit in sorted(changes.damaged)[:20]:
+        warnings.append(f"unit {unit} cannot be read, so it is not here: {changes.aside[unit]}")
+    waiting = sorted(changes.aside.keys() - changes.damaged)
+    if waiting:
+        named = ", ".join(map(str, waiting[:5])) + (" …" if len(waiting) > 5 else "")
+        warnings.append(f"{len(waiting)} unit(s) are incomplete or build on such: {named}")
+    if len(changes.damaged) > 20:
+        warnings.append(f"{len(changes.damaged) - 20} more units cannot be read")
+    return warnings
+
+
+# -- history
+# -------------------------------------------------------------------------------------------------
+
+
+def history_of(
+    asked: Asked, selection: Selection, keys: Sequence[str] = (), rolled_back: bool = False
+) -> RowHistory:
+    """The life of the rows of the selected tables that have one of ``keys`` or satisfy the
+    selection's ``where``; with neither, what the selected units did to their rows. Other parts of
+    the selection say which of their versions are shown.
+
+    UsageError (LR1001) where neither rows nor changes are named, or a key does not fit; LR1004 for
+    tables that are not in the log.
+    """
+    selection = replace(
+        selection,
+        tables=with_owner(selection.tables),
+        exclude_tables=with_owner(selection.exclude_tables),
+    )
+    tables = Tables(row_request(asked, replace(selection, where=None)))
+    if keys and not selection.tables:
+        raise UsageError(
+            "LR1001",
+            "found --key without --table; expected the table that the key is of",
+            hint=f"The log has: {', '.join(sorted(tables.identities)[:20])}",
+        )
+    if not keys and selection.where is None:
+        return _of_changes(asked, selection, rolled_back)
+    base = Selection(
+        tables=tables.same(selection),
+        include_aborted=knows_undone(asked.opened),
+        incomplete=selection.incomplete,
+    )
+    matched: set[tuple[str, int]] = set()
+    start: dict[str, set[str]] = {}
+    if keys:
+        start = _start_keys(asked, selection, tables, keys)
+    if selection.where is not None:
+        _match(
+            asked,
+            replace(base, tables=selection.tables, where=selection.where),
+            tables,
+            start if not keys else None,
+            matched,
+        )
+    placed = place(selection, asked.log)
+    request = row_request(asked, base)
+    changes = rows_of(asked, request)
+    parts = _collected(changes, tables, start)
+    wanted = _wanted(start, matched, bool(keys), selection.where is not None)
+    lived = lives(parts, wanted)
+    versions, hidden = _shown(lived, tables, placed, rolled_back, asked.log)
+    of = _of_what(selection, keys)
+    total = changes.tally.statements
+    changes.close()
+    reason = "" if versions else _why_none(of, hidden, total, bool(lived))
+    return RowHistory(
+        of,
+        tuple(versions),
+        (*hidden_notes(hidden), *left_out_columns(request)),
+        tuple(aside_warnings(changes)),
+        reason,
+        tuple(_commands(asked, versions)),
+        bool(changes.damaged),
+    )
+
+
+def _of_what(selection: Selection, keys: Sequence[str]) -> str:
+    tables = ", ".join(table.removeprefix("*.") for table in selection.tables) or "all tables"
+    conditions = [f"key {key}" for key in keys]
+    conditions += [selection.where] if selection.where else []
+    return f"{tables} {' or '.join(conditions)}".strip()
+
+
+def _why_none(of: str, hidden: Counter[str], total: int, followed: bool) -> str:
+    if sum(hidden.values()):
+        return "nothing to show: every change of these rows is left out by the selection"
+    if followed:
+        return "nothing to show: the selection leaves out every version of these rows"
+    return f"nothing found: the log has {total:,} committed change(s) of the table(s), none of {of}"
+
+
+def _start_keys(
+    asked: Asked, selection: Selection, tables: Tables, keys: Sequence[str]
+) -> dict[str, set[str]]:
+    """Table -> the texts of ``keys``, in each form of the selected tables. UsageError (LR1001)
+    where no table has such a key."""
+    start: dict[str, set[str]] = {}
+    problem: UsageError | None = None
+    for version in asked.log.catalog.versions:
+        if not selection.takes_table(version.name):
+            continue
+        names = tables.spaces.row_space(version.index).columns
+        if not names:
+            problem = problem or UsageError(
+                "LR1001",
+                f"found --key for {version.name}, which has no key; expected a table with one",
+                hint="Say which rows with --where, or name a unique key with --schema",
+            )
+            continue
+        columns = [version.table.column(name) for name in names]
+        try:
+            texts = {key_text(key, columns) for key in keys}
+        except UsageError as error:
+            problem = problem or error
+            continue
+        start.setdefault(tables.identity(version.name), set()).update(texts)
+    if not start and problem is not None:
+        raise problem
+    return start
+
+
+def _match(
+    asked: Asked,
+    selection: Selection,
+    tables: Tables,
+    start: dict[str, set[str]] | None,
+    matched: set[tuple[str, int]],
+) -> None:
+    """Note the changes that satisfy ``where``, and the keys of their rows."""
+    changes = rows_of(asked, row_request(asked, selection))
+    for part in dataset_changes(changes, tables.key):
+        if part.dataset.table.schema:
+            identity = tables.identity(f"{part.dataset.table.schema}.{part.dataset.table.name}")
+            pairs = zip(
+                part.rows["log_file"].to_pylist(),
+                part.rows["log_record"].to_pylist(),
+                strict=True,
+            )
+            matched.update(pairs)
+            if start is not None:
+                for side in ("key_before", "key_after"):
+                    texts = pc.unique(part.rows[side].drop_null()).to_pylist()
+                    start.setdefault(identity, set()).update(texts)
+    changes.close()
+
+
+def _collected(
+    changes: RowChanges, tables: Tables, start: Mapping[str, set[str]]
+) -> list[DatasetChanges]:
+    """The changes that may be of the rows with these keys, whatever they had before and after."""
+    every = set().union(*start.values()) if start else set()
+    reached = pa.array(sorted(reached_keys(changes, tables.key, every)), pa.string())
+    parts = []
+    for part in dataset_changes(changes, tables.key):
+        names = _identities(part, tables)
+        rows = part.rows.append_column("identity", names)
+        mask = pc.and_(
+            DatasetChanges(part.dataset, rows).about(reached),
+            pc.is_in(names, pa.array(sorted(start), pa.string())),
+        )
+        chosen = rows.filter(mask)
+        if len(chosen):
+            parts.append(DatasetChanges(part.dataset, chosen))
+    return parts
+
+
+def _identities(part: DatasetChanges, tables: Tables) -> pa.Array:
+    """The table of each change by its one name."""
+    table = part.dataset.table
+    if table.schema:
+        name = tables.identity(f"{table.schema}.{table.name}")
+        return pa.array([name] * len(part.rows), pa.string())
+    images = part.rows["after"].combine_chunks().to_pylist()
+    return pa.array(
+        [tables.identity(f"{image['table_owner']}.{image['table_name']}") for image in images],
+        pa.string(),
+    )
+
+
+def _wanted(
+    start: Mapping[str, set[str]], matched: set[tuple[str, int]], by_key: bool, by_value: bool
+) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether a change makes its row one that was asked for."""
+
+    def wanted(change: Mapping[str, Any]) -> bool:
+        keys = start.get(change["identity"], set())
+        has_key = not by_key or change["key_before"] in keys or change["key_after"] in keys
+        place = change["log_file"], change["log_record"]
+        return has_key and (not by_value or place in matched)
+
+    return wanted
+
+
+def _shown(
+    lived: Sequence[Mapping[str, Any]],
+    tables: Tables,
+    selection: Selection,
+    rolled_back: bool,
+    log: LogFile,
+) -> tuple[list[Version], Counter[str]]:
+    """The versions that are shown, and how many are not because they were rolled back."""
+    versions, hidden = [], Counter[str]()
+    taken = {change["row"] for change in lived if change["wanted"] and change["fate"] <= 0}
+    taken |= {-1} if taken else set()
+    for change in lived:
+        if not takes(selection, change):
+            continue
+        if not rolled_back and (change["fate"] > 0 or change["row"] not in taken):
+            hidden.update([fate_text(change["fate"], log)] if change["fate"] > 0 else [])
+            continue
+        versions.append(version_of(change, tables.key(change["dataset"]), log))
+    rows = dict.fromkeys(version.row for version in versions if version.row)
+    numbers = {row: number for number, row in enumerate(rows, 1)}
+    return [replace(version, row=numbers.get(version.row, 0)) for version in versions], hidden
+
+
+def takes(selection: Selection, change: Mapping[str, Any]) -> bool:
+    """Whether a selection (placed) shows a change by its facts."""
+    commit = change["commit_lrsn"]
+    time = change["commit_time"]
+    low, high = selection.from_position, selection.until_position
+    if (low is not None and commit < low.hex().upper()) or (
+        high is not None and commit > high.hex().upper()
+    ):
+        return False
+    if selection.from_time is not None or selection.until_time is not None:
+        if time is None:
+            return False
+        digits = time.strftime("%Y%m%d%H%M%S%f")
+        first, last = selection.from_time, selection.until_time
+        if first is not None and digits < first.hex()[: len(digits)]:
+            return False
+        if last is not None and digits > last.hex()[: len(digits)]:
+            return False
+    if selection.ops and change["op"] not in selection.ops:
+        return False
+    if (selection.ri == "skip" and change["origin"] in _BY_KEYS) or (
+        selection.triggers == "skip" and change["origin"] == ORIGINS["T"]
+    ):
+        return False
+    unit, member = change["urid"], change["member"]
+    if selection.units and not any(
+        urid.hex().upper() == unit and wanted in (None, member) for urid, wanted in selection.units
+    ):
+        return False
+    if selection.members and member not in selection.members:
+        return False
+    for globs, name in (
+        (selection.authids, "authid"),
+        (selection.plans, "plan"),
+        (selection.correlations, "correlation_id"),
+        (selection.connections, "connection_id"),
+    ):
+        text = (change[name] or "").upper()
+        if globs and not any(fnmatchcase(text, pattern.upper()) for pattern in globs):
+            return False
+    return True
+
+
+def _of_changes(asked: Asked, selection: Selection, rolled_back: bool) -> RowHistory:
+    """The versions that selected changes made, of whatever rows."""
+    chosen = replace(selection, tables=(), exclude_tables=())
+    if not limits(chosen):
+        raise UsageError(
+            "LR1001",
+            "found neither --key nor --where; expected the rows whose history is wanted",
+            hint="For example --table OWNER.NAME --key 4711, --where 'email is null', or --ur URID"
+            " for what a unit did",
+        )
+    request = row_request(asked, replace(selection, include_aborted=knows_undone(asked.opened)))
+    tables = Tables(request)
+    changes = rows_of(asked, request)
+    every: list[dict[str, Any]] = []
+    for part in dataset_changes(changes, tables.key):
+        names = _identities(part, tables)
+        for change, identity in zip(part.rows.to_pylist(), names.to_pylist(), strict=True):
+            every.append({**change, "dataset": part.dataset, "identity": identity})
+    every.sort(
+        key=lambda change: (
+            change["commit_lrsn"],
+            change["urid"],
+            change["member"] or 0,
+            change["log_position"],
+        )
+    )
+    numbers: dict[tuple[str, str | None], int] = {}
+    for change in every:
+        key = change["key_before"] or change["key_after"]
+        change["row"] = numbers.setdefault((change["identity"], key), len(numbers))
+        change["wanted"] = True
+        if change["key_after"] is not None:
+            numbers[change["identity"], change["key_after"]] = change["row"]
+    versions, hidden = _shown(every, tables, Selection(), rolled_back, asked.log)
+    changes.close()
+    warnings = aside_warnings(changes)
+    reason = "" if versions else "nothing found: the log has no change that the selection takes"
+    if not versions and hidden:
+        reason = "nothing to show: all of it was rolled back"
+    return RowHistory(
+        _selected(selection),
+        tuple(versions),
+        (*hidden_notes(hidden), *left_out_columns(request)),
+        tuple(warnings),
+        reason,
+        tuple(_commands(asked, versions)),
+        bool(changes.damaged),
+    )
+
+
+def _selected(selection: Selection) -> str:
+    shown = selection.describe()
+    for name in ("ri", "triggers", "incomplete", "exclude_columns"):
+        shown.pop(name, None)
+    return "changes of " + ", ".join(
+        f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in shown.items()
+    )
+
+
+def _commands(asked: Asked, versions: Sequence[Version]) -> list[tuple[str, str]]:
+    """The commands that take back the last committed version, its unit, and all by its job."""
+    last = next((v for v in reversed(versions) if v.fate == "committed" and v.row), None)
+    if last is None:
+        return []
+    proposed = []
+    if last.key:
+        condition = " AND ".join(f"{name} = {literal(value)}" for name, value in last.key.items())
+        what = ("--ur", last.unit, "--table", last.table, "--where", condition)
+        proposed.append(
+            (
+                "what its unit did to this row:",
+                asked.command("undo", *what, "--out", "undo-row"),
+            )
+        )
+    proposed.append(
+        ("its whole unit:", asked.command("undo", "--ur", last.unit, "--out", "undo-unit"))
+    )
+    job: list[str] = []
+    for option, name in (
+        ("--authid", "authid"),
+        ("--plan", "plan"),
+        ("--correlation", "correlation_id"),
+    ):
+        if last.facts[name]:
+            job += [option, glob.escape(last.facts[name])]
+    if job:
+        proposed.append(
+            (
+                "all that this job did:",
+                asked.command("undo", *job, "--out", "undo-job"),
+            )
+        )
+    proposed.append(("first see who built on it:", asked.command("whatif", "--without", last.unit)))
+    return proposed

@@ -1,0 +1,408 @@
+"""``logreplay doctor``: what a log says of the readings that no real file has confirmed, as a
+report that holds no value of a row, no name and no position; and two such reports held against
+each other."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Index, Records
+from replay.changes.envelope import ROW_CHANGES, Change, octets, take_records
+from replay.errors import (
+    CODES,
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_UNUSABLE,
+    EXIT_WARNING,
+    InputError,
+    LogReplayError,
+    Where,
+)
+from replay.live.certificate import faults_of, file_facts, sealed
+from replay.logs import Family, LogFile
+from replay.logs.text import aligned, counted, wrapped
+from replay.pipeline.scan import BATCH, sort_records
+from replay.version import __version__
+
+#: What a report calls itself, and the form it has.
+_TITLE, _FORM = "logreplay doctor", 1
+_SPLIT = 16 << 20
+#: Records of changes in several parts that are joined; beyond, they are only counted.
+_MOST_PARTS = 1_000_000
+
+
+def doctor_report(family: Family, log: LogFile) -> dict[str, Any]:
+    """The report of a log, as JSON-able data."""
+    checkup = family.checkup(log)
+    told = {entry.name: entry for entry in checkup.evidence}
+    readings = []
+    for reading in family.unconfirmed:
+        entry = told.get(reading.name)
+        readings.append(
+            {"name": reading.name, "verdict": "not looked at"}
+            if entry is None
+            else {
+                "name": reading.name,
+                "verdict": entry.verdict(),
+                "looked_at": entry.looked_at,
+                "taken": entry.taken,
+                "fits": dict(entry.fits),
+            }
+        )
+    lengths, values = _Lengths(), _Values(log)
+    values.read(lengths)
+    return sealed(
+        {
+            **_about(family.name, log.inputs()),
+            "layout": checkup.laid_out,
+            "counts": checkup.counts,
+            "lengths": lengths.describe(),
+            "types": values.describe(),
+            "readings": readings,
+        }
+    )
+
+
+def closed_report(source: str, files: Sequence[str], error: LogReplayError) -> dict[str, Any]:
+    """The report of a log that cannot be opened: why, by code and place only."""
+    where = error.where
+    return sealed(
+        {
+            **_about(source, [name for name in files if Path(name).is_file()]),
+            "not_opened": {
+                "code": error.code,
+                "meaning": CODES[error.code],
+                "record": where.record,
+                "offset": where.offset,
+                "field": where.field,
+            },
+        }
+    )
+
+
+def _about(source: str, files: Sequence[str]) -> dict[str, Any]:
+    facts = [file_facts(Path(name)) for name in files]
+    return {
+        "report": _TITLE,
+        "form": _FORM,
+        "version": __version__,
+        "source": source,
+        "files": [{"bytes": entry["size"], "sha256": entry["sha256"]} for entry in facts],
+    }
+
+
+def report_exit_code(report: Mapping[str, Any]) -> int:
+    """0; 8 where something contradicts the reading that is taken, or cannot be decoded; 12 where
+    the log could not be opened."""
+    if "not_opened" in report:
+        return EXIT_UNUSABLE
+    bad = any(entry["verdict"] == "contradicted" for entry in report["readings"])
+    bad |= any(entry["not_decoded"] for entry in report["types"].values())
+    return EXIT_ERROR if bad else EXIT_OK
+
+
+# -- lengths and values
+# -------------------------------------------------------------------------------------------------
+
+
+class _Lengths:
+    """Lengths of records and images, counted by powers of two."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, Counter[int]] = {}
+
+    def add(self, name: str, lengths: Index) -> None:
+        powers = np.ceil(np.log2(np.maximum(lengths, 1))).astype(np.int64)
+        counter = self.of.setdefault(name, Counter())
+        for power, count in zip(*np.unique(powers, return_counts=True), strict=True):
+            counter[int(power)] += int(count)
+
+    def describe(self) -> dict[str, dict[str, int]]:
+        return {
+            name: {f"up to {1 << power}": counter[power] for power in sorted(counter)}
+            for name, counter in sorted(self.of.items())
+        }
+
+
+class _Values:
+    """Every value of every sound change, decoded and counted by the type of its column."""
+
+    def __init__(self, log: LogFile) -> None:
+        self.log = log
+        self.counts: dict[str, Counter[str]] = {}
+        self.images: Counter[str] = Counter()
+        self.parts: list[Records] = []
+        self.unjoined = 0
+
+    def read(self, lengths: _Lengths) -> None:
+        """Go through the log once. Where a file's framing is damaged, up to there."""
+        try:
+            for split, _, _ in self.log.splits(_SPLIT):
+                for first, offsets, sizes in self.log.records(split, BATCH):
+                    lengths.add("records", sizes.astype(np.int64))
+                    envelope = self.log.envelope(split.file, offsets, sizes)
+                    change, version = self.log.classify(envelope)
+                    damaged = self.log.check(envelope, sizes, change, version)
+                    rows = np.flatnonzero(~damaged & (version >= 0) & np.isin(change, ROW_CHANGES))
+                    self._take(
+                        sort_records(
+                            split.file, first, offsets, sizes, envelope, change, version, rows
+                        ),
+                        lengths,
+                    )
+        except InputError:
+            self.images["records behind damaged framing are not here"] += 1
+        self._join(lengths)
+
+    def _take(self, records: Records, lengths: _Lengths) -> None:
+        several = records["segments"] > 1
+        parts = take_records(records, np.flatnonzero(several))
+        if len(parts):
+            room = _MOST_PARTS - sum(map(len, self.parts))
+            self.parts.append(parts[:room])
+            self.unjoined += len(parts[room:])
+        whole = take_records(records, np.flatnonzero(~several))
+        self._decode(whole, np.arange(len(whole)), np.ones(len(whole), np.int64), lengths)
+
+    def _join(self, lengths: _Lengths) -> None:
+        """Changes in several records: those of which every part is there."""
+        if not self.parts:
+            return
+        records = np.concatenate(self.parts)
+        keys = np.concatenate(
+            [octets(records[name]) for name in ("commit", "unit", "position")], axis=1
+        )
+        change = np.ascontiguousarray(keys).view(f"S{keys.shape[1]}").reshape(-1)
+        order = np.lexsort((records["segment"], change))
+        records, change = take_records(records, order), change[order]
+        heads = np.flatnonzero(np.concatenate([[True], change[1:] != change[:-1]]))
+        weights = np.diff(np.append(heads, len(records)))
+        whole = weights == records["segments"][heads]
+        self.unjoined += int(weights[~whole].sum())
+        self._decode(records, heads[whole], weights[whole], lengths)
+
+    def _decode(self, records: Records, heads: Index, weights: Index, lengths: _Lengths) -> None:
+        for kind in (Change.INSERT, Change.UPDATE, Change.DELETE):
+            mine = np.flatnonzero(records["change"][heads] == kind)
+            if not len(mine):
+                continue
+            version = records["version"][heads[mine]]
+            for rows, images in self.log.images(records, heads[mine], weights[mine], kind):
+                for number in np.unique(version[rows]).tolist():
+                    chosen = np.flatnonzero((version[rows] == number) & ~images.bad)
+                    of_table = images.take(chosen)
+                    for side in (of_table.before, of_table.after):
+                        if side is not None and len(chosen):
+                            lengths.add("row images", side[1] - side[0])
+                            self._columns(number, of_table.buffer, *side)
+                self.images["images whose lengths close"] += int((~images.bad).sum())
+                self.images["images whose lengths do not"] += int(images.bad.sum())
+
+    def _columns(self, version: int, buffer: Any, start: Index, end: Index) -> None:
+        walk = self.log.walk(version, buffer, start, end)
+        good = np.flatnonzero(~walk.bad)
+        self.images["rows whose columns do not end exactly"] += len(start) - len(good)
+        if not len(good):
+            return
+        for index, column in enumerate(self.log.catalog.versions[version].format.columns):
+            name = f"{column.code or column.subtype} ({column.column.type.value.lower()})"
+            counter = self.counts.setdefault(name, Counter())
+            counter["values"] += len(good)
+            if column.lob:
+                counter["not in the log"] += len(good)
+                continue
+            values, bad = walk.decode(index, good)
+            wrong = 0 if bad is None else int(bad.sum())
+            counter["not_decoded"] += wrong
+            counter["nulls"] += values.null_count - wrong
+
+    def describe(self) -> dict[str, dict[str, int]]:
+        """Counts by type."""
+        return {
+            name: {
+                key: counter[key] for key in ("values", "nulls", "not_decoded", "not in the log")
+            }
+            for name, counter in sorted(self.counts.items())
+        }
+
+
+# -- in words
+# -------------------------------------------------------------------------------------------------
+
+
+def doctor_text(family: Family, report: Mapping[str, Any]) -> str:
+    """The report for a terminal."""
+    return "\n".join(wrapped(line) for line in _lines(family, report))
+
+
+def _lines(family: Family, report: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{_TITLE} {report['version']}, {family.title}"
+    for number, entry in enumerate(report["files"], 1):
+        yield f"  file {number}: {entry['bytes']:,} bytes, SHA-256 {entry['sha256']}"
+    closed = report.get("not_opened")
+    if closed:
+        yield ""
+        yield f"The log could not be opened: {closed['code']}, {closed['meaning']}"
+        place = {name: closed[name] for name in ("record", "offset", "field")}
+        yield "  " + ", ".join(f"{name} {value}" for name, value in place.items() if value)
+        return
+    yield from ("", "Layout")
+    for name, value in report["layout"].items():
+        if name == "tables":
+            yield f"  tables: {len(value)}"
+        else:
+            yield f"  {name}: {_flat(value)}"
+    for title, counts in (("Codes", report["counts"]), ("Lengths", report["lengths"])):
+        yield from ("", title)
+        yield from (f"  {name}: {counted(values)}" for name, values in counts.items())
+    yield from ("", "Values by type of column")
+    yield from aligned(
+        ["  type", "values", "nulls", "not decoded"],
+        [
+            [f"  {name}", *(f"{entry[key]:,}" for key in ("values", "nulls", "not_decoded"))]
+            for name, entry in report["types"].items()
+        ],
+    )
+    open_points = {entry.name: entry for entry in family.unconfirmed}
+    for title, verdicts in (
+        ("Readings that this log contradicts", ("contradicted",)),
+        ("Readings that this log fits", ("fits",)),
+        ("Readings of which this log shows what is there", ("seen",)),
+        ("Readings that this log does not exercise", ("not exercised",)),
+        ("Readings that are not counted", ("not looked at",)),
+    ):
+        mine = [entry for entry in report["readings"] if entry["verdict"].startswith(verdicts)]
+        if mine:
+            yield from ("", title)
+        for entry in mine:
+            yield f"  {entry['name']}: {open_points[entry['name']].open}"
+            if entry.get("looked_at"):
+                taken = f"; taken: {entry['taken']}" if entry["taken"] else ""
+                fits = {name: count for name, count in entry["fits"].items() if count}
+                yield f"    {entry['verdict']}: of {entry['looked_at']:,}, {counted(fits)}{taken}"
+    yield from ("", f"This report says of itself: SHA-256 {report['sha256']}")
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_flat(entry)}" for name, entry in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_flat, value))
+    return str(value)
+
+
+# -- two reports
+# -------------------------------------------------------------------------------------------------
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """A report that :func:`doctor_report` made. InputError (LR2001) for a file that is none, or
+    that was changed."""
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("report") != _TITLE or "sha256" not in found:
+        raise InputError(
+            "LR2001",
+            "found no report; expected what logreplay doctor --out wrote",
+            Where(str(path)),
+        )
+    faults, _ = faults_of(found, None)
+    if faults or found.get("form") != _FORM:
+        why = "; ".join(faults) or f"it has form {found.get('form')}; this program reads {_FORM}"
+        raise InputError("LR2001", f"found a report, but {why}", Where(str(path)))
+    return found
+
+
+def compared_reports(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[str], int]:
+    """(how two reports differ, in lines; exit code: 4 where they do). Sizes, digests and counts of
+    what both have are no difference; what one log exercises and the other does not is."""
+    lines = [
+        f"{path}: {_shown(mine)} | {_shown(theirs)}"
+        for path, mine, theirs in _differences(_essence(one), _essence(other), "")
+    ]
+    return lines, EXIT_WARNING if lines else EXIT_OK
+
+
+def _essence(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What two logs of one kind have in common."""
+    layout = dict(report.get("layout", {}))
+    for name in ("tables", "rows", "files", "sessions"):
+        layout.pop(name, None)
+    shapes = sorted({entry["shape"] for entry in report.get("layout", {}).get("files", [])})
+    return {
+        "source": report["source"],
+        "not opened": report.get("not_opened", {}).get("code"),
+        "layout": layout | ({"shapes": shapes} if shapes else {}),
+        "codes": {name: sorted(values) for name, values in report.get("counts", {}).items()},
+        "types": {
+            name: "not decoded" if entry["not_decoded"] else "decoded"
+            for name, entry in report.get("types", {}).items()
+        },
+        "readings": {
+            entry["name"]: {
+                "verdict": entry["verdict"],
+                "taken": entry.get("taken") or None,
+                "fits": sorted(name for name, count in entry.get("fits", {}).items() if count),
+            }
+            for entry in report.get("readings", [])
+        },
+    }
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in sorted({*one, *other}):
+            yield from _differences(
+                one.get(name), other.get(name), f"{path}, {name}" if path else str(name)
+            )
+    elif one != other:
+        yield path, one, other
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None or value in ([], {}) else _flat(value)
+
+
+def unconfirmed_page(families: Sequence[Family]) -> str:
+    """The page of the documentation that lists every unconfirmed reading of these families."""
+    parts = [_PAGE_HEAD]
+    for family in families:
+        rows = "\n".join(
+            f"| `{entry.name}` | {entry.open} | {entry.decides} | {entry.refuses} |"
+            for entry in family.unconfirmed
+        )
+        parts.append(
+            f"## {family.title[:1].upper()}{family.title[1:]} (`--source {family.name}`)\n\n"
+            f"| reading | what is open | how it is decided | what is refused |\n|---|---|---|---|\n"
+            f"{rows}"
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+_PAGE_HEAD = """\
+# Unconfirmed readings
+
+No log that a real Log Master, Db2 for Linux, UNIX and Windows or solidDB wrote could be had while
+logreplay was made. It reads the published pages, and where these leave something open, it decides
+from the log itself or refuses. This page lists every such point.
+
+`logreplay doctor` says which of them one log exercises, and by how many records each reading fits.
+Its report holds counts, layouts and digests, no value of a row, no name and no position: a site
+can read it, sign it (`--sign-key`) and send it.
+
+```sh
+logreplay doctor --control C --data D --out report.json
+logreplay doctor --compare report.json other.json
+```
+
+A reading that is *contradicted* is a defect of logreplay: please send the report."""

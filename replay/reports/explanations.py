@@ -1,0 +1,317 @@
+"""What each error code means, why it comes up, and what to do: ``logreplay explain``."""
+
+from __future__ import annotations
+
+from replay.errors import CODES, UsageError
+
+#: Code -> (why it comes up, what to do about it).
+EXPLANATIONS: dict[str, tuple[str, str]] = {
+    "LR1001": (
+        "An option has a value that it cannot have, or two options ask for opposite things.",
+        "The message says what was found and what was expected; logreplay COMMAND --help"
+        " shows the options of a command with examples.",
+    ),
+    "LR1002": (
+        "The folder or file that --out names holds something. A bundle appears whole or not"
+        " at all, and never over something else.",
+        "Name another one, or use --overwrite: it replaces what logreplay wrote, and nothing else.",
+    ),
+    "LR1003": (
+        "The condition of --where is no condition, names columns that no table has, or"
+        " compares a column with a value of another type.",
+        "Write before.column, after.column, or column for either image, and compare it with a"
+        ' value of its own type: --where "after.email is null and before.customer_id > 5".',
+    ),
+    "LR1004": (
+        "A table, column, unit of recovery or user that was named is not in this log.",
+        "logreplay inspect lists what is in it. Tables are named OWNER.NAME, with * and ?.",
+    ),
+    "LR1005": (
+        "A library or program that only this task needs is not installed, or does not start.",
+        "The message has the command that installs it.",
+    ),
+    "LR1006": (
+        "A file or folder cannot be read or written: rights, a full disk, or a folder that is"
+        " not there.",
+        "Name a folder that may be written, on a disk with room, and run again: nothing was"
+        " left half done.",
+    ),
+    "LR1010": (
+        "The DDL that --schema names cannot be read as the dialect that was said.",
+        "Say which dialect it is with --schema-dialect (db2, soliddb, postgres …), or give"
+        " the URL of a database that has the tables.",
+    ),
+    "LR1011": (
+        "The mapping file is not TOML, or names tables or columns that the log does not have.",
+        "The names on the left are the log's. README shows an example under 'A migration'.",
+    ),
+    "LR2001": (
+        "A file is not there, may not be read, or lacks in a folder that must have one for"
+        " each table.",
+        "Look at the path and its rights. For states: an empty table has a file with its"
+        " first line alone.",
+    ),
+    "LR2002": (
+        "The data files hold no record.",
+        "Was the right file given, and was its transfer complete?",
+    ),
+    "LR2003": (
+        "The file came through a transfer that translates characters or line ends, which"
+        " destroys binary data.",
+        "Transfer it again in binary mode (FTP: binary, with RDW to keep the records' lengths).",
+    ),
+    "LR2004": (
+        "The way in which records lie one behind the other in the file is none that is known,"
+        " or two ways would fit.",
+        "Name it with --framing. The log may also have been cut or altered on its way.",
+    ),
+    "LR2005": (
+        "A length field in the framing is smaller or larger than any record can be: the file"
+        " is damaged there, or is not framed as it seems.",
+        "Compare the size with the original and transfer it again; name the framing with"
+        " --framing.",
+    ),
+    "LR2006": (
+        "The file ends before its last record does: the transfer was cut off.",
+        "Transfer it again, and compare sizes.",
+    ),
+    "LR2007": (
+        "The control file describes another run than the one that wrote the data file.",
+        "Give the pair that Log Master wrote together.",
+    ),
+    "LR2008": (
+        "The control file lacks a record without which data records cannot be read.",
+        "Transfer it again; ask for all record types when the log is generated.",
+    ),
+    "LR2009": (
+        "A field of a control record holds what its description rules out.",
+        "Transfer it again in binary mode. If it stays so, report it with the record.",
+    ),
+    "LR2010": (
+        "A header field has a value that the format does not know. The record is damaged, or"
+        " of a release that is not known. Its whole unit of recovery is set aside.",
+        "Look at it: logreplay inspect --record N --hex. Transfer the file again; what else"
+        " the unit did is in logreplay history --ur URID.",
+    ),
+    "LR2011": (
+        "The record belongs to a table that the control file does not describe, so its row"
+        " cannot be read: the control file is from another run, or the table was left out of"
+        " it. The whole unit of recovery is set aside.",
+        "Give the control file of this run. logreplay inspect lists the tables that it has,"
+        " and logreplay inspect --record N shows the record.",
+    ),
+    "LR2012": (
+        "The type of change is none that the format lists: a damaged record or a newer release.",
+        "logreplay inspect --record N --hex shows it; report it with that text.",
+    ),
+    "LR2013": (
+        "A long change is cut into segments, and one of them is missing or there twice.",
+        "Give all data files of the run (--data takes several). logreplay check counts such units.",
+    ),
+    "LR2014": (
+        "The row ends before or behind the place that its record says: a damaged record, or a"
+        " table that had other columns then.",
+        "logreplay inspect --record N --hex shows the row. Give the control file or catalog"
+        " of the time of the change.",
+    ),
+    "LR2015": (
+        "A value cannot be read: it is outside of the row (large objects), of a character set"
+        " that is not known, or damaged. The unit of recovery is set aside.",
+        "Leave the column out with --exclude-columns, or name the character set with --ccsid.",
+    ),
+    "LR2016": (
+        "Records of one unit of recovery disagree about its end, its begin or its commit, so"
+        " at least one of them is damaged. The unit is set aside.",
+        "logreplay inspect --record N shows each of them.",
+    ),
+    "LR2017": (
+        "One change is in the files twice. It would be made twice.",
+        "Leave out the file that was given twice, or that repeats a part of another one.",
+    ),
+    "LR2018": (
+        "Records can be laid out in several documented ways, and the log does not decide"
+        " between them.",
+        "Say which with --log-option; README lists the settings of each family.",
+    ),
+    "LR2030": (
+        "Records are not in the order in which the database wrote them.",
+        "Give the files in their order (--log first.log second.log …).",
+    ),
+    "LR2031": (
+        "The export of the catalog lacks columns or tables, or contradicts itself.",
+        "Export it again with the statement that README has for this family.",
+    ),
+    "LR2032": (
+        "The log says that a change is taken back which it does not have.",
+        "Give the log file before this one as well.",
+    ),
+    "LR2033": (
+        "Changes are flagged as not to be propagated, and nobody said what that means here.",
+        "Say it with --log-option capture-off=…; README has the choices.",
+    ),
+    "LR2034": (
+        "The sessions in which the log was read do not follow one another: changes lie"
+        " between them.",
+        "Export the missing part, or accept the gap with --log-option gaps=accept.",
+    ),
+    "LR2035": (
+        "A file of a state is not CSV with the columns of its table, or holds a value that"
+        " its column cannot have.",
+        "States have a header, \\N for NULL, and bytes as \\x and hexadecimal digits.",
+    ),
+    "LR2036": (
+        "A row is not as the log last left it: a record is lost or damaged, the log was"
+        " written with a filter, or a state is not the one before (or after) this log.",
+        "logreplay check names the records; logreplay history --table T --key K shows the"
+        " row's life.",
+    ),
+    "LR2037": (
+        "The logs of a set do not chain: between the end of one and the begin of the next lies a"
+        " stretch that none covers.",
+        "Give the missing log; or say with --gaps warn or allow that nothing is missing there.",
+    ),
+    "LR2038": (
+        "Control files of a log set describe one generation of a table in two ways, or are of"
+        " different subsystems.",
+        "Give the logs of one Db2 subsystem, each with the control file of its own run.",
+    ),
+    "LR3001": (
+        "The target has no way to write the value: X'00' in text, too many fraction digits, a"
+        " number outside of its range. The unit of recovery is set aside.",
+        "Say what shall become of it: --nul, --timestamps, --midnight, --empty-text, --reals;"
+        " or leave the column out with --exclude-columns.",
+    ),
+    "LR3002": (
+        "The log does not have what it takes to undo the change: a mass delete without its"
+        " rows, a truncated table, a structure whose former state is not known.",
+        "Restore those rows from an image copy, and leave the table out with --exclude-table.",
+    ),
+    "LR3003": (
+        "The target has no statement for what the change does.",
+        "Leave it out (--op, --exclude-table), or choose another target.",
+    ),
+    "LR3004": (
+        "Log Master could not complete the unit of recovery: a part of the log was missing"
+        " when it was read. What builds on it is set aside too.",
+        "Generate the log again with the missing archive log. quarantine/ in the bundle has"
+        " its statements and which inputs would complete most.",
+    ),
+    "LR3005": (
+        "A name is empty, too long, has a control character, or becomes the name of another"
+        " table or column in the target.",
+        "Give it another name with --mapping, or keep names as they are with --names exact.",
+    ),
+    "LR3006": (
+        "A column that tells which row is meant was excluded.",
+        "Keep the key columns when you exclude others.",
+    ),
+    "LR3010": (
+        "Later work changed the same columns of the same rows, or refers to them, so taking"
+        " the change back alone would destroy it.",
+        "Ask first: logreplay whatif --without URID. Then choose with --cascade all,"
+        " non-conflicting or force.",
+    ),
+    "LR3011": (
+        "The unit of recovery builds on one that is incomplete or damaged, so it stays out as"
+        " well.",
+        "The message has the path from one to the other; logreplay history --ur URID shows"
+        " what each of them did.",
+    ),
+    "LR3012": (
+        "Rows of one unit refer to each other in a circle, and no foreign key of it can wait"
+        " for the commit.",
+        "Make one of the foreign keys deferrable in the target, or switch enforcement off for"
+        " the run.",
+    ),
+    "LR3013": (
+        "An upsert puts whole rows in place by their key, and the table has no key or the log"
+        " has not the whole row.",
+        "Leave the table out, or write plain scripts without --upsert.",
+    ),
+    "LR3014": (
+        "The log flags the unit of recovery as one that may depend on an incomplete unit, and"
+        " neither the log nor a state proves that it does not.",
+        "Give the state before the log with --baseline, which may prove it; logreplay history --ur"
+        " URID shows what the unit did.",
+    ),
+    "LR3020": (
+        "Logs of this family do not tell what the option asks for (users and times of"
+        " solidDB, for instance).",
+        "logreplay inspect lists what such a log cannot tell.",
+    ),
+    "LR3021": (
+        "A DDL statement in the log is none that our grammar of its database knows.",
+        "The message names the statement. Leave its table out, or report it.",
+    ),
+    "LR4001": (
+        "The database refused a statement, for the reason that it gives.",
+        "Mend the cause and run again: a replay goes on where it stopped. --on says what"
+        " becomes of refused changes.",
+    ),
+    "LR4002": (
+        "The database is not in the state that the command needs: a table or row is missing,"
+        " or is there already.",
+        "logreplay verify shows how its rows differ; logreplay ddl makes the tables.",
+    ),
+    "LR4003": (
+        "The database does not answer, or there is none of that name.",
+        "Look at the URL, the network and the user's rights.",
+    ),
+    "LR4004": (
+        "Another replay holds the lock of this target.",
+        "Wait for it to end, or end its session in the database.",
+    ),
+    "LR4005": (
+        "The target was replayed from the log of another database, or with other options.",
+        "Use those options again (logreplay status shows them), or begin with a fresh target.",
+    ),
+    "LR4006": (
+        "A row that a change needs is not there, is there already, or has other values:"
+        " somebody else writes to the target, or it was not in the right state at the start.",
+        "logreplay history --table T --key K shows what the log did to it; --on says what"
+        " becomes of such changes; logreplay verify compares all rows.",
+    ),
+    "LR4007": (
+        "Changes lie between the end of what the target has and the begin of this log, or the"
+        " log ends before it.",
+        "Give the log between as well, or --adjoining where the logs follow one another"
+        " without a common unit.",
+    ),
+    "LR4008": (
+        "A trigger, a cascading foreign key or a computed column of the target would repeat"
+        " or alter what the log does already.",
+        "Switch it off for the replay (--enforcement off), or leave those changes to the"
+        " target (--ri skip, --triggers skip).",
+    ),
+    "LR4009": (
+        "The mode cannot carry out what this log asks for.",
+        "Use --mode strict, or another target.",
+    ),
+    "LR4010": (
+        "The server has settings under which a replay would not be exact, the connection goes"
+        " through something that does not keep one session, or a table with the name of one of ours"
+        " is not as we make it or belongs to somebody else.",
+        "The message says which. Change the setting, connect to the server itself, or rename the"
+        " table; else use another database.",
+    ),
+}
+
+
+def explanation(code: str) -> str:
+    """What a code means, why it comes up and what to do. UsageError (LR1001) for one that there is
+    not."""
+    name = code.strip().upper()
+    name = f"LR{name}" if name.isdigit() else name
+    if name not in CODES:
+        raise UsageError(
+            "LR1001",
+            f"found {code}; expected a code of a message, such as LR2011",
+            hint="logreplay explain lists all of them",
+        )
+    why, what = EXPLANATIONS[name]
+    return f"{name}  {CODES[name]}\n\n{why}\n\nWhat to do: {what}"
+
+
+def all_codes() -> str:
+    """Every code with its sentence."""
+    return "\n".join(f"{code}  {text}" for code, text in CODES.items())

@@ -1,0 +1,236 @@
+"""From a kind of report and a selection to the report: which passes over the log it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from replay.changes.choices import Mode
+from replay.changes.envelope import Change
+from replay.changes.selection import Selection
+from replay.dependencies.analysis import DependencyAnalysis, key_text
+from replay.dependencies.cascade import consequences
+from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link
+from replay.dependencies.write_sets import KeySpaces, WriteSets
+from replay.errors import UsageError
+from replay.output.formats import OPS
+from replay.pipeline.request import Demand, Request, make_request
+from replay.reports.ask import (
+    Asked,
+    Tables,
+    aside_warnings,
+    knows_undone,
+    left_out_columns,
+    row_request,
+    rows_of,
+    with_owner,
+)
+from replay.reports.headers import HeaderFacts, HeaderJob, headers_of
+from replay.reports.history import Version, dataset_changes, version_of
+from replay.reports.kinds import (
+    ReportKind,
+    ReportOptions,
+    activity,
+    catalog,
+    large,
+    listed,
+    open_units,
+    quiet,
+    shaped,
+)
+from replay.reports.layout import Report
+from replay.reports.states import point_of
+from replay.reports.what_if import unit_facts
+
+#: Reports that headers are enough for.
+_OF_HEADERS = (
+    ReportKind.SUMMARY,
+    ReportKind.ACTIVITY,
+    ReportKind.QUIET,
+    ReportKind.OPEN,
+    ReportKind.LARGE,
+    ReportKind.CATALOG,
+)
+
+
+def report_of(
+    asked: Asked, kind: ReportKind, selection: Selection, options: ReportOptions
+) -> Report:
+    """A report on what a selection takes. Errors as
+    :func:`replay.pipeline.request.make_request`; UsageError (LR1001) for options that do not go
+    together."""
+    selection = replace(
+        selection,
+        tables=with_owner(selection.tables),
+        exclude_tables=with_owner(selection.exclude_tables),
+    )
+    if kind is ReportKind.INTEGRITY:
+        return _integrity(asked, selection, options)
+    if kind not in _OF_HEADERS:
+        return _of_changes(asked, kind, selection, options)
+    if selection.where is not None:
+        raise UsageError(
+            "LR1001",
+            f"found --where with report {kind}, which is made of headers; expected a selection"
+            " without values",
+            hint="report audit, detail and integrity take --where",
+        )
+    undone = kind in (ReportKind.QUIET, ReportKind.OPEN, ReportKind.LARGE)
+    shown = selection.include_aborted or (undone and knows_undone(asked.opened))
+    request = make_request(
+        asked.opened, replace(selection, include_aborted=shown), Demand(), asked.keys
+    )
+    headers = headers_in(asked, request)
+    warnings = list(request.warnings)
+    if kind in (ReportKind.SUMMARY, ReportKind.ACTIVITY):
+        return activity(kind, headers, options, warnings)
+    if kind is ReportKind.QUIET:
+        return quiet(headers, options, warnings)
+    if kind is ReportKind.LARGE:
+        return large(headers, options, warnings)
+    if kind is ReportKind.CATALOG:
+        return catalog(headers, _statements(asked, selection), options, warnings)
+    if options.at is not None:
+        options = replace(options, at=point_of(asked, options.at).hexadecimal)
+    return open_units(headers, options, warnings)
+
+
+def headers_in(asked: Asked, request: Request) -> HeaderFacts:
+    """The pass over the headers that a request takes."""
+    plan = request.plan(asked.split_bytes)
+    job = HeaderJob(request.selection, plan.version_taken)
+    unknown = frozenset(asked.opened.family.capabilities.unknown)
+    blobs = asked.engine.execute(job, request.log, plan.splits)
+    return headers_of(blobs, request.log, unknown)
+
+
+def _statements(asked: Asked, selection: Selection) -> Mapping[tuple[str, int], Mapping[str, Any]]:
+    """The changes of structure in words, by (file, record)."""
+    if not asked.log.has_structure:
+        return {}
+    changes = rows_of(asked, row_request(asked, selection), False)
+    statements: dict[tuple[str, int], Mapping[str, Any]] = {}
+    for dataset, rows in changes.tables():
+        if not dataset.table.schema:
+            for row in rows.to_pylist():
+                image = row["after"]
+                statements[row["log_file"], row["log_record"]] = {
+                    **image,
+                    "table": f"{image['table_owner']}.{image['table_name']}",
+                }
+    changes.close()
+    return statements
+
+
+def _of_changes(
+    asked: Asked, kind: ReportKind, selection: Selection, options: ReportOptions
+) -> Report:
+    request = row_request(asked, selection)
+    tables = Tables(request)
+    changes = rows_of(asked, request)
+
+    def versions() -> Iterator[Version]:
+        for part in dataset_changes(changes, tables.key):
+            for change in part.rows.to_pylist():
+                entry = {**change, "dataset": part.dataset, "row": 0}
+                yield version_of(entry, tables.key(part.dataset), asked.log)
+
+    ordered = (
+        sorted(versions(), key=_place)
+        if changes.tally.statements <= options.most_rows
+        else (versions())
+    )
+    notes = left_out_columns(request)
+    report = listed(kind, ordered, options, notes, aside_warnings(changes))
+    changes.close()
+    return replace(report, damaged=bool(changes.damaged))
+
+
+def _place(version: Version) -> tuple[Any, ...]:
+    facts = version.facts
+    return facts["commit_lrsn"], version.unit, facts["log_position"]
+
+
+# -- what an undo would hit
+# -------------------------------------------------------------------------------------------------
+
+
+def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Report:
+    """For each selected change, the later work on the same columns of the row (or on its key) that
+    an undo would hit."""
+    demand = Demand(dependencies=True)
+    request = replace(make_request(asked.opened, selection, demand, asked.keys), mode=Mode.UNDO)
+    plan = request.plan(asked.split_bytes)
+    spaces = KeySpaces(request.log.catalog, request.constraints)
+    analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+    result = consequences(analysis, plan)
+    subgraph, links = result.subgraph, result.subgraph.links
+    outside = result.chosen[links["source"]] & ~result.chosen[links["target"]]
+    hit = links[outside]
+    facts = unit_facts(subgraph)
+    masks = WriteSets(request.log, spaces).changed_columns(subgraph.batch) if len(hit) else {}
+    rows: list[dict[str, Any]] = []
+    for source, target, link, space, gone in hit.tolist():
+        if len(rows) == options.most_rows:
+            raise UsageError(
+                "LR1001",
+                f"found more than {options.most_rows:,} conflicts; expected at most that many"
+                " (--max-rows)",
+                hint="Select fewer changes, or raise --max-rows",
+            )
+        text = key_text(subgraph, ChangeLink(Link(link), space, source, target, gone))
+        one, other = str(subgraph.unit(source)), str(subgraph.unit(target))
+        common = _columns_of(subgraph, masks, source) & _columns_of(subgraph, masks, target)
+        rows.append(
+            {
+                "unit": one,
+                "table": subgraph.log.catalog.versions[int(subgraph.batch.version[target])].name,
+                "key": text.partition("/")[2],
+                "op": _op(subgraph, source),
+                "columns": sorted(common) or None,
+                "later_unit": other,
+                "later_committed": facts[other]["committed"],
+                "later_who": facts[other]["who"],
+                "later_op": _op(subgraph, target),
+                "why": LINK_WORDS[Link(link)],
+                "committed": facts[one]["committed"],
+                "who": facts[one]["who"],
+                "record": int(subgraph.batch.records["number"][subgraph.batch.head[source]]),
+                "later_record": int(subgraph.batch.records["number"][subgraph.batch.head[target]]),
+            }
+        )
+    chosen, blocked = int(result.chosen.sum()), int(result.blocked.sum())
+    totals = {
+        "changes_selected": chosen,
+        "that_others_built_on": len(set(hit["source"].tolist())),
+        "left_out_by_cascade_non-conflicting": blocked,
+        "units_that_built_on_them": len(result.units),
+        "log_read_to": subgraph.survey.last.hexadecimal,
+    }
+    mine, later = ("table", "key", "op", "unit", "columns"), ("later_op", "later_unit")
+    columns = (*mine, *later, "later_committed", "later_who", "why")
+    reason = "" if rows else "nothing later builds on the selected changes: all can be undone"
+    reason = reason if chosen else "nothing found: the selection takes no change that took effect"
+    title = "integrity: later work that an undo of the selected changes would hit"
+    warnings = tuple(request.warnings)
+    report = Report(
+        ReportKind.INTEGRITY, title, columns, rows, totals, (), warnings, reason, {}, bool(chosen)
+    )
+    return shaped(report, options, ("committed", "who", "record", "later_record"))
+
+
+def _op(subgraph: Any, change: int) -> str:
+    kind = Change(int(subgraph.batch.change[change]))
+    return OPS.get(kind, kind.name.lower())
+
+
+def _columns_of(subgraph: Any, masks: Mapping[int, int], change: int) -> set[str]:
+    """The columns that an update changed (all, for what makes or removes a row)."""
+    version = int(subgraph.batch.version[change])
+    places = subgraph.spaces.column_places[version]
+    names = [entry.column.name for entry in subgraph.log.catalog.versions[version].format.columns]
+    if change not in masks:
+        return set(names)
+    mask = masks[change]
+    return {name for name, place in zip(names, places, strict=True) if mask >> place & 1}

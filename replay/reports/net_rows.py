@@ -1,0 +1,233 @@
+"""What a stretch of a log did to the rows of a table in the end: the row of each key before and
+after it.
+
+The order of changes inside of a unit of recovery does not count, because keys may shift within one
+statement (1 to 2 and 2 to 3, in any order): images that a key had in between balance, and what is
+left over is where the unit found the key and where it leaves it. Between units every row must be as
+the unit before left it; where it is not, that is a contradiction, and no state is made up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Index, Mask
+
+#: Contradictions that are named.
+_NAMED = 5
+
+
+@dataclass
+class NetRows:
+    """Rows of one table by key: ``keys`` (texts), ``begin`` and ``end`` (structs, null where there
+    is no row), ``begin_text`` and ``end_text`` (the images as texts)."""
+
+    keys: pa.Array
+    begin: pa.Array
+    end: pa.Array
+    begin_text: pa.Array
+    end_text: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass
+class NetChange:
+    """The net change of a stretch of the log to one table, part by part. ``emptied``: all rows that
+    were there before went in one go; ``contradictions`` name keys whose images do not follow one
+    another. ``keyed``: rows have a key; else ``counts`` has how many more (or fewer) there are of
+    each content, as (text, struct, number)."""
+
+    keyed: bool
+    parts: list[NetRows] = field(default_factory=list)
+    lost: list[NetRows] = field(default_factory=list)
+    emptied: bool = False
+    contradictions: list[str] = field(default_factory=list)
+
+    def add(self, rows: pa.Table) -> None:
+        """Take the next changes in commit order: a table with ``commit_lrsn``, ``urid``,
+        ``member``, ``op``, the images ``before`` and ``after`` of one type, their texts
+        ``image_before`` and ``image_after``, and the texts of their keys ``key_before`` and
+        ``key_after``."""
+        gone = np.flatnonzero(pc.equal(rows["op"], "truncate").to_numpy(zero_copy_only=False))
+        start = 0
+        for stop in [*gone.tolist(), len(rows)]:
+            part = rows.slice(start, stop - start)
+            if len(part):
+                self.parts.append(_net_of(part, self.keyed, self.contradictions))
+            if stop < len(rows):
+                if not self.emptied:
+                    self.lost = self.parts
+                self.emptied, self.parts = True, []
+            start = stop + 1
+
+    def rows(self) -> NetRows | None:
+        """The net rows of all parts (after the last time that the table was emptied)."""
+        return _joined(self.parts, self.keyed, self.contradictions)
+
+    def rows_before(self) -> NetRows | None:
+        """The net rows up to where the table was emptied first, or of all parts."""
+        return _joined(self.lost if self.emptied else self.parts, self.keyed, self.contradictions)
+
+
+def _units(rows: pa.Table) -> Index:
+    """The number of the unit of each change."""
+    new = np.zeros(len(rows), bool)
+    for name in ("commit_lrsn", "urid", "member"):
+        codes = pc.fill_null(_one(rows[name].combine_chunks().dictionary_encode()).indices, -1)
+        values = codes.to_numpy(zero_copy_only=False)
+        new[1:] |= values[1:] != values[:-1]
+    return np.cumsum(new)
+
+
+def _one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _codes(texts: pa.Array) -> Index:
+    indices = _one(texts.dictionary_encode()).indices
+    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _net_of(rows: pa.Table, keyed: bool, wrong: list[str]) -> NetRows:
+    before, after = (_one(rows[name].combine_chunks()) for name in ("before", "after"))
+    texts = {
+        name: _one(rows[name].combine_chunks())
+        for name in ("key_before", "key_after", "image_before", "image_after")
+    }
+    unit = _units(rows)
+    return _balance(
+        (texts["key_before"], texts["image_before"], before, unit),
+        (texts["key_after"], texts["image_after"], after, unit),
+        keyed,
+        wrong,
+    )
+
+
+Side = tuple[pa.Array, pa.Array, pa.Array, Index]
+
+
+def _balance(gone: Side, come: Side, keyed: bool, wrong: list[str]) -> NetRows:
+    """Rows that go and come, (key texts, image texts, images, number of the unit) each: the net
+    rows."""
+    there = [
+        np.flatnonzero(side[1].is_valid().to_numpy(zero_copy_only=False)) for side in (gone, come)
+    ]
+    keys = pa.concat_arrays(
+        [side[0].take(pa.array(rows)) for side, rows in zip((gone, come), there, strict=True)]
+    )
+    images = pa.concat_arrays(
+        [side[1].take(pa.array(rows)) for side, rows in zip((gone, come), there, strict=True)]
+    )
+    structs = pa.concat_arrays(
+        [side[2].take(pa.array(rows)) for side, rows in zip((gone, come), there, strict=True)]
+    )
+    unit = np.concatenate([side[3][rows] for side, rows in zip((gone, come), there, strict=True)])
+    sign = np.repeat(np.array([-1, 1]), [len(rows) for rows in there])
+    key, image = _codes(keys), _codes(images)
+    if not keyed:
+        return _counted(images, structs, image, sign)
+    order = np.lexsort([image, unit, key])
+    key, unit, image, sign = key[order], unit[order], image[order], sign[order]
+    head = _heads(key, unit, image)
+    total = np.add.reduceat(sign, head) if len(head) else sign
+    left = np.flatnonzero(total)
+    key, unit, image, total, place = (
+        key[head][left], unit[head][left], image[head][left], total[left], order[head][left],
+    )  # fmt: skip
+    if len(total) and (np.abs(total) > 1).any():
+        _blame(wrong, keys, place[np.abs(total) > 1], "is there twice within a unit")
+    visit = _heads(key, unit)
+    begin = _pick(visit, total < 0, len(key), wrong, keys, place, "is found in two states")
+    end = _pick(visit, total > 0, len(key), wrong, keys, place, "is left in two states")
+    key = key[visit]
+    follows = np.zeros(len(key), bool)
+    follows[1:] = key[1:] == key[:-1]
+    at_begin = np.where(begin >= 0, image[np.maximum(begin, 0)], -1) if len(image) else begin
+    leaves = np.where(end >= 0, image[np.maximum(end, 0)], -1) if len(image) else end
+    torn = np.flatnonzero(follows)[at_begin[follows] != leaves[:-1][follows[1:]]]
+    _blame(wrong, keys, place[visit[torn]], "is not as the unit before left it")
+    first = np.flatnonzero(~follows)
+    last = np.append(first[1:], len(key)) - 1 if len(first) else first
+    return NetRows(
+        keys.take(pa.array(place[visit[first]])),
+        _take(structs, place, begin[first]),
+        _take(structs, place, end[last]),
+        _take(images, place, begin[first]),
+        _take(images, place, end[last]),
+    )
+
+
+def _heads(*columns: Index) -> Index:
+    """Where runs of equal values begin."""
+    new = np.ones(len(columns[0]), bool)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return np.flatnonzero(new)
+
+
+def _pick(
+    visit: Index, mask: Mask, count: int, wrong: list[str], keys: pa.Array, place: Index, what: str
+) -> Index:
+    """Of each run that begins at ``visit``, the one place where ``mask`` is set; -1 for none."""
+    if not count:
+        return np.zeros(0, np.int64)
+    number = np.add.reduceat(mask.astype(np.int64), visit)
+    _blame(wrong, keys, place[visit[number > 1]], what)
+    at = np.where(mask, np.arange(count), -1)
+    return np.asarray(np.maximum.reduceat(at, visit), np.int64)
+
+
+def _blame(wrong: list[str], keys: pa.Array, places: Index, what: str) -> None:
+    wrong += [f"{keys[int(place)].as_py()} {what}" for place in places[:_NAMED]]
+    wrong += ["…"] * (len(places) > _NAMED)
+
+
+def _take(values: pa.Array, place: Index, rows: Index) -> pa.Array:
+    """``values[place[rows]]``, null where a row is -1."""
+    if not len(place):
+        return pa.nulls(len(rows), values.type)
+    at = pa.array(place[np.maximum(rows, 0)], mask=rows < 0)
+    return values.take(at)
+
+
+def _counted(images: pa.Array, structs: pa.Array, image: Index, sign: Index) -> NetRows:
+    """Rows without a key: each content once for every row more, or fewer."""
+    total = np.bincount(image, sign, image.max() + 1 if len(image) else 0).astype(np.int64)
+    _, first = np.unique(image, return_index=True)
+    fewer = np.repeat(first, np.maximum(-total, 0))
+    more = np.repeat(first, np.maximum(total, 0))
+    rows = np.concatenate([fewer, more])
+    is_begin = np.arange(len(rows)) < len(fewer)
+    at = pa.array(rows)
+    begin, end = pa.array(rows, mask=~is_begin), pa.array(rows, mask=is_begin)
+    return NetRows(
+        images.take(at),
+        structs.take(begin),
+        structs.take(end),
+        images.take(begin),
+        images.take(end),
+    )
+
+
+def _joined(parts: list[NetRows], keyed: bool, wrong: list[str]) -> NetRows | None:
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    gone = (
+        pa.concat_arrays([part.keys for part in parts]),
+        pa.concat_arrays([part.begin_text for part in parts]),
+        pa.concat_arrays([part.begin for part in parts]),
+        number,
+    )
+    come = (
+        gone[0],
+        pa.concat_arrays([part.end_text for part in parts]),
+        pa.concat_arrays([part.end for part in parts]),
+        number,
+    )
+    return _balance(gone, come, keyed, wrong)

@@ -1,0 +1,294 @@
+"""The rows of tables as they were at a point of the log, and how two points differ.
+
+A state that is known somewhere (before the log, after it, or at a position) is brought to the point
+by the net change between; every row that the log touches must be there as the log found or left it.
+Without such a state, the rows that the log knows are given: what it left behind before the point,
+and what it found after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.errors import InputError, Refusal, Where
+from replay.output.formats import Dataset
+from replay.output.formats.row_batches import row_type
+from replay.reports.images import image_texts, literal, shown_image
+from replay.reports.net_rows import NetChange, NetRows
+from sqlgen.schema import Column
+
+#: Rows of a state that contradict the log and are named.
+_NAMED = 5
+
+
+@dataclass
+class TableNet:
+    """One table: the form that its rows are given in, its key, and its net changes up to the point
+    (``early``) and after it (``late``). ``notes``: what became of rows of another form."""
+
+    name: str
+    form: Dataset
+    key: Sequence[Column]
+    early: NetChange
+    late: NetChange
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def add(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
+        """Take changes in commit order."""
+        for side in ("before", "after"):
+            images = self.images(dataset.columns, _array(rows[side]))
+            place = rows.schema.get_field_index(side)
+            rows = rows.set_column(place, side, images)
+            whole = image_texts(images, self.form.columns)
+            key_texts = image_texts(images, self.key, loose=True) if self.key else whole
+            rows = rows.append_column(f"key_{side}", key_texts)
+            rows = rows.append_column(f"image_{side}", whole)
+        (self.late if is_late else self.early).add(rows)
+
+    def images(self, columns: Sequence[Column], images: pa.Array) -> pa.Array:
+        """Images of another generation of the table as those of :attr:`form`: columns by name, null
+        for one that is newer. Refusal (LR3002) where that is not known."""
+        kind = row_type(self.form.columns)
+        if images.type == kind:
+            return images
+        names = {column.name for column in columns}
+        newer = [column for column in self.form.columns if column.name not in names]
+        older = names - {column.name for column in self.form.columns}
+        wrong = [column.name for column in newer if not column.nullable]
+        if (newer and older) or wrong:
+            raise Refusal(
+                "LR3002",
+                f"found rows of {self.name} from when it had other columns"
+                f" ({', '.join(sorted(older) or wrong)}); expected columns that are the same by"
+                " name, or newer ones that may be null",
+                hint="Ask for a point on the same side of the change of the table",
+            )
+        if newer:
+            text = ", ".join(column.name for column in newer)
+            self.notes[f"{self.name}: {text} came later; null in rows from before, whatever the"
+                       " default was"] = None  # fmt: skip
+        fields = []
+        for column, target in zip(self.form.columns, kind, strict=True):
+            values = (
+                pc.struct_field(images, column.name).cast(target.type)
+                if column.name in names
+                else pa.nulls(len(images), target.type)
+            )
+            fields.append(values)
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=images.is_null())
+
+    def contradictions(self) -> None:
+        """InputError (LR2036) where the log contradicts itself about the table."""
+        wrong = self.early.contradictions + self.late.contradictions
+        if wrong:
+            raise InputError(
+                "LR2036",
+                f"found rows that do not follow from those before: {'; '.join(wrong[:_NAMED])};"
+                " expected every row as the log last left it",
+                Where(table=self.name),
+                "logreplay check names the records",
+            )
+
+
+def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """All rows of a table at some point: their images, in the form of the net changes."""
+
+    rows: pa.Array
+
+
+def rows_at(net: TableNet, known: pa.Array | None, before: bool) -> pa.Array:
+    """The rows (structs) of a table at the point; ``known``: all of them ``before`` the log, or
+    after it; None: nothing is known but the log.
+
+    InputError (LR2036) where known rows are not as the log found or left them; Refusal (LR3002)
+    where rows went that no log has."""
+    net.contradictions()
+    kind = row_type(net.form.columns)
+    early, late = net.early.rows(), net.late.rows_before()
+    net.contradictions()
+    if known is None:
+        return _known_to_log(net, early, late, kind)
+    if not before and net.late.emptied:
+        raise Refusal(
+            "LR3002",
+            f"found that {net.name} was emptied after the point; expected rows that the log has",
+            hint="Give the state before the log",
+        )
+    change, side = (early, "end") if before else (late, "begin")
+    if before and net.early.emptied:
+        known = known.slice(0, 0)
+    if change is None:
+        return known
+    _check(net, known, change, "begin" if before else "end")
+    rows, texts = getattr(change, side), getattr(change, f"{side}_text")
+    if net.key:
+        keys = image_texts(known, net.key, loose=True)
+        kept = known.filter(pc.invert(pc.is_in(keys, change.keys)))
+        return pa.concat_arrays([kept, rows.filter(texts.is_valid())])
+    gone = change.begin_text if before else change.end_text
+    kept = known.filter(pa.array(_without(image_texts(known, net.form.columns), gone.drop_null())))
+    return pa.concat_arrays([kept, rows.filter(texts.is_valid())])
+
+
+def _without(texts: pa.Array, gone: pa.Array) -> np.ndarray[Any, Any]:
+    """Which of some texts stay when each text of ``gone`` takes one away."""
+    both = pa.concat_arrays([texts, gone]).dictionary_encode().indices.to_numpy()
+    mine, theirs = both[: len(texts)], both[len(texts) :]
+    count = np.bincount(theirs, minlength=int(both.max()) + 1 if len(both) else 0)
+    order = np.argsort(mine, kind="stable")
+    starts = np.searchsorted(mine[order], mine[order], "left")
+    rank = np.empty(len(mine), np.int64)
+    rank[order] = np.arange(len(mine)) - starts
+    return np.asarray(rank >= count[mine], bool)
+
+
+def _check(net: TableNet, known: pa.Array, change: NetRows, side: str) -> None:
+    wrong = differing(net, known, change, side)
+    if wrong:
+        raise InputError(
+            "LR2036",
+            f"found rows that are not as the log {'found' if side == 'begin' else 'left'} them:"
+            f" {'; '.join(wrong)}; expected a state from"
+            f" {'before' if side == 'begin' else 'after'} the log",
+            Where(table=net.name),
+            "Is it the state of this database, at this point of its log?",
+        )
+
+
+def differing(net: TableNet, known: pa.Array, change: NetRows, side: str) -> list[str]:
+    """Keys whose rows are not as the log has them at that side of a net change."""
+    texts = image_texts(known, net.form.columns)
+    expected = getattr(change, f"{side}_text")
+    if not net.key:
+        have, need = pc.value_counts(texts), pc.value_counts(expected.drop_null())
+        counts = dict(zip(have.field(0).to_pylist(), have.field(1).to_pylist(), strict=True))
+        return [
+            f"{text} is there {counts.get(text, 0)} times, not {number}"
+            for text, number in zip(
+                need.field(0).to_pylist(), need.field(1).to_pylist(), strict=True
+            )
+            if counts.get(text, 0) < number
+        ][:_NAMED]
+    keys = image_texts(known, net.key, loose=True)
+    place = pc.index_in(change.keys, keys)
+    texts_there = texts.take(place)
+    same = pc.or_(
+        pc.and_(texts_there.is_null(), expected.is_null()),
+        pc.fill_null(pc.equal(texts_there, expected), False),
+    )
+    wrong = np.flatnonzero(~same.to_numpy(zero_copy_only=False))
+    image = getattr(change, side)
+    named = []
+    for at in wrong[:_NAMED].tolist():
+        row = known[place[at].as_py()].as_py() if place[at].is_valid else None
+        named.append(_difference(net, row, image[at].as_py(), change.keys[at].as_py()))
+    return named
+
+
+def _difference(
+    net: TableNet, row: Mapping[str, Any] | None, logged: Mapping[str, Any] | None, key: str
+) -> str:
+    either = shown_image(row or logged) or {}
+    name = ", ".join(f"{c.name}={literal(either.get(c.name))}" for c in net.key) or key
+    if row is None or logged is None:
+        return f"{name} is {'not there' if row is None else 'there'}, and the log has it otherwise"
+    mine, theirs = shown_image(row) or {}, shown_image(logged) or {}
+    text = ", ".join(
+        f"{column} is {literal(mine[column])}, the log has {literal(theirs[column])}"
+        for column in mine
+        if mine[column] != theirs[column]
+    )
+    return f"{name}: {text}"
+
+
+def _known_to_log(
+    net: TableNet, early: NetRows | None, late: NetRows | None, kind: pa.DataType
+) -> pa.Array:
+    """The rows that the log alone knows of."""
+    parts = [] if early is None else [early.end.filter(early.end_text.is_valid())]
+    if late is not None:
+        there = late.begin_text.is_valid()
+        if net.key:
+            seen = pa.nulls(0, pa.string()) if early is None else early.keys
+            there = pc.and_(there, pc.invert(pc.is_in(late.keys, seen)))
+            if not net.early.emptied:
+                parts.append(late.begin.filter(there))
+        else:
+            mine = pa.nulls(0, pa.string()) if early is None else early.end_text.drop_null()
+            begin = late.begin_text.drop_null()
+            kept = _without(begin, mine)
+            parts.append(late.begin.filter(there).filter(pa.array(kept)))
+    return pa.concat_arrays([part.cast(kind) for part in parts]) if parts else pa.nulls(0, kind)
+
+
+def sorted_rows(rows: pa.Array, columns: Sequence[Column], key: Sequence[Column]) -> pa.Table:
+    """Rows (structs) as a table with a column each, by key (or all columns)."""
+    table = pa.Table.from_arrays(
+        [pc.struct_field(rows, column.name) for column in columns],
+        [column.name for column in columns],
+    )
+    order = [(column.name, "ascending") for column in (key or columns)]
+    return table.sort_by(order) if len(table) and columns else table
+
+
+# -- between two points
+# -------------------------------------------------------------------------------------------------
+
+
+def differences(net: TableNet) -> Iterable[dict[str, Any]]:
+    """How the rows after the stretch differ from those before it, by key: ``change`` (insert,
+    update, delete), ``key``, ``changed`` (columns with both values), and both rows."""
+    net.contradictions()
+    rows = net.early.rows()
+    net.contradictions()
+    if net.early.emptied:
+        yield {"table": net.name, "change": "emptied", "key": {}, "changed": {}}
+    if rows is None:
+        return
+    same = pc.fill_null(pc.equal(rows.begin_text, rows.end_text), False)
+    none = pc.and_(rows.begin_text.is_null(), rows.end_text.is_null())
+    chosen = np.flatnonzero(~pc.or_(same, none).to_numpy(zero_copy_only=False))
+    at = pa.array(chosen)
+    begin, end = rows.begin.take(at).to_pylist(), rows.end.take(at).to_pylist()
+    entries: list[dict[str, Any]] = []
+    for old, new in zip(begin, end, strict=True):
+        before, after = shown_image(old), shown_image(new)
+        image = after or before or {}
+        changed = {
+            name: [before[name], after[name]]
+            for name in image
+            if before is not None and after is not None and before[name] != after[name]
+        }
+        change = "insert" if before is None else "delete" if after is None else "update"
+        key = {column.name: image[column.name] for column in net.key}
+        entries.append(
+            {
+                "table": net.name,
+                "change": change,
+                "key": key,
+                "changed": changed,
+                "before": before,
+                "after": after,
+            }
+        )
+    yield from sorted(entries, key=lambda entry: [_rank(v) for v in entry["key"].values()])
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    """Values of one type, null first, as they are sorted."""
+    return (0, "") if value is None else (1, value)
+
+
+Chooser = Callable[[str], pa.Array | None]

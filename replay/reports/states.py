@@ -1,0 +1,589 @@
+"""From a point as people name it to the rows at it: where the point lies in the log, what is known
+before or after, and what comes out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.changes.notation import position_of, time_of
+from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.changes.selection import Selection
+from replay.errors import (
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_WARNING,
+    InputError,
+    TargetError,
+    UsageError,
+    Where,
+)
+from replay.leftovers import WorkFolder
+from replay.live.position_store import Store
+from replay.output.bundle import write_file
+from replay.output.formats import Dataset, Datasets, format_of
+from replay.output.formats.row_batches import row_type, row_values
+from replay.output.initial_load import state_files, state_rows, state_values
+from replay.output.row_changes import RowChanges
+from replay.output.state_files import TableRows, write_state
+from replay.pipeline.extent import log_extent
+from replay.pipeline.request import Request, place_position
+from replay.reports.ask import (
+    Asked,
+    Tables,
+    aside_warnings,
+    left_out_columns,
+    row_request,
+    rows_of,
+    with_owner,
+)
+from replay.reports.layout import Report
+from replay.reports.net_rows import NetChange
+from replay.reports.state import TableNet, differences, differing, rows_at, sorted_rows
+from replay.storage import Place, is_database
+from replay.storage import at as place_of
+from replay.targets import target_of
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.names import identifier, table_expression, target_name
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_script import schema_script
+
+_DIGITS = re.compile(r"(?:X'|0[Xx])?[0-9A-Fa-f]{12,56}'?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a log: everything that committed at ``position`` or before. ``text``: as it was
+    asked for."""
+
+    position: Position
+    text: str
+
+    @property
+    def hexadecimal(self) -> str:
+        """The position as changes have it."""
+        return self.position.hexadecimal
+
+
+def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
+    """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL),
+    ``start`` or ``end``. UsageError (LR1001) for other text."""
+    words = text.strip()
+    if words.lower() in ("start", "end"):
+        return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
+    if _TIME.match(words):
+        return Point(_at_time(asked, time_of(words, True)), words)
+    if _DIGITS.fullmatch(words):
+        placed = place_position(asked.log, position_of(words), True)
+        assert placed is not None
+        return Point(placed, words)
+    known: Mapping[str, Position] = {}
+    if marks is not None:
+        with closing(target_of(marks).connect(marks)) as session:
+            known = Store(session).marks()
+    if words in known:
+        return Point(known[words], words)
+    hint = (
+        f"It has the marks: {', '.join(known) or 'none'}"
+        if marks
+        else ("A mark is looked up in the database that --initial or --to names")
+    )
+    raise UsageError(
+        "LR1001",
+        f"found the point {text!r}; expected a commit position (20 digits), a time (YYYY-MM-DD"
+        " HH:MM:SS), start, end, or a mark",
+        hint=hint,
+    )
+
+
+def _at_time(asked: Asked, moment: bytes) -> Position:
+    """The last position of which all that committed is not later than a time."""
+    extent = log_extent(asked.log, moment)
+    if extent.earliest is None:
+        raise UsageError(
+            "LR1001", "found a time, and the log tells of none; expected a commit position"
+        )
+    return HIGHEST if extent.late is None else extent.late.below
+
+
+# -- what is known of the rows
+# -------------------------------------------------------------------------------------------------
+
+#: The rows of a table as the value contract has them: (columns, structs).
+Known = Callable[[TableNet, Sequence[Dataset]], pa.Array]
+
+
+def _of_folder(folder: Place) -> Known:
+    def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
+        problem: InputError | None = None
+        for form in sorted(forms, key=lambda form: form is not net.form):
+            path = next(iter(state_files(folder, [form.table]).values()))
+            try:
+                parts = [
+                    _structs(form.columns, part.after, part.count)
+                    for part in state_rows(path, form.table)
+                ]
+            except InputError as error:
+                problem = problem or error
+                continue
+            kind = row_type(form.columns)
+            images = pa.concat_arrays(parts) if parts else pa.nulls(0, kind)
+            return net.images(form.columns, images)
+        assert problem is not None
+        raise problem
+
+    return rows
+
+
+def _structs(columns: Sequence[Column], values: Mapping[str, pa.Array], count: int) -> pa.Array:
+    kind = row_type(tuple(columns))
+    arrays = [
+        row_values(values[column.name], column).cast(field.type)
+        for column, field in zip(columns, kind, strict=True)
+    ]
+    return (
+        pa.StructArray.from_arrays(arrays, fields=list(kind)) if arrays else pa.nulls(count, kind)
+    )
+
+
+def _of_database(url: str) -> Known:
+    target = target_of(url)
+    profile = profile_named(target.dialect)
+
+    def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
+        form = net.form
+        schema, name = (
+            target_name(part, profile, "lower") for part in (form.table.schema, form.table.name)
+        )
+        with closing(target.connect(url)) as session:
+            facts = session.facts(schema, name)
+            if facts is None:
+                raise TargetError(
+                    "LR4002",
+                    f"found no table {schema}.{name} in {target.public_url(url)}; expected the"
+                    " tables whose rows are wanted",
+                    hint="Leave a table out with --exclude-table",
+                )
+            dialect = profile.sqlglot
+            shown = ", ".join(
+                identifier(column.name, profile, "lower").sql(dialect=dialect)
+                for column in form.columns
+            )
+            place = table_expression(form.table, profile, "lower").sql(dialect=dialect)
+            session.snapshot()
+            fetched = session.query(f"SELECT {shown} FROM {place}")
+            session.rollback()
+        values = {}
+        for at, column in enumerate(form.columns):
+            texts = pa.array([_state_text(row[at], column) for row in fetched], pa.string())
+            where = Where(target.public_url(url), field=column.name, table=net.name)
+            values[column.name] = state_values(texts, column, where)
+        return _structs(form.columns, values, len(fetched))
+
+    return rows
+
+
+def _state_text(value: Any, column: Column) -> str | None:
+    """A value as a driver gives it, as states have it."""
+    if value is None:
+        return None
+    if column.type is SqlType.BOOLEAN:
+        return "t" if value else "f"
+    if isinstance(value, bytes | bytearray | memoryview):
+        raw = bytes(value)
+        binary = column.type in (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB)
+        return f"\\x{raw.hex()}" if binary else raw.decode("utf-8", "replace")
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, timedelta):
+        seconds = int(value.total_seconds())
+        return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    if isinstance(value, datetime):
+        return value.isoformat(" ", "microseconds")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+# -- states
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    """Tables at a point. ``complete``: all rows of them, not only those that the log knows.
+    ``warnings`` and ``notes`` for who reads it."""
+
+    at: Point
+    tables: tuple[TableRows, ...]
+    complete: bool
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    damaged: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """4 with warnings, and where rows are missing that the log does not know; 8 where changes
+        cannot be read (``damaged``)."""
+        if self.damaged:
+            return EXIT_ERROR
+        some = any(len(table.rows) for table in self.tables)
+        return EXIT_OK if self.complete and some and not self.warnings else EXIT_WARNING
+
+    def about(self) -> dict[str, Any]:
+        """What a manifest says."""
+        return {
+            "at": self.at.text,
+            "commit_lrsn": self.at.hexadecimal,
+            "complete": self.complete,
+            **({} if self.complete else {"rows": ONLY_KNOWN}),
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+
+#: What is said of a state without a state before or after it.
+ONLY_KNOWN = (
+    "only rows that the log knows: what it left before the point, or found after it; rows that it"
+    " never touches are not here (--initial)"
+)
+
+
+def state_of(
+    asked: Asked,
+    at: str,
+    selection: Selection,
+    initial: str | Path | None = None,
+    initial_at: str | None = None,
+) -> State:
+    """The rows of the selected tables at a point. ``initial``: a folder or the URL of a database
+    with their rows at ``initial_at`` (``before`` the log, ``after`` it, or a point); where that is
+    not said: where a database was replayed to, or found out from the rows.
+
+    UsageError (LR1001, LR1004) for a point or table that is not there, InputError (LR2035, LR2036)
+    for a state that does not fit the log, Refusal (LR3002) for rows that no log has.
+    """
+    place = None if initial is None else str(initial)
+    url = place if place is not None and is_database(place) else None
+    point = point_of(asked, at, url)
+    known = None if place is None else _of_database(url) if url else _of_folder(place_of(place))
+    base = _base_of(asked, initial_at, url)
+    changes = _nets(asked, selection, point, base)
+    nets, notes, forms = changes.nets, changes.notes, changes.forms
+    before = True
+    if known is not None:
+        rows = {name: known(net, forms[name]) for name, net in nets.items()}
+        before = _is_before(nets, rows, base, point, initial_at)
+    tables = []
+    for name, net in nets.items():
+        images = rows_at(net, None if known is None else rows[name], before)
+        sorted_table = sorted_rows(images, net.form.columns, net.key)
+        tables.append(TableRows(net.form, sorted_table))
+        notes += net.notes
+    complete, warnings = known is not None, tuple(changes.warnings)
+    return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
+
+
+def _base_of(asked: Asked, initial_at: str | None, url: str | None) -> Position | None:
+    """Where a known state stands, as far as that is said."""
+    if initial_at is not None and initial_at.lower() not in ("before", "after"):
+        return point_of(asked, initial_at, url).position
+    if initial_at is None and url is not None:
+        with closing(target_of(url).connect(url)) as session:
+            row = Store(session).position()
+        return None if row is None else row.position.commit
+    return None
+
+
+@dataclass(frozen=True)
+class _Nets:
+    """The net changes of tables by name, what is said of them, their generations, and whether
+    units cannot be read."""
+
+    nets: dict[str, TableNet]
+    notes: list[str]
+    warnings: list[str]
+    forms: dict[str, list[Dataset]]
+    damaged: bool
+
+
+def _nets(
+    asked: Asked,
+    selection: Selection,
+    point: Point,
+    base: Position | None,
+    low: Point | None = None,
+) -> _Nets:
+    """The net changes of each selected table, up to a point and after it: of the whole log, or of
+    what lies between the point and ``base``, or above ``low``."""
+    selection = replace(
+        selection,
+        tables=with_owner(selection.tables),
+        exclude_tables=with_owner(selection.exclude_tables),
+    )
+    tables = Tables(row_request(asked, selection))
+    request = row_request(
+        asked, replace(selection, tables=tables.same(selection), exclude_tables=())
+    )
+    changes = rows_of(asked, request, False)
+    forms, nets = _tables(request, tables, changes, point)
+    for dataset, rows in changes.tables():
+        if not dataset.table.schema:
+            continue
+        name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
+        late = pc.greater(rows["commit_lrsn"], point.hexadecimal)
+        for is_late, mask in ((False, pc.invert(late)), (True, late)):
+            if base is not None:
+                over = pc.greater(rows["commit_lrsn"], base.hexadecimal)
+                mask = pc.and_(mask, pc.invert(over) if is_late else over)
+            if low is not None:
+                mask = pc.and_(mask, pc.greater(rows["commit_lrsn"], low.hexadecimal))
+            chosen = rows.filter(mask)
+            if len(chosen) and not (is_late and low is not None):
+                nets[name].add(dataset, chosen, is_late)
+    changes.close()
+    return _Nets(
+        nets, left_out_columns(request), aside_warnings(changes), forms, bool(changes.damaged)
+    )
+
+
+def _tables(
+    request: Request, tables: Tables, changes: RowChanges, point: Point
+) -> tuple[dict[str, list[Dataset]], dict[str, TableNet]]:
+    """The generations of each table, and the one that it has at a point."""
+    assert request.export is not None
+    profile = format_of(request.export, request.options.render).profile
+    datasets = Datasets(request.log.catalog, request.options.render, profile)
+    forms: dict[str, list[Dataset]] = {}
+    for version in sorted(request.versions, key=lambda version: (version.created, version.index)):
+        name, dataset = tables.identity(version.name), datasets.of(version.index)
+        if dataset not in forms.setdefault(name, []):
+            forms[name].append(dataset)
+    seen = _seen_forms(changes, tables, forms) if any(len(f) > 1 for f in forms.values()) else {}
+    nets = {}
+    for name in sorted(forms):
+        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal)
+        key = tables.key(form)
+        nets[name] = TableNet(name, form, key, NetChange(bool(key)), NetChange(bool(key)))
+    return forms, nets
+
+
+def _form_at(
+    forms: Sequence[Dataset], seen: Sequence[tuple[str, str, Dataset]], position: str
+) -> Dataset:
+    """The generation of a table at a position: the last one that a change showed up to there, or
+    the one that the first change after it has (or alters)."""
+    if len(forms) == 1:
+        return forms[0]
+    before = [entry for entry in seen if entry[0] <= position]
+    if before:
+        return before[-1][2]
+    return seen[0][2] if seen and seen[0][1] == "row" else forms[0]
+
+
+def _seen_forms(
+    changes: RowChanges, tables: Tables, forms: Mapping[str, Sequence[Dataset]]
+) -> dict[str, list[tuple[str, str, Dataset]]]:
+    """Where each generation of a table shows in the log, in order: (commit, ``row`` or ``schema``,
+    the generation)."""
+    seen: dict[str, list[tuple[str, str, str, Dataset]]] = {}
+    for dataset, rows in changes.tables():
+        if dataset.table.schema:
+            name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
+            for at in (0, len(rows) - 1):
+                commit, place = (rows[c][at].as_py() for c in ("commit_lrsn", "log_position"))
+                seen.setdefault(name, []).append((commit, place, "row", dataset))
+            continue
+        for row in rows.to_pylist():
+            image = row["after"]
+            name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
+            names = [column["name"] for column in json.loads(image["definition"])["columns"]]
+            for form in forms.get(name, ()):
+                if [column.name for column in form.table.columns] == names:
+                    entry = (row["commit_lrsn"], row["log_position"], "schema", form)
+                    seen.setdefault(name, []).append(entry)
+    return {
+        name: [
+            (commit, what, form) for commit, _, what, form in sorted(events, key=lambda e: e[:2])
+        ]
+        for name, events in seen.items()
+    }
+
+
+def _is_before(
+    nets: Mapping[str, TableNet],
+    rows: Mapping[str, pa.Array],
+    base: Position | None,
+    point: Point,
+    initial_at: str | None,
+) -> bool:
+    """Whether a known state lies before the changes that are to be put on it."""
+    if base is not None:
+        return base <= point.position
+    if initial_at is not None:
+        return initial_at.lower() == "before"
+    wrong: dict[str, list[str]] = {"begin": [], "end": []}
+    for name, net in nets.items():
+        whole = _whole(net)
+        for side, change in (("begin", whole.rows_before()), ("end", whole.rows())):
+            if change is not None:
+                wrong[side] += [
+                    f"{name} {text}" for text in differing(net, rows[name], change, side)
+                ]
+    if wrong["begin"] and wrong["end"]:
+        raise InputError(
+            "LR2036",
+            "found a state that is neither the one before the log nor the one after it: before it,"
+            f" {wrong['begin'][0]}; after it, {wrong['end'][0]}; expected one of the two",
+            hint="Say where it stands with --initial-at, or give the logs that lead up to it",
+        )
+    return not wrong["begin"]
+
+
+def _whole(net: TableNet) -> NetChange:
+    """Both parts of a net change as one."""
+    early, late = net.early, net.late
+    if not late.emptied:
+        parts = early.parts + late.parts
+        return NetChange(early.keyed, parts, early.lost, early.emptied, [])
+    lost = early.lost if early.emptied else early.parts + late.lost
+    return NetChange(early.keyed, late.parts, lost, True, [])
+
+
+@dataclass(frozen=True)
+class Differences:
+    """How two points differ: ``rows`` (:func:`replay.reports.state.differences`)."""
+
+    low: Point
+    high: Point
+    rows: tuple[Mapping[str, Any], ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    damaged: bool = False
+
+
+def difference_of(
+    asked: Asked, one: str, other: str, selection: Selection, marks: str | None = None
+) -> Differences:
+    """How the rows of the selected tables at the point ``other`` differ from those at ``one``; from
+    the log alone, exactly. Errors as :func:`state_of`."""
+    low, high = point_of(asked, one, marks), point_of(asked, other, marks)
+    back = low.position > high.position
+    if back:
+        low, high = high, low
+    changes = _nets(asked, selection, high, None, low)
+    nets, notes = changes.nets, changes.notes
+    rows: list[Mapping[str, Any]] = []
+    for net in nets.values():
+        if back and net.early.emptied:
+            raise UsageError(
+                "LR1001",
+                f"found that {net.name} was emptied between the points; expected the earlier one"
+                " first",
+            )
+        rows += [_turned(row) if back else row for row in differences(net)]
+        notes += net.notes
+    ends = (high, low) if back else (low, high)
+    return Differences(*ends, tuple(rows), tuple(changes.warnings), tuple(notes), changes.damaged)
+
+
+def _turned(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A difference seen from the other end."""
+    kinds = {"insert": "delete", "delete": "insert"}
+    changed = {name: [new, old] for name, (old, new) in row["changed"].items()}
+    return {
+        **row,
+        "change": kinds.get(row["change"], row["change"]),
+        "changed": changed,
+        "before": row["after"],
+        "after": row["before"],
+    }
+
+
+def difference_report(differences: Differences) -> Report:
+    """How two points differ, as a report: totals by table, then every row."""
+    counts: dict[str, dict[str, int]] = {}
+    for row in differences.rows:
+        kinds = counts.setdefault(row["table"], {})
+        kinds[row["change"]] = kinds.get(row["change"], 0) + 1
+    ends = f"{differences.high.text} from {differences.low.text}"
+    title = f"what differs at {ends}: {len(differences.rows):,} row(s)"
+    rows = [{**row, "changed": dict(row["changed"])} for row in differences.rows]
+    reason = "" if rows else "nothing found: the rows of both points are the same"
+    return Report(
+        "state diff",
+        title,
+        ("table", "change", "key", "changed"),
+        [{**row, "key": row["key"] or row.get("after") or row.get("before") or {}} for row in rows],
+        counts,
+        differences.notes,
+        differences.warnings,
+        reason,
+        {
+            "from": {"at": differences.low.text, "commit_lrsn": differences.low.hexadecimal},
+            "to": {"at": differences.high.text, "commit_lrsn": differences.high.hexadecimal},
+            "differences": rows,
+        },
+        damaged=differences.damaged,
+    )
+
+
+# -- into a database
+# -------------------------------------------------------------------------------------------------
+
+
+def load_rows(url: str, tables: Sequence[TableRows]) -> int:
+    """Put the rows of a state into the tables of a database; those that are not there are made. The
+    number of rows. TargetError (LR4002) for a table that has rows already, and what the database
+    refuses."""
+    target = target_of(url)
+    profile = profile_named(target.dialect)
+    missing: list[Table] = []
+    with closing(target.connect(url)) as session:
+        for table in tables:
+            schema, name = (target_name(part, profile, "lower") for part in names_of(table))
+            if session.facts(schema, name) is None:
+                missing.append(table_of(table))
+            elif session.count(schema, name):
+                raise TargetError(
+                    "LR4002",
+                    f"found rows in {schema}.{name} of {target.public_url(url)}; expected an empty"
+                    " table, or none",
+                )
+    with WorkFolder() as scratch:
+        if missing:
+            script = Path(scratch) / "tables.sql"
+            text = schema_script(missing, Constraints(), profile, "lower").text
+            write_file(script, text)
+            target.run_scripts(url, [script])
+        rows = 0
+        by_owner: dict[str, list[TableRows]] = {}
+        for table in tables:
+            by_owner.setdefault(target_name(names_of(table)[0], profile, "lower"), []).append(table)
+        for number, (schema, mine) in enumerate(by_owner.items()):
+            folder = Path(scratch) / str(number)
+            write_state(mine, folder, "csv", {})
+            rows += target.load_state(url, schema, folder)
+    return rows
+
+
+def names_of(table: TableRows) -> tuple[str, str]:
+    """Owner and name of a table in the log."""
+    return table.dataset.table.schema, table.dataset.table.name
+
+
+def table_of(table: TableRows) -> Table:
+    """The table that rows are of, with the columns that they have."""
+    return replace(table.dataset.table, columns=table.dataset.columns)

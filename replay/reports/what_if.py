@@ -1,0 +1,200 @@
+"""What doing without some units of recovery takes: totals first, then who must go too and why, as a
+table or as a tree, and the two ways there with their commands."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from replay.changes import order
+from replay.changes.position import unit_of
+from replay.dependencies.analysis import Subgraph, key_text
+from replay.dependencies.cascade import Consequences, what_if
+from replay.dependencies.graph import LINK_WORDS
+from replay.reports.layout import table_lines
+
+#: Units that are listed on a terminal unless all are asked for.
+LISTED = 40
+#: The columns of the table of dependents.
+COLUMNS = ("unit", "committed", "who", "table", "key", "builds_on", "why", "step")
+
+
+def answer_of(
+    dependents: Consequences,
+    warnings: Sequence[str],
+    command: Callable[..., str],
+    without: Sequence[str],
+) -> dict[str, Any]:
+    """What :func:`replay.dependencies.cascade.what_if` says, and ``dependents``: each unit that
+    must go too with who, when, the change that it builds on (``builds_on``, ``table``, ``key``,
+    ``why``) and how many ``step`` it is from what was chosen; ``chosen``: the same of these;
+    ``commands`` of both ways. ``command`` makes a command line of ours."""
+    answer = what_if(dependents, warnings)
+    facts = unit_facts(dependents.subgraph)
+    chosen = set(answer["without"])
+    answer["chosen"] = [{"unit": unit, **facts[unit]} for unit in answer["without"]]
+    answer["dependents"] = _dependents(dependents, chosen, facts)
+    named = [word for unit in without for word in ("--except", unit)]
+    answer["commands"] = {
+        "undo": command("undo", *_taken(without), "--cascade", "all", "--out", "undo"),
+        "redo": command("redo", *named, "--out", "redo"),
+    }
+    return answer
+
+
+def _taken(without: Sequence[str]) -> list[str]:
+    """What ``--without`` names, as options of a selection."""
+    words: list[str] = []
+    for text in without:
+        kind, sign, value = text.partition("=")
+        words += [f"--{kind}", value] if sign else ["--ur", text]
+    return words
+
+
+def unit_facts(subgraph: Subgraph) -> dict[str, dict[str, Any]]:
+    """Who and when, by unit."""
+    heads = subgraph.batch.records[subgraph.batch.head]
+    starts = order.run_starts(np.ascontiguousarray(heads["unit"]))
+    first = heads[starts]
+    envelope = subgraph.log.envelope(first["file"], first["offset"], first["length"])
+    fields = {key: values.to_pylist() for key, values in subgraph.log.unit_fields(envelope).items()}
+    count = np.diff(np.append(starts, len(heads))).tolist()
+    facts = {}
+    for number, record in enumerate(first):
+        who = [fields[name][number] for name in ("authid", "plan", "correlation") if name in fields]
+        facts[str(unit_of(record))] = {
+            "committed": fields.get("committed", [None] * len(first))[number],
+            "who": " ".join(text for text in who if text),
+            "changes": count[number],
+        }
+    return facts
+
+
+def _dependents(
+    dependents: Consequences, chosen: set[str], facts: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    subgraph = dependents.subgraph
+    step, parents = dict.fromkeys(chosen, 0), {}
+    waiting = list(dependents.units)
+    while waiting:  # once, but for units that share a commit position
+        left = []
+        for unit in waiting:
+            sources = [
+                (step[str(source)], source)
+                for source in subgraph.graph.sources(unit)
+                if str(source) in step
+            ]
+            if sources:
+                steps, parents[unit] = min(sources)
+                step[str(unit)] = steps + 1
+            else:
+                left.append(unit)
+        if len(left) == len(waiting):
+            raise AssertionError("a dependent unit is reached from what was chosen")
+        waiting = left
+    rows = []
+    for unit in dependents.units:
+        link = subgraph.graph.links(parents[unit], unit)[0]
+        table, _, key = key_text(subgraph, link).partition("/")
+        rows.append(
+            {
+                "unit": str(unit),
+                **facts[str(unit)],
+                "table": table,
+                "key": key,
+                "builds_on": str(parents[unit]),
+                "why": LINK_WORDS[link.kind],
+                "step": step[str(unit)],
+            }
+        )
+    return rows
+
+
+# -- text
+# -------------------------------------------------------------------------------------------------
+
+
+def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = False) -> str:
+    """An answer (:func:`answer_of`) for the terminal; ``tree``: dependents below what they build
+    on; ``every``: all of them, not the first :data:`LISTED`."""
+    lines = [f"warning: {warning}" for warning in answer["warnings"]]
+    chosen, units = answer["chosen"], answer["dependents"]
+    named = ", ".join(entry["unit"] for entry in chosen[:3]) + (" …" if len(chosen) > 3 else "")
+    lines += [
+        (f"without {named} (the log was read to its end, commit LRSN {answer['scanned_to']})"),
+        "",
+        *_totals(answer),
+        "",
+    ]
+    if not units:
+        lines.append("nothing in the log builds on it")
+    elif tree:
+        lines += [f"{len(units):,} units must go too:", *_tree(chosen, units)]
+    else:
+        shown = units if every else units[:LISTED]
+        lines += [f"{len(units):,} units must go too:", *table_lines(COLUMNS, shown)]
+        if len(shown) < len(units):
+            lines.append(f"… and {len(units) - len(shown):,} more (--all, --tree or --json)")
+    lines += ["", "changes that would not have happened:"]
+    counts = [{"table": name, **kinds} for name, kinds in answer["tables"].items()]
+    kinds = sorted({kind for entry in counts for kind in entry if kind != "table"})
+    lines += [f"  {line}" for line in table_lines(("table", *kinds), counts)] if counts else []
+    undo, redo = answer["undo_cascade"], answer["redo_except"]
+    lines += [
+        "",
+        (
+            f"undo --cascade all   {undo['statements']:>12,} statements at most, on the database as"
+            " it is after the log"
+        ),
+        f"  {answer['commands']['undo']}",
+        (
+            f"redo --except        {redo['statements']:>12,} statements at most, on the database as"
+            f" it was before the log ({redo['left_out']:,} left out)"
+        ),
+        f"  {answer['commands']['redo']}",
+    ]
+    return "\n".join(lines)
+
+
+def _totals(answer: Mapping[str, Any]) -> list[str]:
+    units = answer["dependents"]
+    direct = sum(entry["step"] == 1 for entry in units)
+    changes = sum(sum(kinds.values()) for kinds in answer["tables"].values())
+    by_who: dict[str, int] = defaultdict(int)
+    for entry in units:
+        by_who[entry["who"] or "(not known)"] += 1
+    pairs = [
+        ("units asked for", f"{len(answer['chosen']):,}"),
+        (
+            "units that must go too",
+            f"{len(units):,}" + (f" ({direct:,} build on them directly)" if units else ""),
+        ),
+        ("changes in all", f"{changes:,} in {len(answer['tables']):,} table(s)"),
+    ]
+    if units:
+        most = sorted(by_who.items(), key=lambda entry: (-entry[1], entry[0]))
+        text = ", ".join(f"{who} {count:,}" for who, count in most[:5])
+        pairs.append(("whose", text + (" …" if len(most) > 5 else "")))
+    width = max(len(name) for name, _ in pairs)
+    return [f"  {name:<{width}}  {text}" for name, text in pairs]
+
+
+def _tree(chosen: Sequence[Mapping[str, Any]], units: Sequence[Mapping[str, Any]]) -> list[str]:
+    below: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for entry in units:
+        below[entry["builds_on"]].append(entry)
+    lines: list[str] = []
+    for root in chosen:
+        if below[root["unit"]]:
+            lines.append(f"{root['unit']}  {root['committed'] or ''}  {root['who']}".rstrip())
+            waiting = [(entry, 1) for entry in reversed(below[root["unit"]])]
+            while waiting:
+                entry, depth = waiting.pop()
+                why = f"{entry['why']}: {entry['table']}/{entry['key']}".rstrip("/")
+                who = f"{entry['committed'] or ''}  {entry['who']}".strip()
+                lines.append(f"{'  ' * depth}{entry['unit']}  {who}  {why}")
+                waiting += [(child, depth + 1) for child in reversed(below[entry["unit"]])]
+    return lines

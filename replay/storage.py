@@ -1,0 +1,498 @@
+"""Where files are: on this machine, or in a store that a URL names (``s3://``, ``gs://``,
+``abfs://``, ``hdfs://``, and whatever fsspec knows). One small module over :mod:`pyarrow.fs`.
+
+Credentials and endpoints are found by the libraries (environment, profiles, roles). A URL that
+holds a secret is refused, so that none gets into a message, a manifest or a process list.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
+from replay.errors import InputError, UsageError, Where
+from replay.leftovers import WorkFolder
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+    from pyarrow import fs
+
+    from replay.arrays import Bytes
+else:  # help and runs on files of this machine need none of them here
+    np, pa, fs = (LateModule(name) for name in ("numpy", "pyarrow", "pyarrow.fs"))
+
+#: Other spellings of schemes, as Hadoop has them.
+_SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "abfs"}
+#: Schemes of files; others are those of fsspec. (URLs of databases are none of these.)
+_SCHEMES = frozenset({"file", "s3", "gs", "abfs", "abfss", "hdfs", "viewfs", *_SPELLED})
+_SECRET = re.compile(r"secret|password|token|sig|signature|key|credential", re.IGNORECASE)
+#: Bytes of an object that are asked for together, and at most at once; how many such requests run
+#: side by side; how many bytes of an object a process keeps.
+_BLOCK, _REQUEST, _REQUESTS, _KEPT = 256 << 10, 8 << 20, 16, 256 << 20
+#: Bytes of a stream that are fetched ahead, and of one that is copied at a time.
+_STREAMED = 4 << 20
+_HINT = "Look at the URL, and at the credentials and endpoint in the environment"
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Whether a place is a URL of files; those of databases are none."""
+    scheme, mark, _ = str(place).lower().partition("://")
+    return bool(mark) and (scheme in _SCHEMES or scheme in _schemes_of_fsspec())
+
+
+@cache
+def _schemes_of_fsspec() -> frozenset[str]:
+    try:
+        import fsspec
+    except ImportError:
+        return frozenset()
+    return frozenset(fsspec.available_protocols())
+
+
+def is_database(place: str) -> bool:
+    """Whether a place is the URL of something else than files."""
+    return "://" in place and not is_url(place)
+
+
+def settled(place: str) -> str:
+    """A place as this program spells it: ``file://`` URLs as paths, ``s3a`` as ``s3``; others as
+    they are. UsageError (LR1001) for a URL that holds a secret, or that names nothing."""
+    if not is_url(place):
+        return place
+    try:
+        parts = urlsplit(place)
+    except ValueError as error:
+        scheme = place.partition("://")[0]
+        message = f"found a URL {scheme}://… that cannot be read; expected {scheme}://PLACE/NAME"
+        raise UsageError("LR1001", message) from error
+    shown = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+    named = [name for name, _ in parse_qsl(parts.query) if _SECRET.search(name)]
+    holds = ":" in parts.netloc.rpartition("@")[0] or named
+    if holds or (parts.scheme.lower() in ("s3", "s3a", "s3n") and "@" in parts.netloc):
+        what = f"with {', '.join(named)}" if named else "with a user and a secret"
+        raise UsageError(
+            "LR1001",
+            f"found the URL {shown} {what}; expected one without",
+            hint="Give secrets as the store's libraries find them: in the environment or a profile",
+        )
+    scheme = _SPELLED.get(parts.scheme.lower(), parts.scheme.lower())
+    if scheme == "file":
+        if parts.netloc not in ("", "localhost"):
+            raise UsageError(
+                "LR1001",
+                f"found the URL {shown}, a file of the machine {parts.netloc}; expected"
+                " file:///path",
+            )
+        return unquote(parts.path)
+    if not parts.netloc and scheme not in ("hdfs", "memory"):
+        raise UsageError("LR1001", f"found the URL {shown}; expected {scheme}://PLACE/NAME")
+    return place.replace(place[: len(parts.scheme)], scheme, 1)
+
+
+def at(place: str | os.PathLike[str]) -> Place:
+    """The file or folder at a place. Errors as :func:`settled`."""
+    if isinstance(place, StoredPath):
+        return place
+    found = settled(os.fspath(place))
+    return StoredPath(found) if is_url(found) else Path(found)
+
+
+class StoredPath:
+    """A file or folder in a store, as far as it is like a :class:`pathlib.Path`. Raises OSError."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._parts = urlsplit(url)
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __fspath__(self) -> str:
+        return self.url
+
+    def __repr__(self) -> str:
+        return f"StoredPath({self.url!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StoredPath) and self.url == other.url
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    def __lt__(self, other: StoredPath) -> bool:
+        return self.url < other.url
+
+    def __truediv__(self, name: str) -> StoredPath:
+        return self._of(PurePosixPath(self._parts.path or "/") / name)
+
+    def _of(self, path: PurePosixPath) -> StoredPath:
+        return StoredPath(urlunsplit(self._parts._replace(path=str(path))))
+
+    @property
+    def _path(self) -> PurePosixPath:
+        return PurePosixPath(self._parts.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return unquote(self._path.name) or self._parts.netloc
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, from its last point on."""
+        return self._path.suffix
+
+    @property
+    def stem(self) -> str:
+        """The name without it."""
+        return self._path.stem
+
+    @property
+    def parent(self) -> StoredPath:
+        """The folder."""
+        return self._of(self._path.parent)
+
+    def info(self) -> fs.FileInfo:
+        """What the store says of it."""
+        system, path = _system(self.url)
+        return system.get_file_info(path)
+
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+        return bool(self.info().type == fs.FileType.File)
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder, or the beginning of names."""
+        return bool(self.info().type == fs.FileType.Directory)
+
+    def exists(self) -> bool:
+        """Whether it is there."""
+        return bool(self.info().type != fs.FileType.NotFound)
+
+    def size(self) -> int:
+        """Bytes of a file."""
+        info = self.info()
+        if info.type != fs.FileType.File:
+            raise FileNotFoundError(2, "No such file", self.url)
+        return int(info.size)
+
+    def iterdir(self) -> Iterator[StoredPath]:
+        """What is in a folder."""
+        system, path = _system(self.url)
+        for info in system.get_file_info(fs.FileSelector(path)):
+            yield self / info.base_name
+
+    def rglob(self, pattern: str) -> Iterator[StoredPath]:
+        """All files below a folder, whose names match."""
+        system, path = _system(self.url)
+        for info in system.get_file_info(fs.FileSelector(path, recursive=True)):
+            if info.type == fs.FileType.File and PurePosixPath(info.path).match(pattern):
+                yield self / info.path.strip("/")[len(path.strip("/")) + 1 :]
+
+    def read_bytes(self) -> bytes:
+        """All of a file."""
+        with opened(self) as file:
+            return file.read()
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The same as text."""
+        return self.read_bytes().decode(encoding)
+
+    def write_text(self, text: str, encoding: str = "utf-8") -> None:
+        """Write a file of text."""
+        put(text.encode(encoding), self)
+
+
+#: A file or folder, wherever it is.
+Place = Path | StoredPath
+
+
+@contextmanager
+def opened(place: str | Place) -> Iterator[BinaryIO]:
+    """A file that is read from its beginning. Raises OSError."""
+    if not is_url(place):
+        with open(place, "rb") as local:
+            yield local
+        return
+    system, path = _system(str(place))
+    with system.open_input_stream(path, compression=None, buffer_size=_STREAMED) as stored:
+        yield cast(BinaryIO, stored)
+
+
+def for_arrow(place: str | Place, unpacked: bool = True) -> str | pa.NativeFile:
+    """A file as readers of Arrow take it: those that read from beginning to end (``unpacked``: by
+    its name), or go to and fro in it. Raises OSError."""
+    if not is_url(place):
+        return str(place)
+    system, path = _system(str(place))
+    if not unpacked:
+        return system.open_input_file(path)
+    return system.open_input_stream(path, compression="detect", buffer_size=_STREAMED)
+
+
+def size_of(place: str | Place) -> int:
+    """Bytes of a file. Raises OSError."""
+    return StoredPath(str(place)).size() if is_url(place) else os.stat(place).st_size
+
+
+def name_of(place: str | Place) -> str:
+    """The last part of a place."""
+    return at(place).name
+
+
+def names_below(folder: Place) -> Iterator[str]:
+    """The names of all files below a folder, from there on. Raises OSError."""
+    for path in folder.rglob("*"):
+        if isinstance(path, Path):
+            if not path.is_dir():
+                yield path.relative_to(folder).as_posix()
+        else:
+            yield str(path)[len(str(folder).rstrip("/")) + 1 :]
+
+
+@contextmanager
+def on_this_machine(place: Place) -> Iterator[Path]:
+    """A file, or a folder with the files in it, for programs that read paths: one of a store is
+    copied for a while. InputError LR2001 where it cannot be read."""
+    if isinstance(place, Path):
+        yield place
+        return
+    with WorkFolder() as scratch:
+        target = Path(scratch) / place.name
+        try:
+            if place.is_dir():
+                target.mkdir()
+                files = [path for path in place.iterdir() if path.is_file()]
+                with ThreadPoolExecutor(_REQUESTS) as pool:
+                    list(pool.map(copy, files, [target / path.name for path in files]))
+            else:
+                copy(place, target)
+        except OSError as error:
+            message = f"it cannot be read: {_first_line(error)}"
+            raise InputError("LR2001", message, Where(str(place)), _HINT) from None
+        yield target
+
+
+def same(place: str) -> str:
+    """What is equal for two spellings of one place."""
+    found = settled(place)
+    return found if is_url(found) else os.path.realpath(found)
+
+
+def copy(place: str | Place, target: Path) -> None:
+    """Copy a file to this machine. Raises OSError."""
+    with opened(place) as file, target.open("wb") as here:
+        while block := file.read(_STREAMED):
+            here.write(block)
+
+
+@lru_cache(maxsize=64)
+def _system(url: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a URL, and the path in it. InputError LR2001 where there is none."""
+    url = url.partition("#")[0]  # a version
+    try:
+        return cast("tuple[fs.FileSystem, str]", fs.FileSystem.from_uri(url))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        scheme, _, rest = url.partition("://")
+        found = _of_fsspec(scheme)
+        if found is None:
+            message = f"found a URL that no file system here knows: {_first_line(error)}"
+            hint = f"{_HINT}. More are known with: pip install 'logreplay-sql[storage]'"
+            raise InputError("LR2001", message, Where(url), hint) from None
+        return found, unquote(rest)
+    except OSError as error:
+        message = f"the store cannot be reached: {_first_line(error)}"
+        raise InputError("LR2001", message, Where(url), _HINT) from None
+
+
+def _of_fsspec(scheme: str) -> fs.FileSystem | None:
+    try:
+        import fsspec
+    except ImportError:
+        return None
+    try:
+        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme)))
+    except (ImportError, ValueError):
+        return None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
+
+
+# -- ranges
+# -------------------------------------------------------------------------------------------------
+
+
+def versioned(url: str) -> str:
+    """A URL with what tells this version of the object from others, for :func:`ranges`. Raises
+    OSError."""
+    info = StoredPath(url).info()
+    # where the store tells no time, each opening of a log reads anew
+    other = "" if info.mtime_ns is not None else f"-{os.urandom(8).hex()}"
+    return f"{url}#{_version(info, url)}{other}"
+
+
+def _version(info: fs.FileInfo, url: str) -> str:
+    if info.type != fs.FileType.File:
+        raise FileNotFoundError(2, "No such file", url)
+    return f"{info.size}-{info.mtime_ns}"
+
+
+@lru_cache(maxsize=16)
+def ranges(place: str) -> StoredRanges:
+    """The object at a :func:`versioned` URL. Raises OSError, where it is another one by now
+    too."""
+    return StoredRanges(place)
+
+
+class StoredRanges:
+    """An object of which ranges are read: an array as long as the object, in which only those
+    ranges are filled that were asked for."""
+
+    def __init__(self, place: str) -> None:
+        url, _, version = place.rpartition("#")
+        system, path = _system(url)
+        if not version.startswith(_version(system.get_file_info(path), url)):
+            raise OSError(5, "it is another one than when the log was opened", url)
+        self.size = int(version.partition("-")[0])
+        self._file = system.open_input_file(path)
+        self._filled = np.zeros(-(-self.size // _BLOCK), bool)
+        self._memory, self._array = _sparse(self.size)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def read(self, start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Bytes:
+        """The array with the ranges ``start:stop`` (``int64[n]`` each) filled."""
+        wanted = _blocks(np.clip(start, 0, self.size), np.clip(stop, 0, self.size))
+        missing = wanted[~self._filled[wanted]]
+        if not len(missing):
+            return self._array
+        if (int(self._filled.sum()) + len(missing)) * _BLOCK > _KEPT:
+            # arrays that were given out keep the memory that they are of
+            self._memory, self._array = _sparse(self.size)
+            self._filled[:] = False
+            missing = wanted
+        view = memoryview(self._memory)
+        pieces = list(_requests(missing, self.size))
+        with ThreadPoolExecutor(min(_REQUESTS, len(pieces))) as pool:
+            for (low, high), got in zip(pieces, pool.map(self._range, pieces), strict=True):
+                view[low:high] = got
+        self._filled[missing] = True
+        return self._array
+
+    def _range(self, piece: tuple[int, int]) -> bytes:
+        low, high = piece
+        got = cast(bytes, self._file.read_at(high - low, low))
+        if len(got) != high - low:
+            raise OSError(5, f"{len(got)} bytes came of {high - low} from byte {low} on")
+        return got
+
+
+def _sparse(size: int) -> tuple[mmap.mmap, Bytes]:
+    """Memory of which only those pages exist that were written to, and an array over it."""
+    # not accounted for as a whole: MAP_NORESERVE, which Python 3.11 does not name
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
+    memory = mmap.mmap(-1, max(size, 1), flags=flags)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    array = np.frombuffer(memory, np.uint8)[:size]
+    array.flags.writeable = False
+    return memory, array
+
+
+def _blocks(start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The blocks that ranges touch, in order, each once."""
+    there = stop > start
+    first, last = start[there] // _BLOCK, (stop[there] - 1) // _BLOCK
+    count = last - first + 1
+    begin = np.cumsum(count) - count
+    return np.unique(np.repeat(first - begin, count) + np.arange(int(count.sum())))
+
+
+def _requests(blocks: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
+    """Byte ranges of blocks, neighbours together."""
+    most = _REQUEST // _BLOCK
+    cuts = np.flatnonzero(np.diff(blocks) != 1) + 1
+    for run in np.split(blocks, cuts):
+        for at_ in range(0, len(run), most):
+            part = run[at_ : at_ + most]
+            yield int(part[0]) * _BLOCK, min((int(part[-1]) + 1) * _BLOCK, size)
+
+
+# -- writing
+# -------------------------------------------------------------------------------------------------
+
+
+def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
+    """Write an object: it appears when all of it is there. Raises OSError."""
+    system, path = _system(str(target))
+    if not _without_folders(system):
+        system.create_dir(str(PurePosixPath(path).parent), recursive=True)
+    # a name that ends in .gz is no wish to pack
+    with system.open_output_stream(path, compression=None) as stored:
+        for block in _blocks_of(source):
+            stored.write(block)
+
+
+def _blocks_of(source: Path | bytes | Iterable[bytes]) -> Iterator[bytes]:
+    if isinstance(source, bytes):
+        yield source
+    elif isinstance(source, Path):
+        with source.open("rb") as here:
+            while block := here.read(_STREAMED):
+                yield block
+    else:
+        yield from source
+
+
+def copy_all(pairs: Sequence[tuple[StoredPath, StoredPath]]) -> None:
+    """Copy objects within a store, side by side. Raises OSError."""
+
+    def one(pair: tuple[StoredPath, StoredPath]) -> None:
+        (system, source), (_, target) = (_system(str(place)) for place in pair)
+        if not _without_folders(system):
+            system.create_dir(str(PurePosixPath(target).parent), recursive=True)
+        system.copy_file(source, target)
+
+    with ThreadPoolExecutor(_REQUESTS) as pool:
+        list(pool.map(one, pairs))
+
+
+def sizes(places: Sequence[StoredPath]) -> list[int | None]:
+    """Bytes of objects; None for those that are not there. Raises OSError."""
+    if not places:
+        return []
+    system = _system(str(places[0]))[0]
+    infos = system.get_file_info([_system(str(place))[1] for place in places])
+    return [int(info.size) if info.type == fs.FileType.File else None for info in infos]
+
+
+def remove(place: StoredPath) -> None:
+    """Remove an object. Raises OSError."""
+    system, path = _system(str(place))
+    system.delete_file(path)
+
+
+def remove_folder(place: StoredPath) -> None:
+    """Remove all below a folder, where there is one. Raises OSError."""
+    system, path = _system(str(place))
+    if system.get_file_info(path).type == fs.FileType.Directory:
+        system.delete_dir(path)
+
+
+def _without_folders(system: fs.FileSystem) -> bool:
+    return system.type_name in ("s3", "gcs", "abfs")

@@ -1,0 +1,107 @@
+"""What a DuckDB tells about a table: its columns and what they hold, its keys, and what acts by
+itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from replay.targets import TableFacts
+from replay.targets.hazards import Hazard, HazardKind
+from sqlgen.holding import holding_of
+
+Query = Callable[..., list[tuple[Any, ...]]]
+#: Texts that a collation may take for 'a'.
+_LIKE_A = {"A": "upper and lower case", "á": "accents", "a ": "blanks at the end"}
+
+
+def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
+    """The facts of a table, None when there is none of that name. ``query`` asks the database."""
+    columns = columns_of(query, schema, table)
+    if not columns:
+        return None
+    unique_keys = query(_KEYS, (schema, table))
+    unique_keys += [
+        (names,)
+        for (text,) in query(_INDEXES, (schema, table))
+        if (names := _index_columns(text, columns))
+    ]
+    return TableFacts(
+        tuple(column for column, *_ in columns),
+        tuple(column for column, _, _, generated in columns if generated),
+        unique_keys=tuple(tuple(names) for (names,) in unique_keys),
+        types=tuple(kind for _, kind, _, _ in columns),
+        holdings=tuple(holding_of(kind, "duckdb") for _, kind, _, _ in columns),
+        hazards=tuple(_hazards(query, schema, table, columns)),
+    )
+
+
+def columns_of(query: Query, schema: str, table: str) -> list[tuple[str, str, bool, bool]]:
+    """(name, type, whether it may be null, whether it is computed) in order."""
+    return [
+        (column, kind, null == "YES", generated == "ALWAYS")
+        for column, kind, null, generated in query(_COLUMNS, (schema, table))
+    ]
+
+
+def _hazards(
+    query: Query, schema: str, table: str, columns: Sequence[tuple[str, str, bool, bool]]
+) -> Iterator[Hazard]:
+    if query(_VIEW, (schema, table)):
+        yield Hazard(HazardKind.NO_TABLE, "a view")
+        return
+    if query(_KNOWS_TRIGGERS):  # DuckDB 2.0 and later
+        for (trigger,) in query(_TRIGGERS, (schema, table)):
+            yield Hazard(HazardKind.TRIGGER, trigger)
+    for column, _, _, generated in columns:
+        if generated:
+            yield Hazard(HazardKind.GENERATED, "an expression", column)
+        if column.lower() == "rowid":
+            yield Hazard(HazardKind.NO_ROW_ID, "a column of it is called rowid")
+    yield from _comparisons(query, schema, table, [c for c, kind, *_ in columns if kind in _TEXTS])
+
+
+def _comparisons(query: Query, schema: str, table: str, columns: list[str]) -> Iterator[Hazard]:
+    """Columns whose collation takes other texts for 'a'. It shows in a text that is put in the
+    column's place, so that the table is not touched."""
+    if not columns:
+        return
+    listed, texts = ", ".join(map(name, columns)), ", ".join("'a'" for _ in columns)
+    row_of_a = f"(SELECT {listed} FROM {name(schema, table)} WHERE false UNION ALL SELECT {texts})"
+    for text, what in _LIKE_A.items():
+        equal = ", ".join(f"{name(column)} = '{text}'" for column in columns)
+        for column, same in zip(columns, query(f"SELECT {equal} FROM {row_of_a}")[0], strict=True):
+            if same:
+                yield Hazard(HazardKind.COMPARISON, what, column)
+
+
+def _index_columns(text: str, columns: Sequence[tuple[Any, ...]]) -> list[str]:
+    """The columns of an index's expressions ``[a, "B"]``; none when one is not a column."""
+    known = {column for column, *_ in columns}
+    names = [part.strip().strip("'").strip('"') for part in re.sub(r"^\[|\]$", "", text).split(",")]
+    return names if set(names) <= known else []
+
+
+def name(*names: str) -> str:
+    """A name in quotes."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in names)
+
+
+_TEXTS = ("VARCHAR",)
+_COLUMNS = """SELECT column_name, data_type, is_nullable, is_generated FROM
+information_schema.columns
+WHERE table_catalog = current_database() AND table_schema = %s AND table_name = %s ORDER BY
+ordinal_position"""
+_KEYS = """SELECT constraint_column_names FROM duckdb_constraints()
+WHERE schema_name = %s AND table_name = %s AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+ORDER BY constraint_index"""
+_INDEXES = (
+    "SELECT expressions FROM duckdb_indexes() WHERE is_unique AND schema_name = %s AND table_name ="
+    " %s ORDER BY index_name"
+)
+_VIEW = "SELECT 1 FROM duckdb_views() WHERE schema_name = %s AND view_name = %s"
+_KNOWS_TRIGGERS = "SELECT 1 FROM duckdb_functions() WHERE function_name = 'duckdb_triggers'"
+_TRIGGERS = """SELECT trigger_name FROM duckdb_triggers() WHERE schema_name = %s AND table_name = %s
+ORDER BY 1"""

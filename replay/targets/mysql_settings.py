@@ -1,0 +1,117 @@
+"""What a session on a MariaDB or MySQL sets, whatever the server has set; what a user lacks to
+replay into it, and whether the server takes changes at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from replay.errors import TargetError
+from replay.targets import ConnectionLost
+
+Query = Callable[..., list[tuple[Any, ...]]]
+Execute = Callable[..., int]
+
+#: Statements of every session, as scripts set them; the first one lets queries answer at all. And
+#: no locks on gaps between rows, which several sessions would wait for.
+SESSION = (
+    "SET SESSION sql_select_limit = 18446744073709551615",
+    "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'",
+    "SET SESSION time_zone = '+00:00'",
+    "SET SESSION default_storage_engine = InnoDB",
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    "SET SESSION TRANSACTION READ WRITE",
+)
+#: Variables that would change results, or end what takes long: set where a server has them.
+VARIABLES: Mapping[str, str] = {
+    "completion_type": "NO_CHAIN",
+    "sql_auto_is_null": "OFF",
+    "sql_safe_updates": "OFF",
+    "sql_big_selects": "ON",
+    "unique_checks": "ON",
+    "max_statement_time": "0",
+    "max_execution_time": "0",
+    "idle_transaction_timeout": "0",
+    "idle_write_transaction_timeout": "0",
+    "idle_readonly_transaction_timeout": "0",
+    "wait_timeout": "28800",
+    "net_read_timeout": "600",
+    "net_write_timeout": "600",
+    "innodb_lock_wait_timeout": "60",
+    "lock_wait_timeout": "60",
+}
+
+
+def set_up(query: Query, execute: Execute) -> int:
+    """Set all of it; the bytes that the server takes at once (``max_allowed_packet``)."""
+    for statement in SESSION:
+        execute(statement)
+    names = ", ".join(f"'{name}'" for name in (*VARIABLES, "max_allowed_packet"))
+    # read without SELECT: sql_select_limit may be 0
+    settings: dict[str, str] = dict(
+        query(f"SHOW SESSION VARIABLES WHERE Variable_name IN ({names})")
+    )
+    for name, value in VARIABLES.items():
+        if name in settings and settings[name].upper() != value:
+            execute(f"SET SESSION {name} = {value}")
+    return int(settings["max_allowed_packet"])
+
+
+def read_only(query: Query, execute: Execute) -> str:
+    """Why nothing can be written to this server; empty where something can."""
+    try:
+        execute("START TRANSACTION READ WRITE")
+        execute("ROLLBACK")
+    except ConnectionLost:
+        raise
+    except TargetError as error:
+        return f"the server takes no changes of this user: {error.message}"
+    for name in ("innodb_read_only", "super_read_only"):
+        variables = query(f"SHOW GLOBAL VARIABLES LIKE '{name}'")
+        if variables and variables[0][1] == "ON":
+            return f"the server takes no changes ({name} is ON)"
+    return ""
+
+
+def missing_rights(execute: Execute, name: str, column: str) -> list[str]:
+    """Rights on a table that a user lacks: the server is asked how it would carry out a statement
+    of each kind, which needs the same rights and changes nothing. ``name`` and ``column`` (one that
+    can be set) are quoted."""
+    asked = {
+        "SELECT": f"EXPLAIN SELECT {column} FROM {name} WHERE FALSE",
+        "INSERT": f"EXPLAIN INSERT INTO {name} ({column}) VALUES (DEFAULT)",
+        "UPDATE": f"EXPLAIN UPDATE {name} SET {column} = {column} WHERE FALSE",
+        "DELETE": f"EXPLAIN DELETE FROM {name} WHERE FALSE",
+    }
+    return [right for right, statement in asked.items() if _denied(execute, statement)]
+
+
+def parts(text: bytes, size: int) -> Iterator[bytes]:
+    """A text of statements, each on a line of its own, in parts of less than ``size`` bytes; a
+    statement that is larger is a part."""
+    held: list[bytes] = []
+    length = 0
+    for line in text.split(b"\n"):
+        if not line.strip() or line.startswith(b"--"):
+            continue
+        if held and length + len(line) >= size:
+            yield b"\n".join(held)
+            held, length = [], 0
+        held.append(line)
+        length += len(line) + 1
+    if held:
+        yield b"\n".join(held)
+
+
+def _denied(execute: Execute, statement: str) -> bool:
+    """Whether the server refuses a statement for lack of rights."""
+    try:
+        execute(statement)
+    except ConnectionLost:
+        raise
+    except TargetError as error:
+        return any(f"error {code}:" in error.message for code in _DENIED)
+    return False
+
+
+_DENIED = (1044, 1045, 1142, 1143, 1227, 1370)

@@ -1,0 +1,159 @@
+"""What a PostgreSQL tells about a table: its columns and what they hold, its keys, and what acts by
+itself, on the table, its partitions and its inheritance children. Each kind of hazard is a query.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from replay.targets import TableFacts
+from replay.targets.hazards import Hazard, HazardKind, Under
+from sqlgen.holding import Holding, ValueKind, holding_of
+
+Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+
+def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
+    """The facts of a table, None when there is none of that name. ``query`` asks the database."""
+    tables = query(_TABLE, (schema, table))
+    if not tables:
+        return None
+    oid, kind = tables[0]
+    columns = query(_COLUMNS, (oid, oid))
+    hazards = [
+        Hazard(HazardKind(code), what, column or "", Under(under))
+        for code, column, what, under in query(_HAZARDS, (oid,))
+    ]
+    if kind in _OTHER_KINDS:
+        hazards.append(Hazard(HazardKind.NO_TABLE, _OTHER_KINDS[kind]))
+    encoding = query("SHOW server_encoding", ())[0][0]
+    return TableFacts(
+        tuple(name for name, *_ in columns),
+        tuple(name for name, generated, *_ in columns if generated),
+        tuple(name for name, _, identity, *_ in columns if identity == "a"),
+        tuple(tuple(names) for (names,) in query(_KEYS, (oid,))),
+        tuple(name for name, has in query(_PRIVILEGES, (oid,)) if not has),
+        tuple(kind for _, _, _, kind, _, _ in columns),
+        tuple(_holding(base, declared, encoding) for *_, base, declared in columns),
+        tuple(hazards),
+    )
+
+
+def _holding(base: str, declared: str, encoding: str) -> Holding:
+    holding = replace(holding_of(base, "postgres"), declared=declared)
+    return replace(holding, codec=_codec(encoding)) if holding.kind is ValueKind.TEXT else holding
+
+
+def _codec(encoding: str) -> str:
+    """Python's name of a database's encoding, '' where it has all characters (or checks none)."""
+    if encoding in ("UTF8", "SQL_ASCII"):
+        return ""
+    try:
+        return codecs.lookup(_ENCODINGS.get(encoding, encoding.replace("WIN", "cp"))).name
+    except LookupError:
+        return ""
+
+
+_ENCODINGS = {
+    "LATIN6": "iso8859-10",
+    "LATIN7": "iso8859-13",
+    "LATIN8": "iso8859-14",
+    "LATIN9": "iso8859-15",
+    "LATIN10": "iso8859-16",
+    "KOI8R": "koi8-r",
+    "KOI8U": "koi8-u",
+}
+#: What has columns and is no table.
+_OTHER_KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
+_TABLE = """SELECT c.oid, c.relkind::text FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
+#: (name, generated, identity, type without length, base type of a domain, type in full)
+_COLUMNS = """WITH RECURSIVE base (attnum, type, size) AS (
+    SELECT attnum, atttypid, atttypmod FROM pg_catalog.pg_attribute
+    WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT b.attnum, t.typbasetype, t.typtypmod FROM base b
+    JOIN pg_catalog.pg_type t ON t.oid = b.type WHERE t.typtype = 'd'),
+own AS (SELECT b.*, t.typname, t.typtype FROM base b
+    JOIN pg_catalog.pg_type t ON t.oid = b.type WHERE t.typtype <> 'd')
+SELECT a.attname, a.attgenerated <> '', a.attidentity::text,
+    pg_catalog.format_type(a.atttypid, -1),
+    CASE WHEN o.typtype = 'e' THEN 'enum' WHEN o.typname = 'citext' THEN 'citext'
+        ELSE pg_catalog.format_type(o.type, o.size) END,
+    pg_catalog.format_type(a.atttypid, a.atttypmod)
+FROM pg_catalog.pg_attribute a JOIN own o ON o.attnum = a.attnum
+WHERE a.attrelid = %s ORDER BY a.attnum"""
+_KEYS = """SELECT array_agg(a.attname::text ORDER BY k.place) FROM pg_catalog.pg_index i
+CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+WHERE i.indrelid = %s AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL
+AND k.place <= i.indnkeyatts GROUP BY i.indexrelid ORDER BY min(i.indexrelid)"""
+_PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(%s::oid, p)
+FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
+
+#: Which ``--enforcement`` a trigger or a rule acts under.
+_UNDER = "CASE {0} WHEN 'O' THEN 'on' WHEN 'R' THEN 'off' ELSE 'both' END"
+_ACTION = """CASE {0} WHEN 'c' THEN '{1} CASCADE' WHEN 'n' THEN '{1} SET NULL'
+    WHEN 'd' THEN '{1} SET DEFAULT' END"""
+#: Kind of hazard -> (column, words, enforcement). ``tree`` is the table with its partitions and
+#: inheritance children, ``root`` the table itself. What a partition has from its parent is told
+#: once.
+_QUERIES: dict[HazardKind, str] = {
+    # Statement-level triggers of children do not fire for a statement on the parent.
+    HazardKind.TRIGGER: f"""SELECT NULL, t.tgname || CASE WHEN t.tgrelid = root.oid THEN ''
+        ELSE ' on ' || t.tgrelid::regclass END, {_UNDER.format("t.tgenabled")}
+    FROM root, pg_catalog.pg_trigger t WHERE t.tgrelid IN (SELECT oid FROM tree)
+    AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+    AND (t.tgrelid = root.oid OR t.tgtype & 1 = 1)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger p WHERE p.oid = t.tgparentid
+        AND p.tgenabled = t.tgenabled AND p.tgrelid IN (SELECT oid FROM tree))""",
+    HazardKind.FOREIGN_KEY_ACTION: f"""SELECT NULL, format('%%s of %%s (%%s)', k.conname,
+        k.conrelid::regclass, concat_ws(', ', {_ACTION.format("k.confdeltype", "ON DELETE")},
+        {_ACTION.format("k.confupdtype", "ON UPDATE")})),
+        CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgconstraint = k.oid
+            AND g.tgenabled IN ('A', 'R')) THEN 'both' ELSE 'on' END
+    FROM pg_catalog.pg_constraint k WHERE k.contype = 'f'
+    AND (k.conrelid IN (SELECT oid FROM tree) OR k.confrelid IN (SELECT oid FROM tree))
+    AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint p WHERE p.oid = k.conparentid
+        AND (p.conrelid IN (SELECT oid FROM tree) OR p.confrelid IN (SELECT oid FROM tree)))""",
+    HazardKind.RULE: f"""SELECT NULL, r.rulename, {_UNDER.format("r.ev_enabled")}
+    FROM root, pg_catalog.pg_rewrite r WHERE r.ev_class = root.oid
+    AND r.ev_type IN ('2', '3', '4') AND r.ev_enabled <> 'D'""",
+    HazardKind.ROW_SECURITY: """SELECT NULL, coalesce((SELECT string_agg(polname, ', ')
+        FROM pg_catalog.pg_policy WHERE polrelid = root.oid), 'no policy, so no row is seen'),
+        'both' FROM root WHERE pg_catalog.row_security_active(root.oid)""",
+    HazardKind.GENERATED: """SELECT a.attname, 'an expression', 'both'
+    FROM root, pg_catalog.pg_attribute a WHERE a.attrelid = root.oid AND a.attgenerated <> ''
+    AND NOT a.attisdropped""",
+    HazardKind.COMPARISON: """SELECT a.attname, CASE WHEN l.collisdeterministic THEN 'citext'
+        ELSE 'collation ' || l.collname END, 'both'
+    FROM root, pg_catalog.pg_attribute a
+    JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
+    WHERE a.attrelid = root.oid AND a.attnum > 0 AND NOT a.attisdropped
+    AND (NOT l.collisdeterministic OR t.typname = 'citext' OR b.typname = 'citext')""",
+    HazardKind.EXCLUSION: """SELECT NULL, x.relname, 'both' FROM pg_catalog.pg_index i
+    JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
+    WHERE i.indrelid IN (SELECT oid FROM tree) AND i.indisexclusion
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h
+        JOIN pg_catalog.pg_index p ON p.indexrelid = h.inhparent
+        WHERE h.inhrelid = i.indexrelid AND p.indrelid IN (SELECT oid FROM tree))""",
+    HazardKind.UNLOGGED: """SELECT NULL, c.oid::regclass || ' is UNLOGGED', 'both'
+    FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT oid FROM tree)
+    AND c.relpersistence = 'u' AND c.relkind = 'r'""",
+    HazardKind.NO_TRANSACTION: """SELECT NULL, c.oid::regclass || ' is a foreign table', 'both'
+    FROM root, pg_catalog.pg_class c WHERE c.oid IN (SELECT oid FROM tree)
+    AND c.relkind = 'f' AND c.oid <> root.oid""",
+}
+_PARTS = " UNION ALL ".join(
+    f"SELECT '{kind}' AS kind, q.* FROM ({query}) AS q (on_column, what, enforcement)"
+    for kind, query in _QUERIES.items()
+)
+_HAZARDS = f"""WITH RECURSIVE root AS (SELECT %s::oid AS oid), tree AS (SELECT oid FROM root
+    UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid)
+SELECT kind, on_column::text, what::text, enforcement FROM ({_PARTS}) AS hazards ORDER BY 1, 2, 3"""

@@ -1,0 +1,107 @@
+"""Whether the schema ``logreplay`` of a PostgreSQL is as we make it: nothing in it acts by itself,
+and nobody who may not be trusted owns it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from replay.targets import OwnTable
+
+Query = Callable[..., list[tuple[Any, ...]]]
+
+#: How PostgreSQL calls types of ours.
+_SPELLED = {"varchar": "character varying", "timestamp": "timestamp without time zone"}
+
+
+def strange_tables(query: Query, tables: Mapping[str, OwnTable], writes: bool) -> list[str]:
+    """Why what stands under our names is not what we make of ``tables``."""
+    if not query("SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'"):
+        return []
+    strange = [*_acting(query, tables), *_columns(query, tables)]
+    if writes:
+        strange += [
+            f"{what} belongs to {owner}, who is neither this user, a role of this user"
+            f"{', the owner of the database' if not superuser else ''} nor a superuser"
+            for what, owner, superuser in query(_OWNERS, (list(tables),))
+        ]
+        strange += [
+            f"{grantee} may make triggers on logreplay.{name}"
+            for name, grantee in query(_TRIGGER_RIGHTS, (list(tables),))
+        ]
+    return strange
+
+
+def _acting(query: Query, tables: Mapping[str, OwnTable]) -> Iterator[str]:
+    for name, kind in query(_KINDS, (list(tables),)):
+        yield f"logreplay.{name} is {kind}"
+    for name, what in query(_ACTING, (list(tables),)):
+        yield f"logreplay.{name} has {what}"
+
+
+def _columns(query: Query, tables: Mapping[str, OwnTable]) -> Iterator[str]:
+    columns_of: dict[str, list[tuple[str, str]]] = {}
+    for table, column, kind in query(_COLUMNS, (list(tables),)):
+        columns_of.setdefault(table, []).append((column, kind))
+    for table, columns in columns_of.items():
+        wanted = [(column, _spelled(kind)) for column, kind, _ in tables[table].columns]
+        if columns != wanted:
+            unlike = next(
+                (pair for pair in columns if pair not in wanted),
+                next((pair for pair in wanted if pair not in columns), columns[0]),
+            )
+            yield f"logreplay.{table} has other columns ({' '.join(unlike)})"
+
+
+def _spelled(kind: str) -> str:
+    name, bracket, rest = kind.partition("(")
+    return f"{_SPELLED.get(name, name)}{bracket}{rest}"
+
+
+#: Relations under our names.
+_OURS = """ours AS (SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'logreplay' AND c.relname = ANY(%s))"""
+_KINDS = f"""WITH {_OURS} SELECT relname, CASE WHEN relkind <> 'r' THEN 'not a table'
+    WHEN relpersistence <> 'p' THEN 'a table that a crash empties (UNLOGGED)'
+    WHEN relispartition THEN 'a partition' ELSE 'a table with inheritance' END
+FROM ours WHERE relkind <> 'r' OR relpersistence <> 'p' OR relispartition
+OR EXISTS (SELECT FROM pg_inherits h WHERE ours.oid IN (h.inhrelid, h.inhparent)) ORDER BY 1"""
+_ACTING = f"""WITH {_OURS} SELECT relname, a.what FROM (
+    SELECT tgrelid AS place, format('the trigger %%I', tgname) AS what FROM pg_trigger
+        WHERE NOT tgisinternal
+    UNION ALL SELECT ev_class, format('the rule %%I', rulename) FROM pg_rewrite
+    UNION ALL SELECT adrelid, 'a column with a default' FROM pg_attrdef
+    UNION ALL SELECT polrelid, format('the row-level security policy %%I', polname) FROM pg_policy
+    UNION ALL SELECT oid, 'row-level security' FROM pg_class
+        WHERE relrowsecurity OR relforcerowsecurity
+    UNION ALL SELECT conrelid, format('the constraint %%I', conname) FROM pg_constraint
+        WHERE contype NOT IN ('p', 'n')
+    UNION ALL SELECT confrelid, format('a foreign key to it, %%I', conname) FROM pg_constraint
+        WHERE contype = 'f'
+    UNION ALL SELECT indrelid, format('the index %%s', indexrelid::regclass) FROM pg_index
+        WHERE NOT indisprimary OR indexprs IS NOT NULL OR indpred IS NOT NULL
+    UNION ALL SELECT attrelid, format('a collation of its own for %%I', attname) FROM pg_attribute
+        WHERE attnum > 0 AND NOT attisdropped AND attcollation NOT IN (0, 100)
+) AS a JOIN ours ON ours.oid = a.place WHERE relkind = 'r' ORDER BY 1, 2"""
+_COLUMNS = f"""WITH {_OURS} SELECT relname, a.attname,
+CASE t.typnamespace WHEN 'pg_catalog'::regnamespace THEN '' ELSE 'foreign ' END
+    || format_type(a.atttypid, a.atttypmod)
+FROM ours JOIN pg_attribute a ON a.attrelid = ours.oid JOIN pg_type t ON t.oid = a.atttypid
+WHERE relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY relname, a.attnum"""
+#: Whoever owns a table can have it act later, with the rights of whoever writes to it. A superuser
+#: trusts superusers only; others trust who gave them their rights, too.
+_OWNERS = f"""WITH {_OURS},
+me AS (SELECT oid, rolsuper FROM pg_roles WHERE rolname = current_user)
+SELECT o.what, r.rolname, me.rolsuper FROM (
+    SELECT 'the schema logreplay' AS what, nspowner AS owner FROM pg_namespace
+        WHERE nspname = 'logreplay'
+    UNION ALL SELECT format('logreplay.%%I', relname), relowner FROM ours
+) AS o JOIN pg_roles r ON r.oid = o.owner CROSS JOIN me
+WHERE o.owner <> me.oid AND NOT r.rolsuper AND (me.rolsuper OR NOT (
+    pg_has_role(o.owner, 'MEMBER')
+    OR o.owner = (SELECT datdba FROM pg_database WHERE datname = current_database())))
+ORDER BY 1"""
+_TRIGGER_RIGHTS = f"""WITH {_OURS} SELECT relname, CASE a.grantee WHEN 0 THEN 'everybody'
+    ELSE pg_get_userbyid(a.grantee)::text END
+FROM ours CROSS JOIN LATERAL aclexplode(relacl) AS a
+WHERE a.privilege_type = 'TRIGGER' AND a.grantee <> relowner ORDER BY 1, 2"""

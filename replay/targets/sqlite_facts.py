@@ -1,0 +1,138 @@
+"""What an SQLite database tells about a table: its columns and what they hold, its keys, and what
+acts by itself. Some of it stands in the text of its DDL only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from replay.targets import TableFacts
+from replay.targets.hazards import Hazard, HazardKind, Under
+from sqlgen.holding import holding_of
+
+Query = Callable[..., list[tuple[Any, ...]]]
+_ACTIONS = ("CASCADE", "SET NULL", "SET DEFAULT")
+#: Strings, quoted names and comments of DDL.
+_APART = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/""", re.S
+)
+_CONFLICT = re.compile(r"\bON\s+CONFLICT\s+(REPLACE|IGNORE|FAIL|ROLLBACK)\b", re.I)
+#: Texts that a collation may take for 'a'.
+_LIKE_A = {"A": "upper and lower case", "a ": "blanks at the end"}
+
+
+def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
+    """The facts of a table, None when there is none of that name. ``query`` asks the database."""
+    columns = columns_of(query, schema, table)
+    if not columns:
+        return None
+    kind, ddl = query(
+        f"SELECT type, coalesce(sql, '') FROM {name(schema)}.sqlite_master WHERE lower(name) ="
+        " lower(%s) AND type IN ('table', 'view')",
+        (table,),
+    )[0]
+    listed = [row for row in query(f"PRAGMA {name(schema)}.table_list({name(table)})") if row]
+    without_row_id, strict = (bool(flag) for flag in (listed[0][4:6] if listed else (0, 0)))
+    words = _APART.sub(" ", ddl)
+    hazards = [*_hazards(query, schema, table, words), *_comparisons(query, schema, table, columns)]
+    if kind == "view" or re.match(r"\s*CREATE\s+VIRTUAL\b", words, re.I):
+        hazards.append(
+            Hazard(HazardKind.NO_TABLE, "a view" if kind == "view" else "a virtual table")
+        )
+    elif without_row_id or re.search(r"\bWITHOUT\s+ROWID\b", words, re.I):
+        hazards.append(Hazard(HazardKind.NO_ROW_ID, "it is WITHOUT ROWID"))
+    elif any(column.lower() == "_rowid_" for column, *_ in columns):
+        hazards.append(Hazard(HazardKind.NO_ROW_ID, "a column of it is called _rowid_"))
+    return TableFacts(
+        tuple(column for column, *_ in columns),
+        tuple(column for column, *_, hidden in columns if hidden),
+        unique_keys=tuple(_unique_keys(query, schema, table, columns)),
+        types=tuple(kind for _, kind, *_ in columns),
+        holdings=tuple(holding_of(kind, "sqlite", strict) for _, kind, *_ in columns),
+        hazards=tuple(hazards),
+    )
+
+
+def columns_of(query: Query, schema: str, table: str) -> list[tuple[str, str, bool, int, bool]]:
+    """(name, declared type, NOT NULL, place in the primary key or 0, computed) in order."""
+    return [
+        (column, kind, bool(strict), key, hidden > 1)
+        for _, column, kind, strict, _, key, hidden in _pragma(query, schema, "table_xinfo", table)
+    ]
+
+
+def foreign_keys(
+    query: Query, schema: str, table: str
+) -> list[tuple[str, list[str], list[str], str, str]]:
+    """(parent, columns, the parent's columns, ON DELETE, ON UPDATE) of the foreign keys of a
+    table."""
+    keys: dict[int, tuple[str, list[str], list[str], str, str]] = {}
+    for number, _, parent, column, other, on_update, on_delete, _ in _pragma(
+        query, schema, "foreign_key_list", table
+    ):
+        entry = keys.setdefault(number, (parent, [], [], on_delete, on_update))
+        entry[1].append(column)
+        entry[2].append(other)
+    return list(keys.values())
+
+
+def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Hazard]:
+    fired = query(
+        f"SELECT name FROM {name(schema)}.sqlite_master WHERE type = 'trigger' AND"
+        " lower(tbl_name) = lower(%s) ORDER BY name",
+        (table,),
+    )
+    for (trigger,) in fired:
+        yield Hazard(HazardKind.TRIGGER, str(trigger))
+    for (child,) in query(f"SELECT name FROM {name(schema)}.sqlite_master WHERE type = 'table'"):
+        for parent, columns, _, on_delete, on_update in foreign_keys(query, schema, child):
+            acts = [f"ON DELETE {on_delete}"] * (on_delete in _ACTIONS)
+            acts += [f"ON UPDATE {on_update}"] * (on_update in _ACTIONS)
+            if acts and table.lower() in (child.lower(), parent.lower()):
+                what = f"{child} ({', '.join(columns)}) to {parent} ({', '.join(acts)})"
+                yield Hazard(HazardKind.FOREIGN_KEY_ACTION, what, under=Under.ON)
+    for clause in _CONFLICT.findall(words):
+        yield Hazard(HazardKind.CONFLICT_CLAUSE, f"ON CONFLICT {clause.upper()}")
+    for column, *_, hidden in columns_of(query, schema, table):
+        if hidden:
+            yield Hazard(HazardKind.GENERATED, "an expression", column)
+
+
+def _comparisons(
+    query: Query, schema: str, table: str, columns: Sequence[tuple[Any, ...]]
+) -> Iterator[Hazard]:
+    """Columns whose collation takes other texts for 'a'. It shows in a text that is put in the
+    column's place, so that the table is not touched."""
+    listed = ", ".join(name(column) for column, *_ in columns)
+    texts = ", ".join("'a'" for _ in columns)
+    row_of_a = f"(SELECT {listed} FROM {name(schema, table)} WHERE 0 UNION ALL SELECT {texts})"
+    for text, what in _LIKE_A.items():
+        equal = ", ".join(f"{name(column)} = '{text}'" for column, *_ in columns)
+        row = query(f"SELECT {equal} FROM {row_of_a}")[0]
+        for (column, *_), same in zip(columns, row, strict=True):
+            if same:
+                yield Hazard(HazardKind.COMPARISON, what, column)
+
+
+def _unique_keys(
+    query: Query, schema: str, table: str, columns: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[str, ...]]:
+    places = sorted((place, column) for column, _, _, place, _ in columns if place)
+    primary = tuple(column for _, column in places)
+    if primary:
+        yield primary
+    for _, index, is_unique, _, partial in _pragma(query, schema, "index_list", table):
+        names = [column for _, _, column in _pragma(query, schema, "index_info", index)]
+        if is_unique and not partial and None not in names and set(names) != set(primary):
+            yield tuple(names)
+
+
+def _pragma(query: Query, schema: str, pragma: str, argument: str) -> list[tuple[Any, ...]]:
+    return query(f"PRAGMA {name(schema)}.{pragma}({name(argument)})")
+
+
+def name(*names: str) -> str:
+    """A name in quotes."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in names)

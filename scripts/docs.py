@@ -1,0 +1,59 @@
+"""Builds the documentation: the pages of ``replay/docs`` and the reference that is made from the
+program, as a site that needs no network (``replay/site``), and man pages (``build/man``)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from replay.cli.manual import codes_page, commands_page, described_parser, man_pages
+
+ROOT = Path(__file__).resolve().parent.parent
+_FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')
+
+
+def sources(folder: Path) -> None:
+    """Put all pages into ``folder``: those of the repository, and what is made from the program."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "replay" / "docs", folder)
+    parser = described_parser()
+    reference = folder / "reference"
+    reference.mkdir(exist_ok=True)
+    (reference / "commands.md").write_text(commands_page(parser), encoding="utf-8")
+    (reference / "codes.md").write_text(codes_page(), encoding="utf-8")
+
+
+def build(pages: Path, site: Path) -> int:
+    """Build the site of ``pages`` into the folder ``site``; the exit code of the builder, which is
+    not 0 for a link that leads nowhere."""
+    sources(pages)
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(site)]
+    known = os.environ | {"LOGREPLAY_DOCS": str(pages), "DISABLE_MKDOCS_2_WARNING": "true"}
+    code = subprocess.run(
+        [*command, "-f", "scripts/mkdocs.yml"], cwd=ROOT, env=known, check=False
+    ).returncode
+    for page in site.rglob("*.html"):  # a stand-in for old browsers, from the network
+        text = page.read_text(encoding="utf-8")
+        page.write_text(_FROM_NETWORK.sub("", text), encoding="utf-8")
+    return code
+
+
+def main() -> int:
+    """Build everything, and say where it is."""
+    site, man = ROOT / "replay" / "site", ROOT / "build" / "man"
+    shutil.rmtree(man, ignore_errors=True)
+    man.mkdir(parents=True)
+    for name, text in man_pages(described_parser()).items():
+        (man / name).write_text(text, encoding="utf-8")
+    code = build(ROOT / "build" / "docs", site)
+    if code == 0:
+        print(f"{site / 'index.html'}\n{man}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

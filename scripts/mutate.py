@@ -1,0 +1,200 @@
+"""Change the modules that decide, one small change at a time, and see whether the tests notice.
+
+    scripts/run mutate                  all modules of MODULES
+    scripts/run mutate order position   these
+    scripts/run mutate order --only 'cause_groups'    functions whose name has this in it
+
+A change that no test of the module's room notices *survives*; it is printed as a difference. Either
+a test is missing, or nobody can tell the change: then its line belongs in EQUAL. The exit code is 1
+where more than SURVIVORS of a module's changes survive.
+
+mutmut makes the changes, in a copy of the clone, and runs the tests that reach the function changed
+in a forked process each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: Share of changes that may survive.
+SURVIVORS = 0.05
+
+#: Seconds that one module may take.
+LIMIT = 3600
+
+#: Module -> its file and the tests of its room.
+MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "position": ("replay/changes/position.py", ("tests/changes",)),
+    "order": ("replay/changes/order.py", ("tests/changes",)),
+    "codecs": ("replay/decoding/codecs.py", ("tests/decoding",)),
+    "images": ("replay/decoding/images.py", ("tests/decoding",)),
+    "write_sets": ("replay/dependencies/write_sets.py", ("tests/dependencies",)),
+    "cascade": ("replay/dependencies/cascade.py", ("tests/dependencies",)),
+    "net_changes": ("replay/live/net_changes.py", ("tests/live/test_merged.py",)),
+    "statements": ("sqlgen/statements.py", ("tests/sqlgen",)),
+    "literals": ("sqlgen/literals.py", ("tests/sqlgen",)),
+    "upsert": ("sqlgen/upsert.py", ("tests/sqlgen",)),
+}
+
+#: Lines that a change makes of a module and that make no difference to anybody: the words NumPy has
+#: for one thing, numbers that are only compared, work that is done once more than needed.
+EQUAL: dict[str, tuple[str, ...]] = {
+    "order": (
+        # the size of -1 and of -2 is found alike; int64 is what integers are without a word
+        'np.ascontiguousarray(raw[:, :8]).view(f">u{min(width, 8)}").astype(np.uint64).reshape(-2)',
+        'last = tail.view(">u8").astype(np.uint64).reshape(-2)',
+        "here = np.unique(here, return_inverse=True)[1].reshape(None).astype(np.uint64)",
+        "here = np.unique(here, return_inverse=True)[1].reshape(-2).astype(np.uint64)",
+        "order = np.arange(count, dtype=None)",
+        "order = np.arange(count, )",
+        "return np.arange(count - 1, -1, -1, dtype=None)",
+        "return np.arange(count - 1, -1, -1, )",
+        "position = np.arange(count, dtype=None)",
+        "position = np.arange(count, )",
+        # the early end of a loop whose further steps change nothing
+        "if int(number[-1]) == count + 1:",
+        "step = (number[1:] == number[:-1]) | (here[1:] != here[:-1])",
+        # numbers that are only compared with others
+        "groups = int(group[-1]) + 2",
+        "key = group[followers] * (int(table.max()) + 2) + table[followers] - 1",
+        "key = group[followers] * (int(table.max()) + 3) + table[followers] + 1",
+        "key = group[followers] * (int(table.max()) + 2) + table[followers] + 2",
+        "follower_rank[own & again[group] & (change[leader] == Change.DELETE)] = -2",
+        "follower_rank[moved & cause & late] = count + 2",
+    ),
+}
+
+#: What the copy needs beside the two packages.
+ALSO = ("tests", "fixtures", "scripts", "pyproject.toml", "constraints.txt")
+
+SETTINGS = """
+[tool.mutmut]
+source_paths = ["replay", "sqlgen"]
+only_mutate = ["{file}"]
+also_copy = ["fixtures", "scripts", "constraints.txt"]
+pytest_add_cli_args = ["-n", "0", "-p", "no:cacheprovider", "-W", "ignore"]
+pytest_add_cli_args_test_selection = [{tests}]
+timeout_multiplier = 10.0
+timeout_constant = 5.0
+use_git_change_detection = false
+"""
+
+#: What mutmut writes down of a change: the exit code of its tests, or that there are none.
+SURVIVED, NO_TESTS = 0, 33
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of the changes of one module that make a difference: their number, those that
+    survived with the difference they make, those that no test reaches."""
+
+    changes: int
+    survivors: dict[str, str]
+    untested: list[str]
+
+    @property
+    def share(self) -> float:
+        """Of the changes, how many nobody noticed."""
+        return (len(self.survivors) + len(self.untested)) / max(self.changes, 1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("modules", nargs="*", choices=[[], *MODULES], default=[], metavar="MODULE")
+    parser.add_argument("--only", default="", help="functions whose name has this in it")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="seconds that a module may take")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args(arguments)
+    worst = 0.0
+    for module in options.modules or MODULES:
+        began = time.monotonic()
+        result = mutate(module, options.only, options.limit, options.jobs)
+        for text in result.survivors.values():
+            print(text)
+        for name in result.untested:
+            print(f"no test reaches it: {name}")
+        print(
+            f"{module}: {result.changes} changes, {len(result.survivors)} survived,"
+            f" {len(result.untested)} without tests: {result.share:.1%};"
+            f" {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
+        worst = max(worst, result.share)
+    return 1 if worst > SURVIVORS else 0
+
+
+def mutate(module: str, only: str, limit: int, jobs: int) -> Result:
+    """Change one module in every way that mutmut knows, in a copy of the clone."""
+    file, tests = MODULES[module]
+    with tempfile.TemporaryDirectory(prefix="logreplay-mutate-") as folder:
+        copy = Path(folder)
+        for name in ("replay", "sqlgen", *ALSO):
+            copy_of(ROOT / name, copy / name)
+        settings = SETTINGS.format(file=file, tests=", ".join(f'"{test}"' for test in tests))
+        with (copy / "pyproject.toml").open("a", encoding="utf-8") as project:
+            project.write(settings)
+        names = [f"{file.removesuffix('.py').replace('/', '.')}*{only}*"]
+        command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs), *names]
+        try:
+            run = subprocess.run(
+                command, cwd=copy, capture_output=True, text=True, timeout=limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise SystemExit(f"mutate.py: {module} took longer than {limit} s") from None
+        results = copy / "mutants" / f"{file}.meta"
+        codes = json.loads(results.read_text())["exit_code_by_key"] if results.exists() else {}
+        codes = {name: code for name, code in codes.items() if code is not None}
+        if not codes:
+            raise SystemExit(f"mutate.py: {module}: {(run.stdout + run.stderr)[-3000:]}")
+        untested = [name for name, code in codes.items() if code == NO_TESTS]
+        survivors = {
+            name: difference(copy, name) for name, code in codes.items() if code == SURVIVED
+        }
+        equal = [
+            name for name, text in survivors.items() if changed_line(text) in EQUAL.get(module, ())
+        ]
+        for name in equal:
+            del survivors[name]
+        return Result(len(codes) - len(equal), survivors, untested)
+
+
+def difference(copy: Path, name: str) -> str:
+    """What a change is, as a difference of lines."""
+    run = subprocess.run(
+        [sys.executable, "-m", "mutmut", "show", name],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"survived: {name}\n{run.stdout.strip()}\n"
+
+
+def changed_line(text: str) -> str:
+    """The lines that a difference adds, as one."""
+    lines = [line[1:].strip() for line in text.split("\n") if line.startswith("+ ")]
+    return "\n".join(lines)
+
+
+def copy_of(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy2(source, target)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

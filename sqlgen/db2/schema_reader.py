@@ -1,0 +1,264 @@
+"""Db2's schema files, statement by statement: what ``db2look`` 8.2 to 12.1 and the generators for
+z/OS write, and what people wrote by hand.
+
+A CREATE or ALTER TABLE that is not understood as a whole is read part by part, so that a clause
+nobody knows costs neither the keys beside it nor the columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlgen.db2.script_file import ScriptToken, Statement, statements
+from sqlgen.schema_statements import (
+    KEY_WORDS,
+    SchemaReading,
+    SchemaStatements,
+    Unread,
+    beginning,
+    parsed,
+)
+
+_TABLE = re.compile(r"CREATE( OR REPLACE)? TABLE\b|ALTER TABLE\b")
+_UNIQUE_INDEX = re.compile(r"CREATE( TYPE \d)? UNIQUE( WHERE NOT NULL)? INDEX\b")
+_ENDS_TABLE = re.compile(r"(DROP|RENAME)( TABLE)?\b(?! INDEX)")
+_SCHEMA = re.compile(r"(SET (CURRENT )?(SCHEMA|SQLID)|SET CURRENT_SCHEMA|CREATE SCHEMA|CONNECT)\b")
+#: Statements that may hold others as text.
+_DYNAMIC = re.compile(r"(BEGIN|CALL|EXECUTE|\S+ : BEGIN)\b")
+_DYNAMIC_TABLE = re.compile(r"\b(CREATE|ALTER)\s+TABLE\b|\bUNIQUE\s+INDEX\b", re.I)
+#: Kinds of object that CREATE, ALTER, DROP, COMMENT ON and the like are about; the longest counts.
+_OBJECTS = re.compile(
+    r"\b(SECURITY LABEL COMPONENT|SECURITY LABEL|SECURITY POLICY|TRUSTED CONTEXT|USER MAPPING"
+    r"|FUNCTION MAPPING|EVENT MONITOR|AUDIT POLICY|DATABASE PARTITION GROUP|DISTINCT TYPE"
+    r"|SUMMARY TABLE|EXTERNAL TABLE|TEMPORARY TABLE|AUXILIARY TABLE|HISTOGRAM TEMPLATE"
+    r"|SERVICE CLASS|WORK CLASS"
+    r" SET|WORK ACTION SET|TABLESPACE|BUFFERPOOL|STOGROUP|DATABASE|FUNCTION|PROCEDURE|TRIGGER"
+    r"|METHOD|MODULE|PACKAGE|TYPE|ALIAS|SYNONYM|NICKNAME|WRAPPER|SERVER|SEQUENCE|VIEW|INDEX"
+    r"|VARIABLE|ROLE|MASK|PERMISSION|TRANSFORM|THRESHOLD|WORKLOAD|XSROBJECT|COLUMN|TABLE|SCHEMA)\b"
+)
+_WITH_OBJECT = frozenset({"CREATE", "ALTER", "DROP", "COMMENT", "LABEL"})
+#: What else a script holds that says nothing about keys.
+_OTHERS = frozenset(
+    "ACTIVATE ATTACH AUDIT BACKUP CALL CHANGE COMMIT CONNECT DB2 DB2START DB2STOP DEACTIVATE"
+    " DECLARE DELETE DESCRIBE DETACH ECHO EXPLAIN EXPORT FLUSH FORCE FREE GET GRANT IMPORT INSERT"
+    " LIST LOAD LOCK MERGE QUIESCE QUIT REBIND REFRESH RELEASE REORG RESET REVOKE ROLLBACK RUNSTATS"
+    " SAVEPOINT SELECT SET SIGNAL TERMINATE TRANSFER TRUNCATE UNQUIESCE UPDATE VALUES WITH ! ?"
+    # the rest of a routine's body that was cut apart
+    " CLOSE ELSE ELSEIF END FETCH FOR IF ITERATE LEAVE LOOP OPEN REPEAT RESIGNAL RETURN UNTIL"
+    " WHEN WHILE".split()
+)
+#: How an action of ALTER TABLE begins.
+_ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME"})
+_KEYS_ALONE = frozenset({"CONSTRAINT", "FOREIGN", "PRIMARY", "UNIQUE", "CHECK"})
+#: Words after which those of ``_ACTIONS`` belong to the action that began before.
+_GO_ON = frozenset({"ALTER", "COLUMN", "ON", "DELETE", "UPDATE"})
+
+
+def read(text: str) -> SchemaStatements:
+    """What a schema file says of tables and keys; tables without a schema get the one that the
+    file set."""
+    reading, schema = SchemaReading(), ""
+    for statement in statements(text):
+        head = statement.head(8)
+        if _SCHEMA.match(head):
+            schema = _schema(statement)
+        before = len(reading.trees)
+        _read(reading, statement, head)
+        for tree in reading.trees[before:]:
+            _qualify(tree, schema)
+    return reading.done()
+
+
+def _read(reading: SchemaReading, statement: Statement, head: str) -> None:
+    if not (_TABLE.match(head) or _UNIQUE_INDEX.match(head) or _ENDS_TABLE.match(head)):
+        _pass_over(reading, statement, head)
+        return
+    trees = parsed(statement.text, "db2")
+    if trees is not None:
+        reading.trees += trees
+    elif head.startswith("ALTER"):
+        _actions(reading, statement)
+    elif _UNIQUE_INDEX.match(head):
+        _index(reading, statement)
+    elif head.startswith("CREATE"):
+        _elements(reading, statement)
+    else:
+        _pass_over(reading, statement, head)
+
+
+def _pass_over(reading: SchemaReading, statement: Statement, head: str) -> None:
+    first = head.partition(" ")[0]
+    known = first in _WITH_OBJECT or first in _OTHERS
+    dynamic = _DYNAMIC.match(head) and _DYNAMIC_TABLE.search(statement.text)
+    words = {piece.upper for piece in statement.pieces if piece.kind == "word"}
+    if dynamic or (not known and not _DYNAMIC.match(head) and words & KEY_WORDS):
+        reading.unread.append(Unread(statement.line, beginning(statement.text)))
+    else:
+        reading.passed[_kind(head)] += 1
+
+
+def _kind(head: str) -> str:
+    first, _, rest = head.partition(" ")
+    if first in _WITH_OBJECT and (noun := _OBJECTS.search(rest)):
+        return f"{first} {'ON ' if first in ('COMMENT', 'LABEL') else ''}{noun[0]}"
+    if first == "SET":
+        return " ".join(head.split()[: 3 if rest.startswith("CURRENT ") else 2])
+    return first
+
+
+def _schema(statement: Statement) -> str:
+    """The schema of names without one after a statement, "" where that is not known."""
+    pieces = statement.pieces
+    if statement.head(1) == "CONNECT":
+        return ""
+    last = pieces[-1]
+    if statement.head(1) == "CREATE":  # for what stands inside it
+        names = [piece for piece in pieces[2:] if piece.upper != "AUTHORIZATION"]
+        last = names[0] if names else last
+    if last.kind == "text":
+        return last.text[1:-1].replace("''", "'").rstrip()
+    if last.kind == "name":
+        return last.text[1:-1].replace('""', '"').rstrip()
+    return "" if last.upper in ("USER", "DEFAULT") or last.kind != "word" else last.upper
+
+
+def _qualify(tree: exp.Expr, schema: str) -> None:
+    for table in tree.find_all(exp.Table):
+        name = table.args.get("db")
+        if isinstance(name, exp.Identifier):
+            name.set("this", name.name.rstrip())
+        elif schema:
+            table.set("db", exp.to_identifier(schema, quoted=True))
+
+
+# -- statements that are not understood as a whole
+# -------------------------------------------------------------------------------------------------
+
+
+def _elements(reading: SchemaReading, statement: Statement) -> None:
+    """CREATE TABLE, column by column and key by key; what follows the columns is about storage, or
+    a query, which states no keys."""
+    pieces = statement.pieces
+    name_at = 1 + next(i for i, piece in enumerate(pieces) if piece.upper == "TABLE")
+    start = _after_name(pieces, name_at)
+    if start >= len(pieces) or pieces[start].text != "(":
+        if {piece.upper for piece in pieces[start:]} & {"AS", "LIKE", "OF"}:
+            reading.passed["CREATE TABLE by a query or another table"] += 1
+        else:
+            reading.unread.append(Unread(statement.line, beginning(statement.text)))
+        return
+    name = _text(statement, pieces[name_at:start])
+    table = _table(name)
+    for part in _listed(pieces, start):
+        said = _text(statement, part)
+        trees = parsed(f"CREATE TABLE {name} ({said})", "db2")
+        if table is None or trees is None:
+            line = statement.line + statement.text.count("\n", 0, part[0].start - pieces[0].start)
+            reading.unread.append(
+                Unread(line, f"{beginning(said)} (table {name})", table, _states_key(part))
+            )
+        else:
+            reading.trees += trees
+
+
+def _actions(reading: SchemaReading, statement: Statement) -> None:
+    """ALTER TABLE, action by action."""
+    pieces = statement.pieces
+    start = _after_name(pieces, 2)
+    name = _text(statement, pieces[2:start])
+    table = _table(name)
+    for part in _split_actions(pieces[start:]):
+        said = _text(statement, part)
+        trees = parsed(f"ALTER TABLE {name} {said}", "db2")
+        if table is not None and trees is not None:
+            reading.trees += trees
+        elif _states_key(part) or part[0].upper == "ADD":
+            line = statement.line + statement.text.count("\n", 0, part[0].start - pieces[0].start)
+            reading.unread.append(
+                Unread(line, f"{beginning(said)} (table {name})", table, _states_key(part))
+            )
+        else:
+            reading.passed["ALTER TABLE"] += 1
+
+
+def _index(reading: SchemaReading, statement: Statement) -> None:
+    """CREATE UNIQUE INDEX without what follows its columns."""
+    pieces = statement.pieces
+    open_at = next((i for i, piece in enumerate(pieces) if piece.text == "("), len(pieces))
+    close_at = _close(pieces, open_at)
+    trees = parsed(_text(statement, pieces[: close_at + 1]), "db2")
+    after = {piece.upper for piece in pieces[close_at + 1 :]}
+    if trees is None or "XMLPATTERN" in after:
+        reading.unread.append(Unread(statement.line, beginning(statement.text)))
+    else:
+        reading.trees += trees
+
+
+def _states_key(pieces: Sequence[ScriptToken]) -> bool:
+    return bool({piece.upper for piece in pieces if piece.kind == "word"} & KEY_WORDS)
+
+
+def _after_name(pieces: Sequence[ScriptToken], start: int) -> int:
+    """The place after a name of up to three parts that begins at ``start``."""
+    place = start + 1
+    while place + 1 < len(pieces) and pieces[place].text == ".":
+        place += 2
+    return min(place, len(pieces))
+
+
+def _table(name: str) -> exp.Table | None:
+    trees = parsed(f"SELECT 1 FROM {name}", "db2")
+    return trees[0].find(exp.Table) if trees else None
+
+
+def _text(statement: Statement, pieces: Sequence[ScriptToken]) -> str:
+    """The text of some tokens of a statement, as it stands there."""
+    base = statement.pieces[0].start
+    return statement.text[pieces[0].start - base : pieces[-1].end - base] if pieces else ""
+
+
+def _close(pieces: Sequence[ScriptToken], start: int) -> int:
+    """The place of the bracket that closes the one at ``start``, or the last place."""
+    depth = 0
+    for place in range(start, len(pieces)):
+        depth += (pieces[place].text == "(") - (pieces[place].text == ")")
+        if depth == 0:
+            return place
+    return len(pieces) - 1
+
+
+def _listed(pieces: Sequence[ScriptToken], start: int) -> Iterator[Sequence[ScriptToken]]:
+    """The entries of the list in brackets that begins at ``start``."""
+    end, begin, depth = _close(pieces, start), start + 1, 0
+    for place in range(start + 1, end + 1):
+        text = pieces[place].text
+        if place == end or (text == "," and depth == 0):
+            if begin < place:
+                yield pieces[begin:place]
+            begin = place + 1
+        depth += (text == "(") - (text == ")")
+
+
+def _split_actions(pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:
+    """The actions of ALTER TABLE."""
+    begin, depth = 0, 0
+    for place, piece in enumerate(pieces):
+        depth += (piece.text == "(") - (piece.text == ")")
+        if place == begin or depth or piece.kind != "word":
+            continue
+        before = pieces[place - 1].upper
+        starts = piece.upper in _ACTIONS and not _continues(pieces[begin:place])
+        if starts or (piece.upper in _KEYS_ALONE and before == ")"):
+            yield pieces[begin:place]
+            begin = place
+    if begin < len(pieces):
+        yield pieces[begin:]
+
+
+def _continues(action: Sequence[ScriptToken]) -> bool:
+    """Whether DROP or the like belongs to the action before (``ALTER COLUMN A DROP DEFAULT``)."""
+    words = [piece.upper for piece in action]
+    return words[0] == "ALTER" and len(words) <= (3 if words[1:2] == ["COLUMN"] else 2)

@@ -1,0 +1,307 @@
+"""What DDL declares of tables beyond their keys: default values, checks and identity columns; and
+how a target says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+
+from sqlgen.constraints import NOT_ENFORCED, TableNames, options_of
+from sqlgen.ddl import type_rule
+from sqlgen.dialects import Profile
+from sqlgen.dialects.ddl_support import AUTO_INCREMENT
+from sqlgen.expressions import CannotSay, Place, TargetNames, source_name
+from sqlgen.names import identifier, table_expression
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_statements import schema_statements
+
+_NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
+#: What a target keeps moments and numbers in where it has no type for them.
+_TEXT = re.compile("TEXT|N?VARCHAR|STRING|CHAR")
+_DB2_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d)(.*)\Z")
+_NUMBERS = frozenset(
+    {
+        SqlType.SMALLINT,
+        SqlType.INTEGER,
+        SqlType.BIGINT,
+        SqlType.DECIMAL,
+        SqlType.REAL,
+        SqlType.DOUBLE,
+        SqlType.DECFLOAT,
+    }
+)
+_TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB})
+_SYSTEM: dict[SqlType, type[exp.Func]] = {
+    SqlType.DATE: exp.CurrentDate,
+    SqlType.TIME: exp.CurrentTime,
+    SqlType.TIMESTAMP: exp.CurrentTimestamp,
+}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A column that the database numbers."""
+
+    start: int = 1
+    step: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """Of one table, by the log's column names: ``defaults`` and ``checks`` (name, condition) as
+    trees of ``dialect``, ``identities``; ``unused``: what cannot be said of columns that are left
+    out or masked, in words."""
+
+    dialect: str
+    defaults: Mapping[str, exp.Expr] = field(default_factory=dict)
+    checks: tuple[tuple[str, exp.Expr], ...] = ()
+    identities: Mapping[str, Identity] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+
+    def renamed(self, name: Callable[[str], str | None], table: str) -> Declared:
+        """The same with other column names; ``name`` gives None for a column of which nothing can
+        be said."""
+        unused = list(self.unused)
+        defaults, identities, checks = {}, {}, []
+        for column, tree in self.defaults.items():
+            if (new := name(column)) is None:
+                unused.append(
+                    f"default value of {table}.{column}: the column is masked or left out"
+                )
+            else:
+                defaults[new] = tree
+        for column, identity in self.identities.items():
+            if (new := name(column)) is None:
+                unused.append(f"identity of {table}.{column}: the column is masked or left out")
+            else:
+                identities[new] = identity
+        for label, condition in self.checks:
+            tree = condition.copy()
+            others = {
+                reference: name(source_name(reference.this))
+                for reference in tree.find_all(exp.Column)
+            }
+            if None in others.values():
+                unused.append(
+                    f"check {label or '(unnamed)'} of {table}: a column of it is masked or left out"
+                )
+                continue
+            for reference, new in others.items():
+                reference.set("this", exp.Identifier(this=new, quoted=True))
+            checks.append((label, tree))
+        return Declared(self.dialect, defaults, tuple(checks), identities, tuple(unused))
+
+
+@dataclass
+class ColumnClauses:
+    """What a target says of it: ``words`` that follow the type of a column, ``constraints``,
+    statements for when the rows are there, and what it cannot say, in words."""
+
+    words: dict[str, str] = field(default_factory=dict)
+    constraints: list[str] = field(default_factory=list)
+    afterwards: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def parse_declared(text: str, dialect: str, tables: Sequence[Table]) -> dict[str, Declared]:
+    """What the DDL in ``text`` declares of ``tables`` (OWNER.NAME -> what). SqlgenError LR1010 when
+    it is not SQL of the dialect."""
+    by_name = {f"{table.schema}.{table.name}".upper(): table for table in tables}
+    declarations: dict[str, _TableDeclarations] = {}
+
+    def of(name: str) -> _TableDeclarations:
+        columns = {column.name.upper(): column for column in by_name[name].columns}
+        return declarations.setdefault(name, _TableDeclarations(name, columns))
+
+    schema = schema_statements(text, dialect)
+    names = TableNames(by_name, schema.trees)
+    for tree in schema.trees:
+        for name, entry, label in _entries(tree, names):
+            of(name).take(entry, label)
+    for part in schema.unread:
+        table = names.find(part.table) if part.table is not None and not part.keys else None
+        if table is not None:
+            of(table).unused.append(f"{part}: not understood")
+    return {
+        name: Declared(dialect, one.defaults, tuple(one.checks), one.identities, tuple(one.unused))
+        for name, one in declarations.items()
+    }
+
+
+def _entries(tree: exp.Expr, names: TableNames) -> Iterator[tuple[str, exp.Expr, str]]:
+    """(table, column or constraint, its name) that a statement declares."""
+    entries: list[exp.Expr] = []
+    name: str | None = None
+    if isinstance(tree, exp.Create) and tree.kind == "TABLE" and isinstance(tree.this, exp.Schema):
+        name, entries = names.find(tree.this.this), list(tree.this.expressions)
+    elif isinstance(tree, exp.Alter):
+        name = names.find(tree.this)
+        for action in tree.args.get("actions") or ():
+            entries += action.expressions if isinstance(action, exp.AddConstraint) else [action]
+    for entry in entries if name is not None else ():
+        if isinstance(entry, exp.Constraint):
+            yield from ((str(name), part, entry.name) for part in entry.expressions)
+        else:
+            yield str(name), entry, ""
+
+
+@dataclass
+class _TableDeclarations:
+    table: str
+    columns: Mapping[str, Column]
+    defaults: dict[str, exp.Expr] = field(default_factory=dict)
+    checks: list[tuple[str, exp.Expr]] = field(default_factory=list)
+    identities: dict[str, Identity] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
+
+    def take(self, entry: exp.Expr, label: str) -> None:
+        if isinstance(entry, exp.CheckColumnConstraint):
+            self._check(entry, label)
+        elif isinstance(entry, exp.ColumnDef) and entry.name.upper() in self.columns:
+            for constraint in entry.constraints:
+                self._of_column(self.columns[entry.name.upper()], constraint)
+
+    def _check(self, check: exp.CheckColumnConstraint, name: str) -> None:
+        if "NOT ENFORCED" in options_of(check):
+            self.unused.append(f"check {name or '(unnamed)'} of {self.table}: {NOT_ENFORCED}")
+        else:
+            self.checks.append((name, check.this))
+
+    def _of_column(self, column: Column, constraint: exp.ColumnConstraint) -> None:
+        from sqlgen.db2 import nodes  # the dialect is needed only where there is DDL
+
+        kind = constraint.kind
+        if isinstance(kind, exp.CheckColumnConstraint):
+            self._check(kind, constraint.name)
+        elif isinstance(kind, exp.DefaultColumnConstraint):
+            self.defaults[column.name] = kind.this
+        elif isinstance(kind, exp.GeneratedAsIdentityColumnConstraint) and not kind.args.get(
+            "expression"
+        ):
+            start, step = (kind.args.get(name) for name in ("start", "increment"))
+            self.identities[column.name] = Identity(_whole(start), _whole(step))
+        elif isinstance(kind, nodes.IdentityOptions):
+            self.identities[column.name] = Identity(
+                _whole(kind.args.get("start")), _whole(kind.args.get("increment"))
+            )
+        elif isinstance(kind, nodes.SystemDefault):
+            self.defaults[column.name] = _system_default(column)
+
+
+def _whole(tree: exp.Expr | None) -> int:
+    return 1 if tree is None else int(tree.sql())
+
+
+def _system_default(column: Column) -> exp.Expr:
+    """What Db2 takes for WITH DEFAULT alone."""
+    if column.type in _SYSTEM:
+        return _SYSTEM[column.type]()
+    return exp.Literal.number(0) if column.type in _NUMBERS else exp.Literal.string("")
+
+
+def column_clauses(declared: Declared, table: Table, profile: Profile, names: str) -> ColumnClauses:
+    """How a target says what is declared of a table."""
+    clauses = ColumnClauses(left_out=list(declared.unused))
+    target = TargetNames(profile, names, Place(table.schema), dialect=declared.dialect)
+    columns = {column.name: column for column in table.columns}
+    able, where = profile.abilities, f"{table.schema}.{table.name}"
+    for name, identity in declared.identities.items():
+        if name in columns:
+            _identify(clauses, table, columns[name], identity, profile, names)
+    for name, tree in declared.defaults.items():
+        try:
+            if name in columns and not isinstance(tree, exp.Null):
+                if not able.default:
+                    raise CannotSay(f"{profile.name} has no default values")
+                clauses.words[name] = able.default.format(
+                    default=_default(tree, columns[name], target)
+                )
+        except CannotSay as reason:
+            clauses.left_out.append(f"default value of {where}.{name}: {reason}")
+    for label, condition in declared.checks:
+        try:
+            if "check" not in able.constraints:
+                raise CannotSay(f"{profile.name} has no checks")
+            numbered = {
+                source_name(column.this) for column in condition.find_all(exp.Column)
+            } & declared.identities.keys()
+            if numbered and able.identity == AUTO_INCREMENT:
+                raise CannotSay(
+                    f"{profile.name} checks no column that it numbers"
+                    f" ({', '.join(sorted(numbered))})"
+                )
+            text = f"CHECK ({_sql(target.portable(condition, columns), profile)})"
+            clauses.constraints.append(
+                f"CONSTRAINT {identifier(label, profile, names).sql(dialect=profile.sqlglot)}"
+                f" {text}"
+                if label
+                else text
+            )
+        except CannotSay as reason:
+            clauses.left_out.append(f"check {label or '(unnamed)'} of {where}: {reason}")
+    return clauses
+
+
+def _identify(
+    clauses: ColumnClauses,
+    table: Table,
+    column: Column,
+    identity: Identity,
+    profile: Profile,
+    names: str,
+) -> None:
+    able = profile.abilities
+    one_by_one = identity.step == 1 and table.key[:1] == (column.name,)
+    if not able.identity or (able.identity == AUTO_INCREMENT and not one_by_one):
+        reason = (
+            "its steps are not 1, or it does not begin the key"
+            if able.identity
+            else f"{profile.name} takes no values of its own for one"
+        )
+        clauses.left_out.append(f"identity of {table.schema}.{table.name}.{column.name}: {reason}")
+        return
+    clauses.words[column.name] = able.identity.format(start=identity.start, step=identity.step)
+    if able.identity_after:
+        place = table_expression(table, profile, names).sql(dialect=profile.sqlglot)
+        spelled = identifier(column.name, profile, names)
+        texts = {"place": place.replace("'", "''"), "name": spelled.this.replace("'", "''")}
+        clauses.afterwards.append(
+            able.identity_after.format(
+                table=place,
+                column=spelled.sql(dialect=profile.sqlglot),
+                step=identity.step,
+                **texts,
+            )
+        )
+    elif able.identity != AUTO_INCREMENT:
+        clauses.left_out.append(
+            f"where the identity {table.schema}.{table.name}.{column.name} goes on: set it beyond"
+            " the highest value yourself"
+        )
+
+
+def _default(tree: exp.Expr, column: Column, target: TargetNames) -> str:
+    """A default value as the target writes it."""
+    if isinstance(tree, _NOW):
+        if _TEXT.match(type_rule(column, target.profile).text):
+            raise CannotSay(f"{column.type.value} is a text in {target.profile.name}")
+        return _sql(tree, target.profile)
+    if (
+        isinstance(tree, exp.Literal)
+        and tree.is_string
+        and (match := _DB2_MOMENT.match(tree.name))
+        and column.type is SqlType.TIMESTAMP
+    ):
+        tree = exp.Literal.string("{} {}:{}:{}{}".format(*match.groups()))
+    return target.constant(tree, column)
+
+
+def _sql(tree: exp.Expr, profile: Profile) -> str:
+    try:
+        return tree.sql(dialect=profile.sqlglot, unsupported_level=ErrorLevel.RAISE)
+    except SqlglotError as error:
+        raise CannotSay(str(error).splitlines()[0]) from None

@@ -1,0 +1,91 @@
+"""Options from a file, and selections that it stores."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from replay.cli.arguments import make_parser
+from replay.cli.config import with_config
+from replay.cli.main import _COMMANDS, main
+from replay.errors import UsageError
+
+PARSER = make_parser({name: lambda _: 0 for name in _COMMANDS})
+TEXT = """
+control = "small.ctl"
+data = ["small.dat"]
+engine = "local"
+dialect = "mariadb"
+[export]
+format = "jsonl"
+strict = true
+[selections.clerk]
+authid = ["CLERK0", "CLERK1"]
+until-time = "2024-03-15 08:05"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, sakila_small: Path) -> Path:
+    for name in ("small.ctl", "small.dat"):
+        shutil.copy(sakila_small / name, tmp_path)
+    (tmp_path / "logreplay.toml").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_file_stands_before_what_is_given(folder: Path) -> None:
+    words = ["redo", "--config", str(folder / "logreplay.toml"), "--out", "x"]
+    arguments = PARSER.parse_args(with_config(words, PARSER))
+    assert (arguments.control, arguments.data) == (
+        [str(folder / "small.ctl")],
+        [str(folder / "small.dat")],
+    )
+    assert (arguments.dialect, arguments.engine, arguments.strict) == ("mariadb", "local", False)
+    given = with_config([*words, "--dialect", "sqlite", "--eng=spark"], PARSER)
+    arguments = PARSER.parse_args(given)
+    assert (arguments.dialect, arguments.engine) == ("sqlite", "spark")
+    arguments = PARSER.parse_args(with_config(["export", *words[1:]], PARSER))
+    assert (arguments.format, arguments.strict) == ("jsonl", True)
+
+
+def test_stored_selections(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = str(folder / "logreplay.toml")
+    words = ["redo", "--config", config, "--selection", "clerk", "--out", "x"]
+    assert PARSER.parse_args(with_config(words, PARSER)).authid == ["CLERK0", "CLERK1"]
+    alone = with_config([*words, "--authid", "CLERK2"], PARSER)
+    assert PARSER.parse_args(alone).authid == ["CLERK2"]
+    assert main(["redo", "--config", config, "--selection", "nobody", "--out", "x"]) == 12
+    assert "found no selection nobody; expected one of: clerk" in capsys.readouterr().err
+
+
+def test_the_file_beside_the_log_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = ["--control", str(folder / "small.ctl")]
+    assert main(["report", "summary", *log, "--json"]) == 0
+    every = json.loads(capsys.readouterr().out)["totals"]["units"]
+    assert main(["report", "summary", *log, "--json", "--selection", "clerk"]) == 0
+    assert 0 < json.loads(capsys.readouterr().out)["totals"]["units"] < every
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("colour = 'red'", "found colour; expected the name of an option"),
+        ("[colours]\nred = 1", r"found \[colours\]"),
+        ("dialect = ", "the options cannot be read"),
+        ("config = 'x'", "found config"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "options.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=f"LR1001 .*{message}"):
+        with_config(["redo", "--config", str(path)], PARSER)
+
+
+def test_a_selection_needs_a_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="found --selection x without a file that has it"):
+        with_config(["redo", "--control", str(tmp_path / "c"), "--selection", "x"], PARSER)
+    assert with_config(["status", "--to", "x"], PARSER) == ["status", "--to", "x"]

@@ -1,0 +1,106 @@
+"""The documentation: its reference is that of the program, its commands are parsed and, where they
+name files of the repository, run, and its site is built without a link that leads nowhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from replay.cli.main import main
+from replay.cli.manual import (
+    codes_page,
+    commands_of,
+    commands_page,
+    described_parser,
+    man_pages,
+)
+from replay.errors import CODES
+from tests.support.places import FIXTURES, ROOT
+
+PAGES = sorted((ROOT / "replay" / "docs").rglob("*.md"))
+#: What stands for something in commands that are shown, and what may be there.
+STANDS_FOR = {"URID": "000000000000A1B2E38C", "X": "00DECC12CECE80900000", "K": "1", "DIR": "d"}
+TEACHING = ("tutorials/first-log.md", "tutorials/migration.md", "how-to/lake.md")
+
+
+def commands_in(page: Path) -> list[list[str]]:
+    """The logreplay commands of a page, as words."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").split("\n")
+    lines += re.findall(r"`(logreplay [a-z]+ --[^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    found = []
+    for line in lines:
+        match = re.match(r"(?:logreplay|scripts/run) +(.*)", line.split(" #")[0].strip())
+        if match and "…" not in line and "|" not in line:
+            found.append(shlex.split(match.group(1)))
+    return [words for words in found if words and words[0] in commands_of(described_parser())]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
+    for words in commands_in(page):
+        if "TYPE" not in words and not any(word.startswith("$") for word in words):
+            described_parser().parse_args([STANDS_FOR.get(word, word) for word in words])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEACHING)
+def test_commands_of_the_docs_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fixtures").symlink_to(FIXTURES)
+    monkeypatch.chdir(tmp_path)
+    commands = commands_in(ROOT / "replay" / "docs" / name)
+    assert commands
+    for words in commands:
+        assert any(word.startswith("fixtures/") for word in words), words
+        assert main(words) in (0, 4), words
+
+
+def test_every_option_is_in_the_reference() -> None:
+    page, pages = commands_page(described_parser()), man_pages(described_parser())
+    for name, command in commands_of(described_parser()).items():
+        assert f"## logreplay {name}" in page
+        for action in command._actions:
+            for option in action.option_strings:
+                if option not in ("-h", "--help"):
+                    assert f"`{option}" in page or f", {option}" in page
+                    assert option.replace("-", r"\-") in pages[f"logreplay-{name}.1"]
+
+
+def test_every_code_has_cause_and_cure() -> None:
+    page = codes_page()
+    assert re.findall(r"^### (LR\d+)$", page, re.M) == sorted(CODES)
+    assert page.count("*What to do:*") == len(CODES)
+
+
+def test_lines_of_man_pages_are_no_requests_by_accident() -> None:
+    requests = {"TH", "SH", "TP", "B", "BR", "nf", "fi"}
+    for name, text in man_pages(described_parser()).items():
+        found = set(re.findall(r"^\.([A-Za-z]+)", text, re.M))
+        assert found <= requests, name
+        assert not re.search(r"^'", text, re.M)
+
+
+@pytest.mark.slow
+def test_the_site_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import docs
+
+    assert docs.build(tmp_path / "pages", tmp_path / "site") == 0
+    for page in (tmp_path / "site").rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"https?:", text), page
+    assert (tmp_path / "site" / "reference" / "codes.html").is_file()
+    sys.modules.pop("docs", None)
+
+
+def test_man_pages_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["docs", "--man", str(tmp_path / "man")]) == 0
+    assert "logreplay.1" in capsys.readouterr().out
+    assert (tmp_path / "man" / "logreplay-redo.1").read_text(encoding="utf-8").startswith(".TH")

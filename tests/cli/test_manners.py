@@ -1,0 +1,211 @@
+"""How the command line behaves: examples, completion, short words on mistakes, ``--out -``, quiet
+Java, and hints how to look at what a message is about."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from replay.cli.examples import EXAMPLES, completion
+from replay.cli.main import _COMMANDS, main
+from replay.cli.progress import Bar
+from replay.pipeline.java_words import worth_saying
+
+
+def named(folder: Path, name: str) -> list[str]:
+    files = ["--control", str(folder / f"{name}.ctl"), "--data", str(folder / f"{name}.dat")]
+    return [*files, "--engine", "local"]
+
+
+def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", list(_COMMANDS))
+def test_every_help_has_examples_that_are_understood(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from replay.cli.arguments import make_parser
+
+    text = help_of(command, capsys)
+    parser = make_parser({name: lambda _: 0 for name in _COMMANDS})
+    for words in EXAMPLES[command]:
+        assert f"logreplay {command} {words}".rstrip() in text
+        line = words.partition("|")[0].partition(">")[0]
+        assert callable(parser.parse_args([command, *shlex.split(line)]).run)
+
+
+def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["redo", "--colour"], ["redoo"], ["report", "all"], ["replay"]):
+        with pytest.raises(SystemExit) as raised:
+            main(words)
+        assert raised.value.code == 2
+        lines = capsys.readouterr().err.rstrip("\n").split("\n")
+        assert len(lines) == 2
+        assert re.fullmatch(r"See: logreplay( [a-z]+)? --help", lines[1])
+
+
+def completed(line: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    words = shlex.split(line) + ([""] if line.endswith(" ") else [])
+    program = f"{script}\nCOMP_WORDS=({' '.join(map(shlex.quote, words))})\n"
+    program += f'COMP_CWORD={len(words) - 1}\n_logreplay\necho "${{COMPREPLY[@]}}"'
+    ended = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+    return ended.stdout.split()
+
+
+def test_completion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert completed("logreplay hi", capsys) == ["history"]
+    assert completed("logreplay report qu", capsys) == ["quiet"]
+    assert completed("logreplay redo --names ", capsys) == ["lower", "exact"]
+    assert "--until-position" in completed("logreplay undo --un", capsys)
+    for shell, first in (("zsh", "#compdef logreplay"), ("fish", "complete -c logreplay")):
+        assert main(["completion", shell]) == 0
+        assert capsys.readouterr().out.startswith(first)
+    assert callable(completion)
+
+
+def test_python_m_replay() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "replay", "--version"], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.startswith("logreplay ")
+
+
+def test_output_that_is_printed(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = named(sakila_small, "small")
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "replay", *words, *log, "--out", "-"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert main(["redo", *log, "--out", str(tmp_path / "redo")]) == 0
+    printed = run("redo")
+    script = (tmp_path / "redo" / "0000-redo.sql").read_text(encoding="utf-8")
+    assert (printed.returncode, printed.stdout) == (0, script)
+    assert "log records read" in printed.stderr
+    lines = run("export", "--format", "jsonl").stdout.splitlines()
+    assert len(lines) == len([line for line in lines if json.loads(line)["op"]])
+    assert run("export").returncode == 12
+    capsys.readouterr()
+    graph = ["graph", *log, "--format", "json", "--authid", "CLERK*", "--schema", "none"]
+    assert main([*graph, "--out", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["units"]
+    assert main(["ddl", *log[:-2], "--out", "-"]) == 0
+    assert "CREATE TABLE" in capsys.readouterr().out
+
+
+def test_messages_say_how_to_look(
+    sakila: Path, incomplete: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = named(incomplete, "incomplete")
+    assert main(["redo", *log, "--out", str(tmp_path / "redo")]) == 4
+    line = capsys.readouterr().out.rstrip("\n").split("\n")[-1]
+    command = line.partition(": ")[2]
+    assert main(shlex.split(command)[1:]) == 4
+    assert "[set aside]" in capsys.readouterr().out
+    files = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    words = [*files, "--engine", "local", "--schema", "none", "--ur", "000000000000A1B6D835"]
+    assert main(["undo", *words, "--out", str(tmp_path / "undo")]) == 8
+    line = capsys.readouterr().err.rstrip("\n").split("\n")[-1]
+    assert line.startswith("what unit 000000000000A1BAE6AF/1 did: logreplay history ")
+
+
+def test_a_record_that_is_named_can_be_looked_at(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = bytearray((sakila_small / "small.dat").read_bytes())
+    damaged = tmp_path / "small.dat"
+    damaged.write_bytes(data[:-10])
+    words = ["--control", str(sakila_small / "small.ctl"), "--data", str(damaged)]
+    assert main(["redo", *words, "--engine", "local", "--out", str(tmp_path / "out")]) == 12
+    text = capsys.readouterr().err
+    assert "LR2006" in text
+    if "record " in text.partition(":")[0]:
+        assert "logreplay inspect" in text
+
+
+def test_java_says_only_what_is_worth_it() -> None:
+    said = [
+        "WARNING: Using incubator modules: jdk.incubator.vector\n",
+        "Error: could not find Java\n",
+        "Traceback (most recent call last):\n",
+        '  File "daemon.py", line 1, in <module>\n',
+        "    manager()\n",
+        "KeyboardInterrupt\n",
+        "Traceback (most recent call last):\n",
+        "  File\n",
+        "ValueError: a defect\n",
+        'Setting default log level to "WARN".\n',
+        "Traceback (most recent call last):\n",
+        "  File\n",
+        "BrokenPipeError: [Errno 32] Broken pipe\n",
+        "\n",
+        "During handling of the above exception, another exception occurred:\n",
+        "last\n",
+    ]
+    assert list(worth_saying(said)) == [
+        "Error: could not find Java\n",
+        "Traceback (most recent call last):\n",
+        "  File\n",
+        "ValueError: a defect\n",
+        "\n",
+        "During handling of the above exception, another exception occurred:\n",
+        "last\n",
+    ]
+
+
+@pytest.mark.slow
+def test_spark_is_quiet_and_ends_quietly(sakila: Path, tmp_path: Path) -> None:
+    files = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    files += ["--engine", "spark"]
+    command = [sys.executable, "-m", "replay", "report", "summary", *files]
+    whole = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert whole.stderr == ""
+    words = ["-m", "replay", "export", *files, "--out", str(tmp_path / "out")]
+    run = subprocess.Popen(
+        [sys.executable, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(3)
+    os.killpg(run.pid, signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 0 or said == "logreplay: interrupted; nothing was published\n"
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_has_bytes_and_a_time_to_go_and_leaves_nothing() -> None:
+    stream = _Terminal()
+    with Bar(stream) as progress:
+        progress("reading", 0, 64 << 20)
+        progress("reading", 32 << 20, 64 << 20)
+    text = stream.getvalue()
+    assert "32" in text.replace("33.6M", "32")
+    assert "B/s" in text
+    assert text.rstrip(" ").endswith("\r")
+    silent = io.StringIO()
+    with Bar(silent) as progress:
+        progress("reading", 1, 2)
+    assert silent.getvalue() == ""

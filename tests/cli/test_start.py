@@ -1,0 +1,75 @@
+"""What costs nothing to ask: help texts and the version import none of the libraries that do the
+work."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from replay.changes.choices import SOURCES
+from replay.cli.commands import COMMANDS
+from replay.cli.inspection import INSPECTIONS
+from replay.cli.looks import LOOKS
+from replay.cli.main import _COMMANDS
+from replay.logs import FAMILIES
+from sqlgen.choices import DIALECTS
+from sqlgen.dialects import BUILT_IN
+
+HEAVY = {"numpy", "pyarrow", "sqlglot", "pandas", "duckdb", "networkx", "pyspark", "tqdm", "numba"}
+PROGRAM = """
+import json, sys, time
+import contextlib, io
+from replay.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+    main(sys.argv[1:])
+print(json.dumps([time.process_time(), sorted(sys.modules), out.getvalue()]))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], *([command, "-h"] for command in _COMMANDS)],
+    ids=" ".join,
+)
+def test_help_is_light(arguments: list[str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True
+    )
+    seconds, modules, text = json.loads(ended.stdout)
+    assert {name.partition(".")[0] for name in modules} & HEAVY == set()
+    assert "logreplay" in text
+    assert seconds < 0.4  # 0.1 on a machine with nothing else to do
+
+
+def test_the_names_of_light_modules_are_those_that_are_there() -> None:
+    assert tuple(FAMILIES) == SOURCES
+    assert tuple(BUILT_IN) == DIALECTS
+    assert set(_COMMANDS) == {*COMMANDS, *INSPECTIONS, *LOOKS}
+
+
+def test_a_look_into_a_small_log_imports_no_sql(sakila_small: Path) -> None:
+    named = ["inspect", "--control", str(sakila_small / "small.ctl")]
+    named += ["--data", str(sakila_small / "small.dat")]
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *named], capture_output=True, text=True, check=True
+    )
+    _, modules, _ = json.loads(ended.stdout)
+    used = {name.partition(".")[0] for name in modules}
+    assert used & HEAVY == {"numpy", "pyarrow"}
+    assert not {"replay.live.replay", "replay.output.bundle", "sqlgen.ddl_grammar"} & set(modules)
+
+
+def test_a_small_run_imports_what_it_uses(sakila_small: Path, tmp_path: Path) -> None:
+    named = ["redo", "--control", str(sakila_small / "small.ctl"), "--out", str(tmp_path / "out")]
+    named += ["--data", str(sakila_small / "small.dat")]
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *named], capture_output=True, text=True, check=True
+    )
+    _, modules, _ = json.loads(ended.stdout)
+    used = {name.partition(".")[0] for name in modules}
+    assert used & {"pandas", "networkx", "pyspark", "duckdb", "numba", "psycopg"} == set()
+    assert {"numpy", "pyarrow", "sqlglot"} <= used

@@ -1,0 +1,159 @@
+"""What an account needs on a MariaDB to replay into it, and that what the server has set does not
+matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from replay.cli.main import main
+from replay.targets.mysql import MysqlSession
+from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.small_target import (
+    AFTER,
+    BEFORE,
+    replay,
+    run,
+    session_of,
+    small_target,
+    state,
+    write_log,
+)
+
+#: What the page of live targets lists.
+GRANTS = ("GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON testown.* TO app", "GRANT PROCESS ON"
+    " *.* TO app")  # fmt: skip
+
+
+@pytest.fixture
+def target(container_mariadb: tuple[str, str]) -> Iterator[str]:
+    with small_target("mariadb", container_mariadb[0]) as url:
+        yield url
+
+
+@pytest.fixture
+def account(target: str) -> Iterator[str]:
+    """The URL of the server for a new account without rights."""
+    run(target, "CREATE USER app IDENTIFIED BY 'secret word'")
+    parts = urlsplit(target)
+    yield urlunsplit(parts._replace(netloc=f"app:secret%20word@{parts.netloc.rpartition('@')[2]}"))
+    run(target, "DROP USER app")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> list[str]:
+    return write_log(tmp_path)
+
+
+def test_rights_that_lack_are_said_before_the_first_unit(
+    target: str, account: str, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert replay(log, account) == 8
+    assert "no such table (testown.t), or this user has no right on it" in capsys.readouterr().out
+    run(target, "GRANT SELECT, UPDATE, TRIGGER ON testown.* TO app", "GRANT PROCESS ON *.* TO app")
+    assert replay(log, account) == 8
+    assert "TESTOWN.T: this user lacks INSERT, DELETE" in capsys.readouterr().out
+    run(target, *GRANTS)
+    assert replay(log, account) == 8
+    told = capsys.readouterr().err
+    assert "the tables for the position cannot be made" in told
+    assert "logreplay prepare" in told
+    assert state(target) == BEFORE
+
+
+def test_prepared_beforehand_the_grants_are_enough(
+    target: str, account: str, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(target, *GRANTS)
+    assert main(["prepare", "--to", target, "--print", "--role", "app"]) == 0
+    text = capsys.readouterr().out
+    assert "CREATE DATABASE logreplay" in text
+    run(target, *(line.rstrip(";") for line in text.splitlines() if line))
+    assert main(["prepare", "--to", target, "--role", "app"]) == 0
+    run(target, "REVOKE DELETE ON logreplay.* FROM app")
+    assert replay(log, account) == 8
+    assert "the position: this user lacks DELETE on logreplay.position" in capsys.readouterr().out
+    assert main(["prepare", "--to", target, "--role", "app"]) == 0
+    assert replay(log, account) == 0
+    assert state(target) == AFTER
+    assert main(["status", "--to", account]) == 0
+
+
+def test_variables_of_the_server_do_not_matter(target: str, account: str, log: list[str]) -> None:
+    """Each of them alone made a replay fail or a question have another answer."""
+    run(target, *GRANTS)
+    assert main(["prepare", "--to", target, "--role", "app"]) == 0
+    odd = {
+        "completion_type": ("CHAIN", "NO_CHAIN"),
+        "sql_select_limit": ("1", "DEFAULT"),
+        "max_statement_time": ("0.2", "0"),
+        "sql_safe_updates": ("ON", "OFF"),
+        "tx_isolation": ("'SERIALIZABLE'", "'REPEATABLE-READ'"),
+        "tx_read_only": ("ON", "OFF"),
+        "innodb_lock_wait_timeout": ("1", "50"),
+        "idle_transaction_timeout": ("1", "0"),
+        "sql_mode": ("'ANSI_QUOTES,PIPES_AS_CONCAT'", "DEFAULT"),
+        "time_zone": ("'+05:45'", "'SYSTEM'"),
+    }
+    try:
+        run(target, *(f"SET GLOBAL {name} = {value}" for name, (value, _) in odd.items()))
+        assert replay(log, account, "--sessions", "2") == 0
+        with closing(MysqlSession(account, "mariadb")) as session:
+            found = session.query(
+                "SELECT @@completion_type, @@sql_select_limit, @@max_statement_time, @@tx_read_only"
+            )
+        assert [tuple(map(str, row)) for row in found] == [
+            ("NO_CHAIN", "18446744073709551615", "0.0", "0")
+        ]
+    finally:
+        with session_of(target) as session:
+            for name, (_, value) in odd.items():
+                session.execute(f"SET GLOBAL {name} = {value}")
+    assert state(target) == AFTER
+
+
+def test_a_server_that_only_reads(
+    target: str, account: str, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(target, *GRANTS, "SET GLOBAL read_only = ON")
+    try:
+        assert replay(log, account) == 8
+    finally:
+        run(target, "SET GLOBAL read_only = OFF")
+    told = capsys.readouterr().err
+    assert "LR4010" in told
+    assert "--read-only" in told
+
+
+def test_a_statement_that_the_server_does_not_take_at_once(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Is named with its unit, and is no lost connection; many small ones travel in smaller
+    parts."""
+    table = Tab("BIG", (Col("K", "INT", 4, key=1), Col("V", "VCHR", 8000)))
+    log = LogBuilder([table])
+    unit = log.unit()
+    for number in range(30):
+        unit.insert(table, (number, "x" * 500))
+    log.unit().insert(table, (99, "y" * 7000))
+    control, data = log.write(tmp_path)
+    run(target, "CREATE TABLE testown.big (k integer NOT NULL PRIMARY KEY, v varchar(8000) NOT NULL"
+        " COLLATE utf8mb4_bin)")  # fmt: skip
+    options = ["--control", str(control), "--data", str(data[0])]
+    with session_of(target) as session:
+        before = session.query("SELECT @@max_allowed_packet")[0][0]
+    try:
+        run(target, "SET GLOBAL max_allowed_packet = 4096")
+        assert replay(options, target) == 8
+        told = capsys.readouterr().err
+        for part in ("LR4006", "max_allowed_packet", "TESTOWN.BIG", "unit 0", "'K': '99'"):
+            assert part in told
+    finally:
+        run(target, f"SET GLOBAL max_allowed_packet = {before}")
+    with session_of(target) as session:
+        assert session.query("SELECT count(*) FROM testown.big") == [(30,)]
+    assert replay(options, target) == 0

@@ -1,0 +1,717 @@
+"""Codecs: vectors of the format notes (sections 6.4, 10.1, 10.6), an independent oracle for each
+number format, and round trips."""
+
+from __future__ import annotations
+
+import struct
+from datetime import datetime
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from replay.decoding import code_pages, codecs
+from replay.errors import InputError
+
+
+def block(*values: bytes | str) -> codecs.Bytes:
+    """Values of equal length (bytes, or hexadecimal text) as a block."""
+    raw = [bytes.fromhex(value) if isinstance(value, str) else value for value in values]
+    return np.frombuffer(b"".join(raw), np.uint8).reshape(len(raw), -1)
+
+
+def values(decoded: codecs.Decoded) -> list[object]:
+    """The values as Python objects, ``"bad"`` for bad ones; checks that bad values are null and
+    that the array is well-formed."""
+    array, bad = decoded
+    array.validate(full=True)
+    found = array.to_pylist()
+    for row in range(len(found)) if bad is not None else ():
+        if bad[row]:
+            assert found[row] is None
+            found[row] = "bad"
+    return found
+
+
+def text_column(items: list[bytes]) -> tuple[codecs.Bytes, codecs.Index]:
+    offsets = np.concatenate([[0], np.cumsum([len(item) for item in items])]).astype(np.int64)
+    return np.frombuffer(b"".join(items), np.uint8), offsets
+
+
+# -- gather
+# -------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.binary(max_size=120),
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 60)), max_size=20),
+)
+def test_gather_varying_is_slicing(data: bytes, pieces: list[tuple[int, int]]) -> None:
+    pieces = [
+        (min(start, len(data)), min(size, len(data) - min(start, len(data))))
+        for start, size in pieces
+    ]
+    start, length = (np.array([piece[side] for piece in pieces], np.int64) for side in (0, 1))
+    joined, offsets = codecs.gather_varying(np.frombuffer(data, np.uint8), start, length)
+    assert [joined[a:b].tobytes() for a, b in pairwise(offsets)] == [
+        data[a : a + n] for a, n in pieces
+    ]
+
+
+def test_gather_fixed_and_at_the_very_end() -> None:
+    buffer = np.arange(100, dtype=np.uint8)
+    assert codecs.gather(buffer, np.array([0, 97, 40]), 3).tolist() == [
+        [0, 1, 2],
+        [97, 98, 99],
+        [40, 41, 42],
+    ]
+    assert codecs.gather(buffer, np.array([], np.int64), 3).shape == (0, 3)
+    assert codecs.gather_padded(buffer, np.array([98, 5]), np.array([2, 1]), 4).tolist() == [
+        [98, 99, 0, 0],
+        [5, 0, 0, 0],
+    ]
+
+
+@pytest.mark.parametrize("start", [-1, 98])
+def test_gather_refuses_to_leave_the_buffer(start: int) -> None:
+    buffer = np.zeros(100, np.uint8)
+    with pytest.raises(ValueError, match="outside"):
+        codecs.gather(buffer, np.array([start]), 3)
+    with pytest.raises(ValueError, match="outside"):
+        codecs.gather_varying(buffer, np.array([start]), np.array([3]))
+
+
+def test_gather_varying_beyond_one_view_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codecs, "_VIEW_STEP", 64)
+    monkeypatch.setattr(codecs, "_VIEW_REACH", 127)
+    buffer = np.random.default_rng(1).integers(0, 256, 1000).astype(np.uint8)
+    start, length = np.array([0, 63, 64, 130, 950, 500]), np.array([60, 50, 40, 30, 50, 5])
+    joined, _ = codecs.gather_varying(buffer, start, length)
+    assert joined.tobytes() == b"".join(
+        buffer[a : a + n].tobytes() for a, n in zip(start, length, strict=True)
+    )
+
+
+# -- integers and packed decimals
+# -------------------------------------------------------------------------------------------------
+
+
+def test_integer_vectors() -> None:
+    assert values(codecs.decode_integer(block("0001", "FFF3", "7FFF", "8000"))) == [
+        1,
+        -13,
+        32767,
+        -32768,
+    ]
+    assert values(codecs.decode_integer(block("000001F2", "FFFFFF85"))) == [498, -123]
+    assert values(codecs.decode_integer(block("0000000000000854", "FFFFFFFFFFFFFFE0"))) == [
+        2132,
+        -32,
+    ]
+    with pytest.raises(ValueError, match="2, 4 or 8"):
+        codecs.decode_integer(block("000001"))
+
+
+@given(st.sampled_from([2, 4, 8]), st.data())
+def test_integer_round_trip(width: int, data: st.DataObject) -> None:
+    numbers = data.draw(
+        st.lists(st.integers(-(1 << 8 * width - 1), (1 << 8 * width - 1) - 1), min_size=1)
+    )
+    assert (
+        values(
+            codecs.decode_integer(
+                block(*(codecs.encode_integer(number, width) for number in numbers))
+            )
+        )
+        == numbers
+    )
+
+
+def test_packed_vectors() -> None:
+    assert values(codecs.decode_packed(block("001C", "001D"), 0)) == ["1", "-1"]
+    assert values(codecs.decode_packed(block("000012345D", "000000000C", "999999999C"), 2)) == [
+        "-123.45",
+        "0.00",
+        "9999999.99",
+    ]
+    assert values(codecs.decode_packed(block("1C", "0D", "9D"), 1)) == ["0.1", "0.0", "-0.9"]
+    assert values(codecs.decode_packed(block("123C", "001D"), 5)) == ["0.00123", "-0.00001"]
+    assert values(codecs.decode_packed(block("9" * 31 + "C", "0" * 30 + "1D"), 31)) == [
+        "0." + "9" * 31,
+        "-0." + "0" * 30 + "1",
+    ]
+    assert values(codecs.decode_packed(block("9" * 31 + "D"), 0)) == ["-" + "9" * 31]
+
+
+def test_packed_every_sign_nibble() -> None:
+    found = values(
+        codecs.decode_packed(block(*(bytes([0x12, 0x30 | sign]) for sign in range(16))), 1)
+    )
+    assert found == ["bad"] * 10 + ["12.3", "-12.3", "12.3", "-12.3", "12.3", "12.3"]
+    assert (
+        values(codecs.decode_packed(block(*(bytes([0, sign]) for sign in range(10, 16))), 1))
+        == ["0.0"] * 6
+    )
+
+
+@pytest.mark.parametrize("damaged", ["A00C", "0A0C", "00AC", "0000", "FFFF", "00FD", "4040"])
+def test_packed_digits_above_nine_are_bad(damaged: str) -> None:
+    assert values(codecs.decode_packed(block("123C", damaged), 2)) == ["1.23", "bad"]
+
+
+def test_null_rows_are_never_bad() -> None:
+    null = np.array([True, False, False])
+    array, bad = codecs.decode_packed(block("FFFF", "123C", "FFFF"), 0, null)
+    assert array.to_pylist() == [None, "123", None]
+    assert bad is not None
+    assert bad.tolist() == [False, False, True]
+    assert codecs.decode_date(block(b"\0" * 10, b"2024-01-01", b"2024-01-02"), null)[1] is None
+
+
+@given(st.integers(1, 16), st.data())
+def test_packed_round_trip_and_text_of_decimal(width: int, data: st.DataObject) -> None:
+    scale = data.draw(st.integers(0, 2 * width + 2))
+    limit = 10 ** (2 * width - 1) - 1
+    numbers = data.draw(st.lists(st.integers(-limit, limit), min_size=1, max_size=20))
+    expected = []
+    for number in numbers:
+        text = str(abs(number)).zfill(scale + 1)
+        expected.append(
+            ("-" if number < 0 else "") + (f"{text[:-scale]}.{text[-scale:]}" if scale else text)
+        )
+    found = codecs.decode_packed(
+        block(*(codecs.encode_packed(text, width, scale) for text in expected)), scale
+    )
+    assert values(found) == expected
+
+
+def test_packed_encoder_refuses_to_lose_digits() -> None:
+    for value in ("1.234", "1000.0"):
+        with pytest.raises(ValueError, match="does not fit"):
+            codecs.encode_packed(value, 2, 2)
+
+
+# -- hexadecimal floats
+# -------------------------------------------------------------------------------------------------
+
+
+def exact_hfp(raw: bytes) -> Fraction:
+    """The definition, in exact arithmetic: sign, exponent in excess 64 of base 16, fraction behind
+    the point."""
+    fraction = Fraction(int(raw[1:].hex(), 16), 1 << 8 * (len(raw) - 1))
+    return (-1 if raw[0] & 0x80 else 1) * fraction * Fraction(16) ** ((raw[0] & 0x7F) - 64)
+
+
+def test_hfp_vectors() -> None:
+    vectors = {
+        "401999999999999A": 0.1,
+        "4080000000000000": 0.5,
+        "4110000000000000": 1.0,
+        "C110000000000000": -1.0,
+        "4264000000000000": 100.0,
+        "C276A00000000000": -118.625,
+        "0000000000000000": 0.0,
+        "41FFFFFFFFFFFFFC": 16.0,  # half way between two doubles: to the even one
+        "41FFFFFFFFFFFFF4": 16.0 - 2**-48,  # half way: the even one is below
+        "4010000000000000": 0.0625,
+        "4200000000000001": 2.0**-48,  # unnormalised
+    }
+    assert values(codecs.decode_hfp(block(*vectors))) == list(vectors.values())
+    assert values(codecs.decode_hfp(block("41100000", "C276A000", "7FFFFFFF", "00000001"))) == [
+        1.0,
+        -118.625,
+        (16**6 - 1) * 16.0**57,
+        16.0**-70,
+    ]
+    # from a reader that got these wrong for years (AbsaOSS/cobrix#853)
+    assert values(codecs.decode_hfp(block("41480000", "C13C0000", "41280000"))) == [4.5, -3.75, 2.5]
+    assert str(codecs.hfp_values(block("80000000"))[0]) == "-0.0"
+    with pytest.raises(ValueError, match="4 or 8"):
+        codecs.decode_hfp(block("411000"))
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(min_size=8, max_size=8),
+            st.builds(
+                lambda a, b: a + b,
+                st.binary(min_size=6, max_size=6),
+                st.sampled_from([b"\x00\x04", b"\x00\x0c", b"\xff\xf8"]),
+            ),
+        ),
+        min_size=1,
+    )
+)
+def test_long_hfp_is_the_nearest_double(raw: list[bytes]) -> None:
+    assert values(codecs.decode_hfp(block(*raw))) == [float(exact_hfp(one)) for one in raw]
+
+
+@given(st.lists(st.binary(min_size=4, max_size=4), min_size=1))
+def test_short_hfp_is_exact_and_real_knows_its_range(raw: list[bytes]) -> None:
+    found = values(codecs.decode_hfp(block(*raw)))
+    assert [Fraction(value) for value in found] == [exact_hfp(one) for one in raw]  # type: ignore[arg-type]
+    for one, value in zip(raw, values(codecs.decode_real(block(*raw))), strict=True):
+        try:
+            fits = Fraction(
+                struct.unpack("f", struct.pack("f", float(exact_hfp(one))))[0]
+            ) == exact_hfp(one)
+        except OverflowError:
+            fits = False
+        assert (value != "bad") == fits
+        assert value == "bad" or Fraction(value) == exact_hfp(one)  # type: ignore[arg-type]
+
+
+@given(
+    st.floats(min_value=-7e75, max_value=7e75).filter(
+        lambda value: value == 0 or abs(value) > 1e-77
+    )
+)
+def test_hfp_round_trip(value: float) -> None:
+    assert values(codecs.decode_hfp(block(codecs.encode_hfp(value, 8)))) == [value]
+
+
+@given(st.fractions(min_value=-1000, max_value=1000))
+def test_short_hfp_encoder_rounds_to_the_nearest(value: Fraction) -> None:
+    raw = codecs.encode_hfp(value, 4)
+    if abs(value) > Fraction(1, 10**60):
+        step = Fraction(16) ** ((raw[0] & 0x7F) - 64) / (1 << 24)
+        assert abs(exact_hfp(raw) - value) <= step / 2
+
+
+def test_hfp_encoder_range() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        codecs.encode_hfp(1e76, 8)
+    assert codecs.encode_hfp(1e-90, 8) == bytes(8)
+    assert codecs.encode_hfp(0.1, 8).hex().upper() == "401999999999999A"
+
+
+# -- text
+# -------------------------------------------------------------------------------------------------
+
+SINGLE = [*code_pages._PYTHON, *code_pages._EBCDIC_PACKAGE]
+
+
+def decode_all(items: list[bytes], number: int) -> list[object]:
+    data, offsets = text_column(items)
+    return values(codecs.decode_text(data, offsets, number))
+
+
+@pytest.mark.parametrize(
+    ("number", "raw", "text"),
+    [
+        (37, "C1 4A 5F BA BB 4F", "A¢¬[]|"),
+        (500, "C1 4A 5F 5A B0", "A[^]¢"),
+        (1047, "C1 4A AD BD 5F B0", "A¢[]^¬"),
+        (1140, "9F C1", "€A"),
+        (1148, "9F 4A", "€["),
+        (273, "C0 D0 A1 59 4A", "äüß~Ä"),
+        (1141, "A1 9F", "ß€"),
+        (277, "5B C0", "Åæ"),
+        (1208, "C3A9 F09F9880", "é😀"),
+        (1200, "00E9 D83DDE00", "é😀"),
+        (819, "41 E9", "Aé"),
+        (850, "82", "é"),
+        (1252, "80 E9", "€é"),
+        (367, "41", "A"),
+    ],
+)
+def test_text_vectors(number: int, raw: str, text: str) -> None:
+    assert decode_all([bytes.fromhex(raw), b""], number) == [text, ""]
+
+
+@pytest.mark.parametrize("number", sorted(code_pages._EBCDIC))
+def test_ebcdic_line_ends_are_those_of_the_ccsid(number: int) -> None:
+    points = code_pages.charset_of(number).single
+    assert points is not None
+    assert (points[0x15], points[0x25], points[0x40], points[0xF0], points[0xC1]) == (
+        0x85,
+        0x0A,
+        0x20,
+        0x30,
+        0x41,
+    )
+
+
+@pytest.mark.parametrize("number", SINGLE)
+def test_all_256_bytes(number: int) -> None:
+    points = code_pages.charset_of(number).single
+    assert points is not None
+    expected = ["bad" if point == code_pages.UNDEFINED else chr(point) for point in points.tolist()]
+    assert decode_all([bytes([code]) for code in range(256)], number) == expected
+    for text in expected:
+        if text != "bad":
+            assert decode_all([codecs.encode_text(text, number)], number) == [text]
+
+
+MIXED = (930, 933, 935, 937, 939, 1364, 1371, 1388, 1390, 1399, 5026, 5035)
+
+
+@pytest.mark.parametrize("number", MIXED)
+def test_every_character_of_a_mixed_set_agrees_with_icu(number: int) -> None:
+    charset = code_pages.charset_of(number)
+    assert charset.single is not None
+    assert charset.double is not None
+    codes = np.flatnonzero(charset.double != code_pages.UNDEFINED).tolist()
+    assert len(codes) > 6000
+    items = [b"\xc1\x0e" + bytes(divmod(code, 256)) + b"\x0f\xf1" for code in codes]
+    everything = b"\x0e" + b"".join(bytes(divmod(code, 256)) for code in codes) + b"\x0f"
+    expected = [
+        str(
+            code_pages._icu().UnicodeString(
+                item, f"ibm-{ {5026: 930, 5035: 939}.get(number, number) }"
+            )
+        )
+        for item in (*items, everything)
+    ]
+    assert decode_all([*items, everything], number) == expected
+
+
+def test_mixed_vectors() -> None:
+    nihon = bytes.fromhex("0E 4562 4566 0F")
+    assert decode_all([b"\xc1" + nihon + b"\xc2", b"", nihon + nihon, b"\xc1\xc2"], 939) == [
+        "A日本B",
+        "",
+        "日本日本",
+        "AB",
+    ]
+    assert decode_all([nihon[1:-1], b"\x40\x40"], 300) == ["日本", "\u3000"]
+    assert codecs.encode_text("A日本B", 939) == b"\xc1" + nihon + b"\xc2"
+    assert codecs.encode_text("日本", 300, 6) == nihon[1:-1] + b"\x40\x40"
+    assert decode_all([codecs.encode_text("か\u309a", 1399)], 1399) == ["か\u309a"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["0E4562", "0E45620E0F", "0F", "C10F", "0E456245 0F", "0E45620F0E", "0E41010F", "0E0E45620F"],
+)
+def test_shifts_out_of_turn_are_bad(raw: str) -> None:
+    assert decode_all([b"\xc1", bytes.fromhex(raw), bytes.fromhex("0E45620F")], 939) == [
+        "A",
+        "bad",
+        "日",
+    ]
+
+
+def test_undecodable_text_is_bad_and_moves_nothing() -> None:
+    assert decode_all([b"a\xc3\xa9", b"\xff", b"b\xc3", b"\xa9", b"c"], 1208) == [
+        "aé",
+        "bad",
+        "bad",
+        "bad",
+        "c",
+    ]
+    assert decode_all([b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"], 1208) == ["bad"] * 3
+    assert decode_all(
+        [b"\x00a", b"\x00", b"\xd8\x3d", b"\xde\x00", b"\xd8\x3d\x00a", b"\x00b"], 1200
+    ) == [
+        "a",
+        "bad",
+        "bad",
+        "bad",
+        "bad",
+        "b",
+    ]
+    assert decode_all([b"\x80", b"A"], 367) == ["bad", "A"]
+    assert decode_all([b"\x41\x01", b"\x40"], 300) == ["bad", "bad"]
+
+
+@given(st.lists(st.text(max_size=12), max_size=12), st.sampled_from([1208, 1200]))
+def test_unicode_round_trip(texts: list[str], number: int) -> None:
+    texts = [text.encode("utf-8", "ignore").decode() for text in texts]
+    assert decode_all([codecs.encode_text(text, number) for text in texts], number) == texts
+
+
+@given(st.lists(st.binary(max_size=9), max_size=9))
+def test_utf16_agrees_with_python(items: list[bytes]) -> None:
+    def expected(item: bytes) -> str:
+        try:
+            return item.decode("utf-16-be")
+        except UnicodeDecodeError:
+            return "bad"
+
+    assert decode_all(items, 1200) == [expected(item) for item in items]
+
+
+@given(
+    st.lists(
+        st.lists(st.integers(0, 255).filter(lambda code: code not in (0x1C, 0x0E)), max_size=9),
+        max_size=9,
+    )
+)
+def test_single_byte_agrees_with_python(items: list[list[int]]) -> None:
+    assert decode_all([bytes(item) for item in items], 500) == [
+        bytes(item).decode("cp500") for item in items
+    ]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(st.sampled_from("AZ az09ｱ日本語、〜ー"), max_size=10), max_size=8),
+    st.sampled_from([930, 939, 1390, 1399]),
+)
+def test_mixed_round_trip(texts: list[str], number: int) -> None:
+    charset = code_pages.charset_of(number)
+    texts = [
+        "".join(character for character in text if _known(character, charset.ccsid))
+        for text in texts
+    ]
+    assert decode_all([codecs.encode_text(text, number) for text in texts], number) == texts
+
+
+def _known(character: str, number: int) -> bool:
+    try:
+        codecs.encode_text(character, number)
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_known_ccsid_has_a_table_and_others_are_refused() -> None:
+    for number in code_pages.known_ccsids():
+        assert code_pages.charset_of(number).ccsid == number
+    with pytest.raises(InputError, match="LR2015.*CCSID 65534.*--ccsid"):
+        codecs.decode_text(np.empty(0, np.uint8), np.zeros(1, np.int64), 65534)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "icu", None)
+    with pytest.raises(InputError, match="LR1005.*pip install 'logreplay-sql.dbcs.'"):
+        code_pages._icu_tables("ibm-939")
+
+
+def test_ascii_double_byte_sets_value_by_value() -> None:
+    assert decode_all([bytes.fromhex("41 93FA 967B"), b"\x93", b"B"], 943) == ["A日本", "bad", "B"]
+    assert codecs.encode_text("A日本", 943) == bytes.fromhex("41 93FA 967B")
+
+
+def test_fixed_text_keeps_blanks_and_header_text_does_not() -> None:
+    raw = block(
+        codecs.encode_text("AB", 37, 5),
+        codecs.encode_text("", 37, 5),
+        codecs.encode_text(" ¢\x00", 37, 5),
+    )
+    assert values(codecs.decode_fixed_text(raw, 37)) == ["AB   ", "     ", " ¢\x00  "]
+    assert codecs.ebcdic_text(raw).to_pylist() == ["AB", "", " ¢\x00"]
+    with pytest.raises(ValueError, match="do not fill"):
+        codecs.encode_text("ABC", 37, 2)
+    with pytest.raises(ValueError, match="has no character"):
+        codecs.encode_text("日", 37)
+
+
+def test_hex_text_and_binary() -> None:
+    assert codecs.hex_text(block("00FF", "0AB1")).to_pylist() == ["00FF", "0AB1"]
+    data, offsets = text_column([b"\x00\xff", b"", b"x"])
+    assert codecs.binary_values(data, offsets, np.array([False, True, False])).to_pylist() == [
+        b"\x00\xff",
+        None,
+        b"x",
+    ]
+
+
+# -- dates and times
+# -------------------------------------------------------------------------------------------------
+
+
+def test_date_time_timestamp_vectors() -> None:
+    assert values(codecs.decode_date(block("F2F0F2F460F0F360F1F5"))) == ["2024-03-15"]
+    stamp = "F2F0F2F460F0F360F1F560F1F04BF2F04BF3F04BF1F2F3F4F5F6"
+    assert values(codecs.decode_timestamp(block(stamp))) == ["2024-03-15 10:20:30.123456"]
+    assert values(codecs.decode_time(block("F2F44BF0F04BF0F0", "F2F37AF5F97AF5F9"))) == [
+        "24:00:00",
+        "23:59:59",
+    ]
+
+
+@pytest.mark.parametrize("ebcdic", [True, False])
+def test_separators_are_accepted_leniently(ebcdic: bool) -> None:
+    def raw(*texts: str) -> codecs.Bytes:
+        return block(*(text.encode("cp037" if ebcdic else "ascii") for text in texts))
+
+    assert (
+        values(codecs.decode_date(raw("2024/03/15", "2024.03.15", "2024:03:15")))
+        == ["2024-03-15"] * 3
+    )
+    assert values(codecs.decode_time(raw("10:20:30", "10.20.30"))) == ["10:20:30"] * 2
+    assert (
+        values(
+            codecs.decode_timestamp(
+                raw("2024-03-15 10:20:30", "2024-03-15T10.20.30", "2024-03-15-10.20.30")
+            )
+        )
+        == ["2024-03-15 10:20:30"] * 3
+    )
+    zoned = raw("2024-03-15-10.20.30.12+01:30", "2024-03-15-10.20.30.12-12:59")
+    assert values(codecs.decode_timestamp(zoned, zone=True)) == [
+        "2024-03-15 10:20:30.12+01:30",
+        "2024-03-15 10:20:30.12-12:59",
+    ]
+
+
+def test_ebcdic_and_ascii_in_one_column() -> None:
+    assert values(codecs.decode_date(block("2024-03-15".encode("cp037"), b"2024-03-16"))) == [
+        "2024-03-15",
+        "2024-03-16",
+    ]
+
+
+BAD_DATES = [
+    "0000-01-01",
+    "2023-02-29",
+    "1900-02-29",
+    "2024-13-01",
+    "2024-00-10",
+    "2024-01-00",
+    "2024-04-31",
+    "15.03.2024",
+    "2024x03-15",
+    "2O24-03-15",
+    "          ",
+]
+
+
+def test_dates_that_do_not_exist_are_bad() -> None:
+    good = ["0001-01-01", "9999-12-31", "2000-02-29", "2024-02-29", "2024-12-31"]
+    for ebcdic in (True, False):
+        raw = block(*(codecs.encode_date(text, ebcdic) for text in (*good, *BAD_DATES)))
+        assert values(codecs.decode_date(raw)) == good + ["bad"] * len(BAD_DATES)
+    assert values(codecs.decode_date(block(b"\xf2024-03-15", b"2024\x60\x30\x33\x2d15"))) == [
+        "bad",
+        "bad",
+    ]
+
+
+def test_times_that_do_not_exist_are_bad() -> None:
+    bad = ["24.00.01", "24.01.00", "25.00.00", "23.60.00", "23.00.60", "99.99.99", "1:20:30 "]
+    assert values(
+        codecs.decode_time(block(*(codecs.encode_time(text) for text in ("00:00:00", *bad))))
+    ) == ["00:00:00"] + ["bad"] * len(bad)
+    stamps = [
+        "2024-03-15-24.00.00.000000",
+        "2024-03-15-24.00.00.000001",
+        "2024-03-15-10.20.30.12345x",
+    ]
+    assert values(codecs.decode_timestamp(block(*(text.encode("cp037") for text in stamps)))) == [
+        "2024-03-15 24:00:00.000000",
+        "bad",
+        "bad",
+    ]
+    zones = ["+24:00", "+24:01", "-25:00", "+00:60", "x01:00"]
+    raw = block(*(f"2024-03-15-10.20.30{zone}".encode("cp037") for zone in zones))
+    assert (
+        values(codecs.decode_timestamp(raw, zone=True))
+        == ["2024-03-15 10:20:30+24:00"] + ["bad"] * 4
+    )
+
+
+def test_timestamp_widths() -> None:
+    assert values(codecs.decode_timestamp(block("2024-03-15-10.20.30.1".encode("cp037")))) == [
+        "2024-03-15 10:20:30.1"
+    ]
+    for width in (18, 20, 33):
+        with pytest.raises(ValueError, match="timestamps have"):
+            codecs.decode_timestamp(np.zeros((1, width), np.uint8))
+    with pytest.raises(ValueError, match="needed"):
+        codecs.decode_date(np.zeros((1, 9), np.uint8))
+
+
+dates = st.dates().map(str)
+times = st.times().map(lambda time: time.strftime("%H:%M:%S"))
+digits = st.text(st.sampled_from("0123456789"), max_size=12)
+zones = st.builds(
+    lambda sign, hour, minute: f"{sign}{hour:02}:{minute:02}",
+    st.sampled_from("+-"),
+    st.integers(0, 23),
+    st.integers(0, 59),
+)
+
+
+@given(dates, times, digits, zones, st.booleans())
+def test_moments_round_trip(date: str, time: str, fraction: str, zone: str, ebcdic: bool) -> None:
+    date = date.zfill(10)
+    stamp = f"{date} {time}" + (f".{fraction}" if fraction else "")
+    assert values(codecs.decode_date(block(codecs.encode_date(date, ebcdic)))) == [date]
+    assert values(codecs.decode_time(block(codecs.encode_time(time, ebcdic)))) == [time]
+    assert values(codecs.decode_timestamp(block(codecs.encode_timestamp(stamp, ebcdic)))) == [stamp]
+    assert values(
+        codecs.decode_timestamp(block(codecs.encode_timestamp(stamp + zone, ebcdic)), zone=True)
+    ) == [stamp + zone]
+
+
+moments = st.tuples(
+    st.sampled_from([0, 1, 4, 100, 400, 1900, 2000, 2023, 2024, 9999]),
+    st.integers(0, 14),
+    st.integers(0, 32),
+    st.sampled_from([0, 10, 23, 24, 25, 99]),
+    st.sampled_from([0, 59, 60, 99]),
+    st.sampled_from([0, 59, 60]),
+    st.sampled_from([0, 1, 999999]),
+)
+
+
+@given(moments)
+def test_the_calendar_is_pythons(parts: tuple[int, int, int, int, int, int, int]) -> None:
+    year, month, day, hour, minute, second, micro = parts
+    text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micro:06}"
+    try:
+        datetime(year, month, day, 0 if parts[3:] == (24, 0, 0, 0) else hour, minute, second, micro)
+        expected = text
+    except ValueError:
+        expected = "bad"
+    assert values(codecs.decode_timestamp(block(codecs.encode_timestamp(text)))) == [expected]
+    packed = codecs.encode_log_timestamp(text)
+    assert values(codecs.decode_log_timestamp(block(packed))) == [expected if any(packed) else None]
+
+
+def test_log_timestamp_vectors() -> None:
+    vectors = {
+        "2024031510203012345600000000000000": "2024-03-15 10:20:30.123456",
+        "2024031510203012345678901234500000": "2024-03-15 10:20:30.123456789012",
+        "0" * 34: None,
+        "2024031510203012345600000000100000": "2024-03-15 10:20:30.123456",
+        "20240315102030123456000000000A0000": "bad",
+        "2024131510203012345600000000000000": "bad",
+    }
+    assert values(codecs.decode_log_timestamp(block(*vectors))) == list(vectors.values())
+    assert values(codecs.decode_log_timestamp(block("2024031510203012345600000000000000"))) == [
+        "2024-03-15 10:20:30.123456"
+    ]
+
+
+@given(dates, times, st.integers(0, 10**12 - 1))
+def test_log_timestamp_round_trip(date: str, time: str, fraction: int) -> None:
+    text = f"{date.zfill(10)} {time}.{fraction:012}"
+    expected = text if fraction % 10**6 else text[:-6]
+    assert values(codecs.decode_log_timestamp(block(codecs.encode_log_timestamp(text)))) == [
+        expected
+    ]
+    assert codecs.encode_log_timestamp(None) == bytes(17)
+
+
+def test_a_column_too_large_for_arrow_is_refused() -> None:
+    with pytest.raises(InputError, match="2 GB"):
+        codecs._strings(pa.string(), np.empty(0, np.uint8), np.array([0, 1 << 31]), None)
+
+
+@given(
+    st.integers(1, 25).flatmap(
+        lambda width: st.lists(
+            st.tuples(*[st.lists(st.integers(0, 2), min_size=width, max_size=width)] * 2),
+            max_size=20,
+        )
+    )
+)
+def test_equal_rows_compares_every_byte(rows: list[tuple[list[int], list[int]]]) -> None:
+    """Of fields within wider rows, as they lie in headers and records; against a row each, and
+    against one for all."""
+    if not rows:
+        return
+    wide = np.zeros((len(rows), 2, len(rows[0][0]) + 3), np.uint8)
+    wide[:, :, 1:-2] = rows
+    one, other = wide[:, 0, 1:-2], wide[:, 1, 1:-2]
+    assert codecs.equal_rows(one, other).tolist() == [mine == theirs for mine, theirs in rows]
+    assert codecs.equal_rows(one, other[:1]).tolist() == [mine == rows[0][1] for mine, _ in rows]

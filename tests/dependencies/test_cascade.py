@@ -1,0 +1,122 @@
+"""What an undo or a redo of all but some takes along: what is left to the target counts as taken,
+dependents are not what was asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli import main
+from replay.errors import Refusal
+from replay.output.bundle import Bundle
+from sqlgen.constraints import Constraints, ForeignKey
+from tests.support.history import CHILD, PARENT
+from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+
+FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
+
+
+def key(unit: Unit) -> tuple[bytes, int]:
+    return unit.more["UORID"], unit.more["MEMBERID"]
+
+
+def name(unit: Unit) -> str:
+    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
+
+
+def undo(log: LogBuilder, folder: Path, *units: Unit, cascade: str = "none", **how: Any) -> Bundle:
+    control, data = log.write(folder, seed=1)
+    return replay.write_script(
+        control,
+        data,
+        folder / "out",
+        mode="undo",
+        selection=Selection(units=tuple(key(unit) for unit in units), cascade=cascade, **how),
+        options=ScriptOptions(),
+        constraints=FK,
+        overwrite=True,
+    )
+
+
+def test_what_ri_skip_leaves_to_the_target_is_no_dependent(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one = log.unit()
+    one.update(PARENT, (1, "A", 0, 0), (2, "A", 0, 0))
+    one.update(CHILD, (7, 1, 0), (7, 2, 0), SQLSRCTYPE="R")
+    bundle = undo(log, tmp_path, one, ri="skip")
+    assert bundle.manifest["consequences"]["conflicts"] == []
+    assert len(statements(bundle)) == 1
+    with pytest.raises(Refusal, match="LR3010"):
+        undo(log, tmp_path, one, tables=("*.PARENT",))
+
+
+def test_what_triggers_skip_leaves_to_the_target_is_no_dependent(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one = log.unit()
+    one.update(ACCT, acct(1), acct(1, "X"))
+    one.update(ACCT, acct(1, "X"), acct(1, "Y"), SQLSRCTYPE="T")
+    bundle = undo(log, tmp_path, one, triggers="skip")
+    assert bundle.manifest["consequences"]["conflicts"] == []
+    assert len(statements(bundle)) == 1
+
+
+def chain(folder: Path) -> tuple[list[str], list[Unit]]:
+    """Three units that build on each other, and one on its own."""
+    log = LogBuilder()
+    units = [log.unit() for _ in range(4)]
+    for number, unit in enumerate(units[:3]):
+        unit.update(ACCT, acct(1, f"V{number}"), acct(1, f"V{number + 1}"))
+    units[3].insert(ACCT, acct(2))
+    control, data = log.write(folder)
+    return ["--control", str(control), "--data", *map(str, data), "--engine", "local"], units
+
+
+def test_whatif_tells_what_was_asked_for_from_what_must_go_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, (one, two, three, _) = chain(tmp_path)
+    assert main.main(["whatif", *log, "--without", name(one), "--json"]) == 4
+    answer = json.loads(capsys.readouterr().out)
+    (warning,) = answer["warnings"]
+    assert "no foreign keys are known" in warning
+    assert answer["without"] == [name(one)]
+    assert answer["units"] == [name(two), name(three)]
+    assert [(entry["unit"], entry["on"]) for entry in answer["conflicts"]] == [
+        (name(two), name(one))
+    ]
+    assert answer["tables"] == {"TESTOWN.ACCT": {"update": 3}}
+    assert answer["undo_cascade"] == {"units": 3, "statements": 3}
+    assert answer["redo_except"] == {"statements": 1, "left_out": 3}
+
+
+def test_whatif_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, (one, two, three, alone) = chain(tmp_path)
+    assert main.main(["whatif", *log, "--without", name(one)]) == 4
+    assert capsys.readouterr().out.startswith("warning: no foreign keys are known")
+    log += ["--schema", "none"]
+    assert main.main(["whatif", *log, "--without", name(one)]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0].startswith(f"without {name(one)} (the log was read to its end")
+    assert lines[2].split() == ["units", "asked", "for", "1"]
+    assert lines[3].endswith("2 (1 build on them directly)")
+    assert lines[7] == "2 units must go too:"
+    assert lines[8].split()[:5] == ["unit", "committed", "who", "table", "key"]
+    parts = lines[9].split("  ")
+    assert parts[0] == name(two)
+    assert name(one) in lines[9]
+    assert "wrote the row after it" in lines[9]
+    assert lines[10].startswith(name(three))
+    assert name(two) in lines[10]
+    assert lines[10].endswith("2")
+    assert main.main(["whatif", *log, "--without", name(one), "--tree"]) == 0
+    tree = capsys.readouterr().out.split("\n")
+    assert tree[9].startswith(f"  {name(two)}")
+    assert tree[10].startswith(f"    {name(three)}")
+    assert main.main(["whatif", *log, "--without", name(alone)]) == 0
+    assert "nothing in the log builds on it" in capsys.readouterr().out

@@ -1,0 +1,803 @@
+"""Keys, edges, and what follows from them, on logs made for one question each."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.position import FIRST_UNIT
+from replay.changes.selection import Selection
+from replay.cli import main
+from replay.decoding.hashes import hash_ranges, hash_values
+from replay.dependencies.analysis import DependencyAnalysis, StartUnits, resolve_incomplete
+from replay.dependencies.cascade import consequences
+from replay.dependencies.graph import Edges, Link
+from replay.dependencies.write_sets import KeySpaces
+from replay.errors import Refusal, Where
+from replay.logs.logmaster.opening import open_log
+from replay.output.bundle import Bundle
+from replay.pipeline import local
+from replay.pipeline.plan import make_plan
+from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Column, SqlType, Table
+from tests.support.history import CHILD, DEPT, EMP, LOOSE, PARENT
+from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+
+FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
+
+
+def key(unit: Unit) -> tuple[bytes, int]:
+    return unit.more["UORID"], unit.more["MEMBERID"]
+
+
+def name(unit: Unit) -> str:
+    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
+
+
+def write(
+    log: LogBuilder, folder: Path, mode: str, constraints: Constraints | None = None, **how: Any
+) -> Bundle:
+    control, data = log.write(folder, seed=1)
+    options = how.pop("options", ScriptOptions())
+    return replay.write_script(
+        control,
+        data,
+        folder / "out",
+        mode=mode,
+        selection=Selection(**how),
+        options=options,
+        constraints=constraints,
+        overwrite=True,
+    )
+
+
+def undo(log: LogBuilder, folder: Path, *units: Unit, cascade: str = "none", **how: Any) -> Bundle:
+    return write(
+        log, folder, "undo", units=tuple(key(unit) for unit in units), cascade=cascade, **how
+    )
+
+
+# -- hashes
+# -------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.binary(max_size=40), max_size=30), st.binary(max_size=9))
+def test_equal_bytes_and_only_they_have_equal_hashes(values: list[bytes], around: bytes) -> None:
+    data = np.frombuffer(around + b"".join(values) + around, np.uint8)
+    length = np.array([len(value) for value in values], np.int64)
+    start = len(around) + np.cumsum(length) - length
+    hashes = hash_ranges(data, start, start + length).tolist()
+    assert len(set(zip(values, hashes, strict=True))) == len(set(values)) == len(set(hashes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        (SqlType.CHAR, "AB  ", "AB"),
+        (SqlType.VARCHAR, "", "   "),
+        (SqlType.DECIMAL, "10.50", "10.5"),
+        (SqlType.DECIMAL, "100.00", "100"),
+        (SqlType.TIMESTAMP, "2024-01-01 10:00:00.100000", "2024-01-01 10:00:00.1"),
+    ],
+)
+def test_what_db2_compares_as_equal_has_one_hash(kind: SqlType, one: str, other: str) -> None:
+    found = hash_values(pa.array([one, other, one + "1"]), kind)
+    assert found[0] == found[1] != found[2]
+
+
+def test_numbers_nulls_and_zeros() -> None:
+    whole = hash_values(pa.array([1, None, 0, -1]), SqlType.INTEGER)
+    assert len(set(whole.tolist())) == 4
+    floats = hash_values(pa.array([0.0, -0.0, None, 1.5]), SqlType.DOUBLE)
+    assert floats[0] == floats[1]
+    assert len(set(floats.tolist())) == 3
+    text = hash_values(pa.array(["100", "1", None]), SqlType.DECIMAL)
+    assert len(set(text.tolist())) == 3
+
+
+def test_reach_follows_edges_forward() -> None:
+    pairs = np.array([[1, 2], [2, 3], [4, 5], [3, 1]], np.uint64)
+    edges = Edges([pairs[:2].tobytes(), b"", pairs[2:].tobytes()])
+    assert edges.reach(np.array([1], np.uint64)).tolist() == [1, 2, 3]
+    assert edges.reach(np.array([5, 4], np.uint64)).tolist() == [4, 5]
+    assert Edges([]).reach(np.array([9], np.uint64)).tolist() == [9]
+
+
+def test_errors_survive_the_way_from_a_worker() -> None:
+    error = Refusal("LR3010", "found a; expected b", Where("f.dat", 3, 77, "DATA"), "do c")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.exit_code) == (Refusal, str(error), 8)
+
+
+# -- undo of chosen units
+# -------------------------------------------------------------------------------------------------
+
+
+def changed_twice(first: dict[str, Any], second: dict[str, Any]) -> tuple[LogBuilder, Unit, Unit]:
+    """A row inserted by one unit and changed by two more."""
+    log = LogBuilder()
+    row = acct(1)
+    middle = acct(1, **first)
+    last = tuple(
+        new if new != old else kept
+        for old, new, kept in zip(row, acct(1, **second), middle, strict=True)
+    )
+    log.unit().insert(ACCT, row)
+    one, two = log.unit(), log.unit()
+    one.update(ACCT, row, middle)
+    two.update(ACCT, middle, last)
+    return log, one, two
+
+
+def test_updates_of_other_columns_are_no_conflict(tmp_path: Path) -> None:
+    log, one, _ = changed_twice({"name": "NEW"}, {"balance": "7.00"})
+    bundle = undo(log, tmp_path, one)
+    assert bundle.exit_code == 0
+    assert statements(bundle) == ["UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1;"]
+    assert bundle.manifest["consequences"]["conflicts"] == []
+
+
+def test_updates_of_the_same_column_are(tmp_path: Path) -> None:
+    log, one, two = changed_twice({"name": "NEW"}, {"name": "NEWER"})
+    with pytest.raises(Refusal, match="LR3010") as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    assert "acct/1" in str(refused.value)
+    assert not (tmp_path / "out").exists()
+    both = undo(log, tmp_path, one, cascade="all")
+    assert both.exit_code == 4
+    assert statements(both) == [
+        "UPDATE testown.acct SET name = 'NEW' WHERE id = 1;",
+        "UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1;",
+    ]
+    assert both.manifest["consequences"]["units"] == [name(two)]
+    assert statements(undo(log, tmp_path, one, cascade="force")) == [
+        "UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1;"
+    ]
+    left = undo(log, tmp_path, one, cascade="non-conflicting")
+    assert statements(left) == []
+    assert (
+        left.manifest["balance"]["skipped"][
+            "a later change built on it (--cascade non-conflicting)"
+        ]
+        == 1
+    )
+
+
+def test_a_value_set_and_set_back_is_a_conflict_all_the_same(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.update(ACCT, acct(1), acct(1, "B"))
+    two.update(ACCT, acct(1, "B"), acct(1))
+    three.update(ACCT, acct(1), acct(1, "B"))
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    assert undo(log, tmp_path, one, cascade="all").manifest["consequences"]["units"] == [
+        name(two),
+        name(three),
+    ]
+
+
+def test_with_whole_images_any_later_update_is_a_conflict(tmp_path: Path) -> None:
+    from sqlgen.statements import RenderOptions
+
+    log, one, _ = changed_twice({"name": "NEW"}, {"balance": "7.00"})
+    with pytest.raises(Refusal, match="LR3010"):
+        undo(log, tmp_path, one, options=ScriptOptions(render=RenderOptions(where_columns="all")))
+
+
+def test_a_row_inserted_and_later_deleted_and_inserted_again(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    two.delete(ACCT, acct(1))
+    three.insert(ACCT, acct(1, "C"))
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, two)
+    assert name(three) in str(refused.value)
+    assert len(statements(undo(log, tmp_path, one, cascade="all"))) == 3
+
+
+def test_children_keep_their_parent(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two = log.unit(), log.unit()
+    one.insert(PARENT, (1, "A", 0, 0))
+    two.insert(CHILD, (7, 1, 0))
+    assert undo(log, tmp_path, one).exit_code == 0
+    with pytest.raises(Refusal, match="parent/1") as refused:
+        undo(log, tmp_path, one, constraints=FK)
+    assert "refers to the row" in str(refused.value)
+
+
+def test_a_deleted_child_does_not_come_back_without_its_parent(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two = log.unit(), log.unit()
+    one.delete(CHILD, (7, 1, 0))
+    two.delete(PARENT, (1, "A", 0, 0))
+    with pytest.raises(Refusal, match="deleted the parent"):
+        undo(log, tmp_path, one, constraints=FK)
+    assert len(statements(undo(log, tmp_path, one, constraints=FK, cascade="all"))) == 2
+
+
+def test_a_unique_value_that_somebody_took(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT,))
+    one, two = log.unit(), log.unit()
+    one.delete(PARENT, (1, "A", 0, 0))
+    two.insert(PARENT, (2, "A", 0, 0))
+    assert undo(log, tmp_path, one).exit_code == 0
+    with pytest.raises(Refusal, match="took the key after it: parent/A"):
+        undo(log, tmp_path, one, constraints=Constraints(keys=(("TESTOWN.PARENT", ("CODE",)),)))
+
+
+def test_a_truncated_table_keeps_nothing_to_undo(tmp_path: Path) -> None:
+    log = LogBuilder((ACCT, LOOSE))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    two.event(ACCT, "DT")
+    three.insert(ACCT, acct(1))
+    with pytest.raises(Refusal, match="emptied") as refused:
+        undo(log, tmp_path, one)
+    assert name(two) in str(refused.value)
+    left = write(log, tmp_path, "redo", excepted=Selection(units=(key(two),)))
+    assert left.manifest["consequences"]["units"] == [name(three)]
+    assert left.manifest["balance"]["skipped"] == {
+        "depends on an excluded unit (--except)": 1,
+        "excluded (--except)": 1,
+    }
+
+
+def test_selection_by_value_and_by_table(tmp_path: Path) -> None:
+    log = LogBuilder((ACCT, LOOSE))
+    one, two = log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    one.insert(ACCT, acct(2))
+    one.insert(LOOSE, ("p", 1))
+    two.update(ACCT, acct(2), acct(2, "X"))
+    assert len(statements(write(log, tmp_path, "undo", where="after.ID = 1"))) == 1
+    with pytest.raises(Refusal, match="acct/2"):
+        write(log, tmp_path, "undo", ops=("insert",), where="after.ID = 2")
+    assert len(statements(write(log, tmp_path, "undo", tables=("*.LOOSE",)))) == 1
+    with pytest.raises(Refusal, match="acct/2"):
+        write(log, tmp_path, "undo", ops=("insert",))
+
+
+def test_a_later_change_of_the_same_unit_counts_too(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one = log.unit()
+    one.insert(ACCT, acct(1))
+    one.update(ACCT, acct(1), acct(1, "X"))
+    with pytest.raises(Refusal, match="acct/1"):
+        write(log, tmp_path, "undo", ops=("insert",))
+
+
+def test_the_history_of_a_row_is_never_torn(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.update(ACCT, acct(1, "A", "1.00"), acct(1, "B", "1.00"))
+    one.update(ACCT, acct(1, "B", "1.00"), acct(1, "B", "2.00"))
+    one.update(ACCT, acct(2, "A"), acct(3, "A"))
+    one.update(ACCT, acct(3, "A"), acct(3, "B"))
+    one.update(ACCT, acct(4, "A"), acct(4, "B"))
+    two.update(ACCT, acct(1, "B", "2.00"), acct(1, "B", "3.00"))
+    two.update(ACCT, acct(3, "B"), acct(3, "C"))
+    three.update(ACCT, acct(4, "B", "1.00"), acct(4, "B", "2.00"))
+    left = undo(log, tmp_path, one, cascade="non-conflicting")
+    assert statements(left) == ["UPDATE testown.acct SET name = 'A' WHERE id = 4;"]
+
+
+def test_what_a_unit_did_before_another_that_is_left_is_left_too(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two, three = log.unit(AUTHID="ME"), log.unit(AUTHID="ME"), log.unit()
+    one.update(ACCT, acct(1, "A", "1.00"), acct(1, "B", "1.00"))
+    two.update(ACCT, acct(1, "B", "1.00"), acct(1, "B", "2.00"))
+    three.update(ACCT, acct(1, "B", "2.00"), acct(1, "B", "3.00"))
+    two.update(ACCT, acct(2, "A", "1.00"), acct(2, "B", "1.00"))
+    one.update(ACCT, acct(2, "A", "0.00"), acct(2, "A", "1.00"))
+    left = write(log, tmp_path, "undo", authids=("ME",), cascade="non-conflicting")
+    assert [text for text in statements(left) if "id = 1" in text] == []
+    assert len(statements(left)) == 2
+
+
+def test_half_of_a_cause_is_never_left(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two = log.unit(), log.unit()
+    one.delete(PARENT, (1, "A", 0, 0))
+    one.delete(CHILD, (7, 1, 0), SQLSRCTYPE="R")
+    one.delete(CHILD, (8, 1, 0), SQLSRCTYPE="R")
+    one.insert(PARENT, (2, "B", 0, 0))
+    two.insert(CHILD, (8, None, 5))
+    left = undo(log, tmp_path, one, cascade="non-conflicting", constraints=FK)
+    assert statements(left) == ["DELETE FROM testown.parent WHERE id = 2;"]
+    assert left.manifest["consequences"]["blocked_changes"] == 3
+
+
+def test_a_selection_that_reaches_the_end_needs_no_question(tmp_path: Path) -> None:
+    log, one, _ = changed_twice({"name": "NEW"}, {"name": "NEWER"})
+    bundle = write(log, tmp_path, "undo", from_position=one.more["UORCOMMITLRSN"])
+    assert len(statements(bundle)) == 2
+    assert "consequences" not in bundle.manifest
+
+
+def test_an_incomplete_dependent_cannot_be_undone(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two = log.unit(), log.unit(INCOMPLETETRANS="Y")
+    one.insert(ACCT, acct(1))
+    two.update(ACCT, acct(1), acct(1, "X"))
+    with pytest.raises(Refusal, match=f"{name(two)} among the dependents"):
+        undo(log, tmp_path, one, cascade="all")
+
+
+# -- incomplete units
+# -------------------------------------------------------------------------------------------------
+
+
+def quarantined(bundle: Bundle) -> dict[str, str]:
+    return {entry["unit"]: entry["reason"] for entry in bundle.manifest["quarantined_units"]}
+
+
+def test_flags_are_taken_back_where_nothing_depends(tmp_path: Path) -> None:
+    log = LogBuilder()
+    earlier, bad, released, built = (
+        log.unit(),
+        log.unit(INCOMPLETETRANS="Y"),
+        log.unit(INCOMPLETEDEP="Y"),
+        log.unit(INCOMPLETEDEP="Y"),
+    )
+    earlier.insert(ACCT, acct(2))
+    bad.insert(ACCT, acct(1))
+    released.update(ACCT, acct(2), acct(2, "NEW"))
+    built.delete(ACCT, acct(1))
+    bundle = write(log, tmp_path, "redo")
+    assert set(quarantined(bundle)) == {name(bad), name(built)}
+    assert (
+        quarantined(bundle)[name(built)]
+        == f"LR3011 it depends on a unit that is incomplete (INCOMPLETETRANS): {name(bad)} ->"
+        f" acct/1 -> {name(built)}"
+    )
+    assert name(released) in (bundle.folder / "0000-redo.sql").read_text().replace(" member=", "/")
+    apart = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())
+    assert apart["statements"] == 2
+    assert apart["missing_inputs"][0]["unit"] == name(bad)
+    assert apart["missing_inputs"][0]["holds"] == 2
+    bundle = write(log, tmp_path, "redo", incomplete="quarantine")
+    assert set(quarantined(bundle)) == {name(bad), name(released), name(built)}
+    apart = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())
+    assert {unit["unit"]: len(unit["path"]) for unit in apart["units"]} == {
+        name(bad): 0,
+        name(released): 0,
+        name(built): 1,
+    }
+    assert apart["statements"] == 3
+    assert apart["missing_inputs"][0]["holds"] == 2
+    assert bundle.manifest["quarantine"]["released"] == 0
+
+
+def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, first, second, third = (
+        log.unit(INCOMPLETETRANS="Y"),
+        log.unit(),
+        log.unit(INCOMPLETEDEP="Y"),
+        log.unit(INCOMPLETEDEP="Y"),
+    )
+    bad.insert(ACCT, acct(9))
+    first.insert(ACCT, acct(1))
+    second.update(ACCT, acct(1, "LOST"), acct(1, "NEW"))
+    third.delete(ACCT, acct(1, "NEW"))
+    found = quarantined(write(log, tmp_path, "redo"))
+    assert set(found) == {name(bad), name(second), name(third)}
+    assert "a record is missing" in found[name(second)]
+    assert found[name(third)].endswith(f"{name(second)} -> acct/1 -> {name(third)}")
+
+
+def test_what_builds_on_a_damaged_unit_is_held_too(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, built, free = log.unit(), log.unit(), log.unit()
+    bad.insert(ACCT, acct(1))
+    bad.insert(ACCT, acct(3), LOGRECDISP="?")
+    built.update(ACCT, acct(1), acct(1, "X"))
+    free.insert(ACCT, acct(2))
+    bundle = write(log, tmp_path, "redo")
+    assert bundle.exit_code == 8
+    assert set(quarantined(bundle)) == {name(bad), name(built)}
+    assert "damaged" in quarantined(bundle)[name(built)]
+    assert len(statements(bundle)) == 1
+
+
+def test_segmented_changes_are_followed(tmp_path: Path) -> None:
+    log = LogBuilder()
+    bad, built = log.unit(INCOMPLETETRANS="Y"), log.unit(INCOMPLETEDEP="Y")
+    bad.insert(ACCT, acct(1), cuts=(10, 30))
+    built.update(ACCT, acct(1), acct(1, "X"), cuts=(40,))
+    control, data = log.write(tmp_path, seed=3, files=3)
+    bundle = replay.write_script(control, data, tmp_path / "out")
+    assert set(quarantined(bundle)) == {name(bad), name(built)}
+    assert bundle.manifest["balance"]["quarantined"] == 5
+
+
+def test_links_are_named(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(PARENT, (1, "A", 0, 0))
+    two.insert(CHILD, (7, 1, 0))
+    three.update(PARENT, (1, "A", 0, 0), (1, "A", 0, 1))
+    control, data = log.write(tmp_path)
+    opened = open_log(control, data)
+    plan = make_plan(opened, "undo", Selection(units=(key(one),)), ScriptOptions())
+    found = consequences(
+        DependencyAnalysis(local.execute, opened, plan.splits, KeySpaces(opened.catalog, FK)), plan
+    )
+    assert {(str(entry.unit), entry.link, entry.key) for entry in found.conflicts} == {
+        (name(two), Link.PARENT, "parent/1"),
+        (name(three), Link.ROW, "parent/1"),
+    }
+
+
+def test_nothing_asked_nothing_found(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    control, data = log.write(tmp_path)
+    opened = open_log(control, data)
+    asker = DependencyAnalysis(
+        local.execute,
+        opened,
+        [split for split, _, _ in opened.splits(1 << 20)],
+        KeySpaces(opened.catalog),
+    )
+    assert resolve_incomplete(asker).held == {}
+    survey = asker.survey(StartUnits(units=frozenset({FIRST_UNIT})))
+    assert survey.start == {}
+    assert survey.changes == 1
+
+
+# -- keys from DDL
+# -------------------------------------------------------------------------------------------------
+
+T = Table("OWN", "T", tuple(Column(c, SqlType.INTEGER) for c in ("ID", "A", "B")), ("ID",))
+U = Table("OWN", "U", tuple(Column(c, SqlType.INTEGER) for c in ("ID", "T_ID")), ("ID",))
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "foreign"),
+    [
+        (
+            "CREATE TABLE own.t (id int PRIMARY KEY, a int UNIQUE)",
+            [("OWN.T", ("ID",)), ("OWN.T", ("A",))],
+            [],
+        ),
+        (
+            "CREATE TABLE t (id int, a int, b int, CONSTRAINT k UNIQUE (b, a))",
+            [("OWN.T", ("B", "A"))],
+            [],
+        ),
+        ("CREATE UNIQUE INDEX i ON own.t (a DESC, b)", [("OWN.T", ("A", "B"))], []),
+        ("CREATE UNIQUE INDEX i ON own.t (abs(a))", [], []),
+        ("CREATE UNIQUE INDEX i ON own.t (a) WHERE b > 0", [], []),
+        ("CREATE INDEX i ON own.t (a)", [], []),
+        ("ALTER TABLE own.t ADD CONSTRAINT k UNIQUE (a)", [("OWN.T", ("A",))], []),
+        ("CREATE TABLE other.x (id int PRIMARY KEY, t int REFERENCES nowhere)", [], []),
+        (
+            "CREATE TABLE u (id int, t_id int REFERENCES t ON DELETE CASCADE)",
+            [],
+            [ForeignKey("", "OWN.U", ("T_ID",), "OWN.T", (), "CASCADE")],
+        ),
+        (
+            (
+                "ALTER TABLE u ADD CONSTRAINT f FOREIGN KEY (t_id) REFERENCES own.t (a) ON DELETE"
+                " SET NULL DEFERRABLE"
+            ),
+            [],
+            [ForeignKey("f", "OWN.U", ("T_ID",), "OWN.T", ("A",), "SET NULL", True)],
+        ),
+    ],
+)
+def test_keys_are_read_from_ddl(text: str, keys: list[Any], foreign: list[ForeignKey]) -> None:
+    found = parse_constraints(text, "postgres", [T, U])
+    assert list(found.keys) == keys
+    assert list(found.foreign_keys) == foreign
+    assert bool(found.unused) == ("abs" in text or "WHERE" in text)
+
+
+def test_statements_that_do_not_matter_are_passed_over_in_silence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """sqlglot would warn of each on stderr."""
+    text = (
+        "CREATE TABLE a.b (c INT PRIMARY KEY); ALTER TABLE a.b OWNER TO bob; CREATE POLICY p ON a.b"
+        " USING (true)"
+    )
+    table = Table("A", "B", (Column("C", SqlType.INTEGER),))
+    assert parse_constraints(text, "postgres", [table]).keys == (("A.B", ("C",)),)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE s.t (id integer NOT NULL UNIQUE) CCSID EBCDIC;",
+        "CREATE UNIQUE INDEX u ON s.t (id) PCTFREE 10 CLUSTER;",
+        "ALTER TABLE s.t ADD CONSTRAINT k UNIQUE USING INDEX u;",
+    ],
+)
+def test_a_file_of_which_nothing_is_understood_is_refused(text: str) -> None:
+    with pytest.raises(SqlgenError, match="not understood as postgres SQL") as caught:
+        parse_constraints(text, "postgres", [T, U])
+    assert caught.value.code == "LR1010"
+    assert (
+        parse_constraints(
+            "ALTER TABLE s.t OWNER TO me; CREATE TABLE z (a int) CCSID EBCDIC;", "postgres", [T, U]
+        )
+        == Constraints()
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["CREATE TABLE own.t (id int, UNIQUE (nope))", "CREATE TABLE ((", "SELECT 'open"]
+)
+def test_unusable_ddl_is_said(text: str) -> None:
+    with pytest.raises(SqlgenError) as raised:
+        parse_constraints(text, "postgres", [T])
+    assert raised.value.code == "LR1010"
+
+
+# -- the command line
+# -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_units(tmp_path: Path) -> tuple[list[str], Unit, Unit]:
+    log, one, two = changed_twice({"name": "NEW"}, {"name": "NEWER"})
+    control, data = log.write(tmp_path)
+    return ["--control", str(control), "--data", *map(str, data), "--engine", "local"], one, two
+
+
+def test_whatif(
+    two_units: tuple[list[str], Unit, Unit], capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, one, two = two_units
+    log += ["--schema", "none"]
+    assert main.main(["whatif", *log, "--without", name(one)]) == 0
+    text = capsys.readouterr().out
+    (line,) = [line for line in text.split("\n") if line.startswith(name(two))]
+    assert line.split()[-7:] == [name(one), "wrote", "the", "row", "after", "it", "1"]
+    assert line.split()[-9:-7] == ["acct", "1"]
+    assert re.search(r"TESTOWN\.ACCT +2$", text, re.MULTILINE)
+    assert main.main(["whatif", *log, "--without", f"ur={name(two)}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["without"] == [name(two)]
+    assert found["units"] == []
+    assert found["undo_cascade"] == {"units": 1, "statements": 1}
+    assert found["redo_except"] == {"statements": 2, "left_out": 1}
+    assert main.main(["whatif", *log, "--without", "authid=CLERK", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["without"]) == 3
+
+
+def test_whatif_of_nobody(
+    two_units: tuple[list[str], Unit, Unit], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["whatif", *two_units[0], "--without", "authid=NOBODY"]) == 12
+    assert "LR1004" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main.main(["whatif", *two_units[0], "--without", "colour=RED"])
+
+
+def test_refused_undo_on_the_command_line(
+    two_units: tuple[list[str], Unit, Unit], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, one, _ = two_units
+    out = ["--dialect", "postgres", "--out", str(tmp_path / "o")]
+    assert main.main(["undo", *log, *out, "--ur", name(one)]) == 8
+    assert "LR3010" in capsys.readouterr().err
+    assert main.main(["undo", *log, *out, "--ur", name(one), "--cascade", "all"]) == 4
+    assert "1 units build on what was chosen" in capsys.readouterr().out
+    assert main.main(["redo", *log, *out, "--overwrite", "--except", name(one)]) == 4
+    manifest = json.loads((tmp_path / "o" / "manifest.json").read_text())
+    assert manifest["selection"]["excepted"] == {"units": [name(one)]}
+    assert manifest["statements"] == 1
+
+
+def test_a_schema_file(
+    two_units: tuple[list[str], Unit, Unit], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "s.sql"
+    schema.write_text("CREATE TABLE testown.acct (id int, name text UNIQUE);")
+    assert (
+        main.main(
+            ["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(schema)]
+        )
+        == 0
+    )
+    schema.write_text("CREATE UNIQUE INDEX u ON testown.acct (lower(name));")
+    assert (
+        main.main(
+            ["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(schema)]
+        )
+        == 0
+    )
+    assert (
+        "note: a key is not considered: unique index u on TESTOWN.ACCT: it is over an expression"
+        in capsys.readouterr().err
+    )
+    schema.write_text(
+        "CREATE TABLE testown.acct (id int);\nGRANT ALL ON testown.acct TO PUBLIC;\n"
+        "ALTER TABLE testown.acct ADD FOREIGN KEY (id) REFERENCES testown.acct (id) SOMEHOW;"
+    )
+    db2 = ["--schema", str(schema), "--schema-dialect", "db2"]
+    assert main.main(["whatif", *two_units[0], "--without", name(two_units[1]), *db2]) == 4
+    said = capsys.readouterr()
+    assert "so a key that it may state is not considered: line 3: ADD FOREIGN KEY" in said.out
+    assert "note: passed over in the schema, for they say nothing of keys: 1 GRANT" in said.err
+    assert main.main(["ddl", *two_units[0][:4], "--dialect", "postgres", *db2]) == 4
+    said = capsys.readouterr()
+    assert "so a key that it may state is not considered: line 3: ADD FOREIGN KEY" in said.err
+    schema.write_text("CREATE TABLE testown.acct (UNIQUE (colour));")
+    assert (
+        main.main(
+            ["whatif", *two_units[0], "--without", name(two_units[1]), "--schema", str(schema)]
+        )
+        == 12
+    )
+    assert "LR1010" in capsys.readouterr().err
+    assert (
+        main.main(
+            [
+                "whatif",
+                *two_units[0],
+                "--without",
+                name(two_units[1]),
+                "--schema",
+                str(tmp_path / "none.sql"),
+            ]
+        )
+        == 12
+    )
+
+
+# -- order within a unit
+# -------------------------------------------------------------------------------------------------
+
+STAFF = """
+CREATE TABLE testown.dept (id int PRIMARY KEY, head int);
+CREATE TABLE testown.emp (id int PRIMARY KEY, boss int REFERENCES testown.emp ON DELETE CASCADE,
+dept int REFERENCES testown.dept);
+ALTER TABLE testown.dept ADD CONSTRAINT head FOREIGN KEY (head) REFERENCES testown.emp;
+"""
+
+
+def staff(ddl: str = STAFF) -> Constraints:
+    tables = [
+        Table(
+            "TESTOWN",
+            tab.name,
+            tuple(Column(c.name, SqlType.INTEGER) for c in tab.columns),
+            ("ID",),
+        )
+        for tab in (EMP, DEPT)
+    ]
+    return parse_constraints(ddl, "postgres", tables)
+
+
+def keys_in_order(bundle: Bundle) -> list[str]:
+    return [
+        re.sub(
+            r"(INSERT|DELETE|UPDATE).*?(emp|dept).*?(?:VALUES \(|id = )(\d+).*", r"\1 \2 \3", line
+        )
+        for line in statements(bundle)
+    ]
+
+
+@pytest.mark.parametrize("constraints", [None, "staff"])
+def test_undo_of_a_cascade_within_one_table(tmp_path: Path, constraints: str | None) -> None:
+    log = LogBuilder((EMP,))
+    one = log.unit()
+    one.delete(EMP, (1, None, None))
+    one.delete(EMP, (2, 1, None), SQLSRCTYPE="R")
+    one.delete(EMP, (3, 2, None), SQLSRCTYPE="R")
+    one.delete(EMP, (4, 1, None), SQLSRCTYPE="R")
+    found = keys_in_order(write(log, tmp_path, "undo", staff() if constraints else None))
+    assert found.index("INSERT emp 1") < found.index("INSERT emp 2") < found.index("INSERT emp 3")
+    assert found.index("INSERT emp 1") < found.index("INSERT emp 4")
+
+
+def test_redo_deletes_children_before_their_parent(tmp_path: Path) -> None:
+    log = LogBuilder((EMP,))
+    one = log.unit()
+    for row in ((3, 2, None), (1, None, None), (2, 1, None)):
+        one.delete(EMP, row)
+    assert keys_in_order(write(log, tmp_path, "redo")) == [
+        "DELETE emp 3",
+        "DELETE emp 1",
+        "DELETE emp 2",
+    ]
+    assert keys_in_order(write(log, tmp_path, "redo", staff())) == [
+        "DELETE emp 3",
+        "DELETE emp 2",
+        "DELETE emp 1",
+    ]
+    assert keys_in_order(write(log, tmp_path, "undo", staff())) == [
+        "INSERT emp 1",
+        "INSERT emp 2",
+        "INSERT emp 3",
+    ]
+
+
+def test_versions_of_a_row_stay_in_order(tmp_path: Path) -> None:
+    log = LogBuilder((EMP, DEPT))
+    one = log.unit()
+    one.update(EMP, (2, 1, None), (2, 1, 5))
+    one.delete(EMP, (1, None, None))
+    one.update(EMP, (2, 1, 5), (2, None, 5), SQLSRCTYPE="R")
+    one.delete(EMP, (2, None, 5))
+    assert [
+        line.split(" SET ")[-1] for line in statements(write(log, tmp_path, "redo", staff()))
+    ] == [
+        "dept = 5 WHERE id = 2;",
+        "boss = NULL WHERE id = 2;",
+        "DELETE FROM testown.emp WHERE id = 1;",
+        "DELETE FROM testown.emp WHERE id = 2;",
+    ]
+
+
+def test_rows_that_need_each_other_are_named(tmp_path: Path) -> None:
+    log = LogBuilder((EMP, DEPT))
+    one = log.unit()
+    one.delete(DEPT, (5, 1))
+    one.delete(EMP, (1, None, 5), SQLSRCTYPE="R")
+    with pytest.raises(Refusal, match="LR3012") as refused:
+        write(log, tmp_path, "undo", staff())
+    assert "delete of TESTOWN.DEPT 5" in str(refused.value)
+    assert "delete of TESTOWN.EMP 1" in str(refused.value)
+
+
+def circle(tmp_path: Path, dept: str, head: str) -> Bundle:
+    """Undo of deletes of a department and its head, who belongs to it, with options at the foreign
+    keys to the department and to its head."""
+    ddl = STAFF.replace(
+        "dept int REFERENCES testown.dept", f"dept int REFERENCES testown.dept {dept}"
+    ).replace("emp;\n", f"emp {head};\n")
+    log = LogBuilder((EMP, DEPT))
+    one, other = log.unit(), log.unit()
+    one.delete(DEPT, (5, 1))
+    one.delete(EMP, (1, None, 5), SQLSRCTYPE="R")
+    other.delete(DEPT, (6, None))
+    return write(log, tmp_path, "undo", staff(ddl))
+
+
+@pytest.mark.parametrize(
+    ("dept", "head", "order"),
+    [
+        ("DEFERRABLE", "", ["emp 1", "dept 5"]),
+        ("", "DEFERRABLE INITIALLY DEFERRED", ["dept 5", "emp 1"]),
+    ],
+)
+def test_one_key_of_a_circle_waits_and_the_other_is_kept(
+    tmp_path: Path, dept: str, head: str, order: list[str]
+) -> None:
+    bundle = circle(tmp_path, dept, head)
+    assert keys_in_order(bundle) == [f"INSERT {row}" for row in ("dept 6", *order)]
+    text = (bundle.folder / "0000-undo.sql").read_text()
+    assert text.count("SET CONSTRAINTS ALL DEFERRED;") == 1
+    assert "BEGIN;\nSET CONSTRAINTS ALL DEFERRED;\nINSERT" in text.partition("COMMIT;")[2]
+
+
+@pytest.mark.parametrize("dept", ["ON DELETE SET NULL DEFERRABLE", ""])
+def test_what_happens_on_a_delete_does_not_wait(tmp_path: Path, dept: str) -> None:
+    with pytest.raises(Refusal, match="LR3012"):
+        circle(tmp_path, dept, "")

@@ -1,0 +1,270 @@
+"""The order of a unit over its keys, against a model that runs one statement after the other with
+every key enforced: random statements that shift, rotate and exchange keys, in any order of rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from replay.changes.envelope import Change
+from replay.dependencies.graph import Cycle
+from replay.dependencies.unique_order import (
+    Entry,
+    StatementPart,
+    UnitChanges,
+    crossed_units,
+    unit_order,
+)
+from replay.dependencies.write_sets import TOUCH, KeyRole
+
+#: A row: key, another column, a second unique key.
+Row = tuple[int, int, int]
+Logged = tuple[Change, Row | None, Row | None]
+
+
+class Broken(Exception):
+    """A statement found no row, or a key that is taken."""
+
+
+@dataclass
+class Table:
+    """Rows by key; ``unique``: the third column is unique too."""
+
+    rows: dict[int, Row]
+    unique: bool
+
+    def remove(self, row: Row) -> None:
+        if self.rows.get(row[0]) != row:
+            raise Broken(f"{row} is not there")
+        del self.rows[row[0]]
+
+    def put(self, row: Row) -> None:
+        if row[0] in self.rows:
+            raise Broken(f"key {row[0]} is taken")
+        if self.unique and row[2] in {other[2] for other in self.rows.values()}:
+            raise Broken(f"unique key {row[2]} is taken")
+        self.rows[row[0]] = row
+
+    def run(self, logged: Iterable[Logged]) -> None:
+        for _, before, after in logged:
+            if before is not None:
+                self.remove(before)
+            if after is not None:
+                self.put(after)
+
+
+@dataclass
+class History:
+    """Statements of one unit as a log lists them, checked at their end. ``link``: rows are equal
+    but for their key."""
+
+    pick: random.Random
+    unique: bool
+    link: bool
+    rows: dict[int, Row] = field(default_factory=dict)
+    log: list[Logged] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        keys = self.pick.sample(range(8), self.pick.randrange(2, 7))
+        self.rows = {key: self.row(key, self.pick.randrange(2), key + 100) for key in keys}
+        self.initial = dict(self.rows)
+        for _ in range(self.pick.randrange(1, 4)):
+            statement = self.pick.choice(
+                (self.move, self.exchange, self.insert, self.delete, self.update, self.take_over)
+            )
+            self.log += statement()
+
+    def row(self, key: int, value: int, other: int) -> Row:
+        return (key, 0, 0) if self.link else (key, value, other)
+
+    def moved(self, places: dict[int, int], value: int | None = None) -> list[Logged]:
+        """The rows of some keys under others, if that leaves every key once."""
+        rows = {key: row for key, row in self.rows.items() if key not in places}
+        logged: list[Logged] = []
+        for key, place in places.items():
+            before = self.rows[key]
+            after = self.row(place, before[1] if value is None else value, before[2])
+            if place in rows:
+                return []
+            rows[place] = after
+            if before != after:
+                logged.append((Change.UPDATE, before, after))
+        self.rows = rows
+        self.pick.shuffle(logged)
+        return logged
+
+    def move(self) -> list[Logged]:
+        by = self.pick.choice((1, -1, 2))
+        chosen = [key for key in self.rows if self.pick.random() < 0.8]
+        return self.moved({key: key + by for key in chosen}, self.pick.choice((None, None, 5)))
+
+    def exchange(self) -> list[Logged]:
+        if self.unique and self.pick.random() < 0.5:
+            return self.exchange_others()
+        keys = list(self.rows)
+        return self.moved(dict(zip(keys, self.pick.sample(keys, len(keys)), strict=True)))
+
+    def exchange_others(self) -> list[Logged]:
+        others = [row[2] for row in self.rows.values()]
+        self.pick.shuffle(others)
+        logged: list[Logged] = []
+        for other, (key, row) in zip(others, list(self.rows.items()), strict=True):
+            self.rows[key] = self.row(key, row[1], other)
+            if self.rows[key] != row:
+                logged.append((Change.UPDATE, row, self.rows[key]))
+        return logged
+
+    def insert(self) -> list[Logged]:
+        key = self.pick.randrange(-3, 12)
+        if key in self.rows:
+            return []
+        self.rows[key] = self.row(key, self.pick.randrange(2), 200 + len(self.log))
+        return [(Change.INSERT, None, self.rows[key])]
+
+    def delete(self) -> list[Logged]:
+        if not self.rows:
+            return []
+        return [(Change.DELETE, self.rows.pop(self.pick.choice(list(self.rows))), None)]
+
+    def update(self) -> list[Logged]:
+        if self.link or not self.rows:
+            return []
+        before = self.rows[self.pick.choice(list(self.rows))]
+        self.rows[before[0]] = after = self.row(before[0], before[1] + 1, before[2])
+        return [(Change.UPDATE, before, after)]
+
+    def take_over(self) -> list[Logged]:
+        """One row is deleted, and another one takes its key."""
+        if len(self.rows) < 2:
+            return []
+        gone, mover = self.pick.sample(list(self.rows), 2)
+        deleted, before = self.rows.pop(gone), self.rows.pop(mover)
+        self.rows[gone] = self.row(gone, before[1], before[2])
+        logged: list[Logged] = [
+            (Change.DELETE, deleted, None),
+            (Change.UPDATE, before, self.rows[gone]),
+        ]
+        self.pick.shuffle(logged)
+        return logged
+
+
+Touch = tuple[int, KeyRole, tuple[int, int, int], int, int]
+
+
+def touches_of(history: History) -> list[Touch]:
+    """What each change does to keys: space 0 is the key, space 1 the second unique key."""
+    touches: list[Touch] = []
+    for number, (_, before, after) in enumerate(history.log):
+        gone, come = (0 if row is None else hash(row) & 0xFFFF_FFFF for row in (before, after))
+        for space, column in ((0, 0), (1, 2)) if history.unique else ((0, 0),):
+            if before is not None and after is not None and before[column] == after[column]:
+                if space == 0:
+                    touches.append((number, KeyRole.CHANGE, (0, before[0] + 50, 0), gone, come))
+                continue
+            for row, role, images in (
+                (before, KeyRole.DESTROY, (gone, 0)),
+                (after, KeyRole.CREATE, (0, come)),
+            ):
+                if row is not None:
+                    touches.append((number, role, (space, row[column] + 50, 0), *images))
+    return touches
+
+
+def unit_of(history: History) -> UnitChanges:
+    columns = list(zip(*touches_of(history), strict=True))
+    kinds = {number: logged[0] for number, logged in enumerate(history.log)}
+    return UnitChanges(*columns, row_space=[True, False], kind=kinds)
+
+
+def flagged(history: History) -> bool:
+    touches = np.zeros(len(touches_of(history)), TOUCH)
+    for row, (change, role, key, before, after) in enumerate(touches_of(history)):
+        touches[row]["change"], touches[row]["role"] = change, role
+        touches[row]["space"], touches[row]["key"], touches[row]["check"] = key
+        touches[row]["before"], touches[row]["after"] = before, after
+    kind = np.array([logged[0] for logged in history.log], np.uint8)
+    unit = np.zeros(len(kind), np.int64)
+    return bool(len(crossed_units(touches, unit, kind, np.array([True, False]))))
+
+
+def carry_out(history: History, entries: Iterable[Entry], table: Table) -> None:
+    for entry in entries:
+        before, after = history.log[entry.first][1], history.log[entry.last][2]
+        if before is not None and entry.part is not StatementPart.PUT:
+            table.remove(before)
+        if after is not None and entry.part is not StatementPart.REMOVE:
+            table.put(after)
+
+
+@pytest.mark.parametrize(("unique", "link"), [(False, False), (True, False), (False, True)])
+def test_every_statement_finds_its_row_and_a_free_key(unique: bool, link: bool) -> None:
+    parted = net = 0
+    for seed in range(1500):
+        history = History(random.Random(seed), unique, link)
+        if not history.log:
+            continue
+        entries = unit_order(unit_of(history), range(len(history.log)), lambda _: True)
+        table = Table(dict(history.initial), unique)
+        carry_out(history, entries, table)
+        assert table.rows == history.rows, (seed, history.log, entries)
+        parted += any(entry.part is StatementPart.REMOVE for entry in entries)
+        net += any(entry.part is StatementPart.NET for entry in entries)
+    assert parted > 50
+    assert net > 50
+
+
+@pytest.mark.parametrize(("unique", "link"), [(False, False), (True, False), (False, True)])
+def test_units_that_cannot_run_as_logged_are_flagged(unique: bool, link: bool) -> None:
+    broken = 0
+    for seed in range(1500):
+        history = History(random.Random(seed), unique, link)
+        table = Table(dict(history.initial), unique)
+        try:
+            table.run(history.log)
+        except Broken:
+            broken += 1
+            assert flagged(history), (seed, history.log)
+    assert broken > 200
+
+
+def test_what_runs_as_logged_stays_as_it_is() -> None:
+    kept = 0
+    for seed in range(1500):
+        history = History(random.Random(seed), unique=False, link=False)
+        if history.log and not flagged(history):
+            entries = unit_order(unit_of(history), range(len(history.log)), lambda _: True)
+            assert entries == [Entry(number, number) for number in range(len(history.log))]
+            kept += 1
+    assert kept > 300
+
+
+def test_a_circle_that_cannot_be_parted_is_named() -> None:
+    one, other = (1, 0, 101), (2, 0, 102)
+    history = History(random.Random(0), unique=False, link=False)
+    history.log = [
+        (Change.UPDATE, one, (2, 0, 101)),
+        (Change.UPDATE, other, (1, 0, 102)),
+    ]
+    with pytest.raises(Cycle) as raised:
+        unit_order(unit_of(history), [0, 1], lambda _: False)
+    assert sorted(raised.value.changes) == [0, 1]
+
+
+def test_a_long_shift_takes_no_longer_than_its_length() -> None:
+    """``K = K + 1`` over many rows of which only the keys differ, and over rows that differ."""
+    for link in (True, False):
+        history = History(random.Random(0), unique=False, link=link)
+        count = 20_000
+        history.log = [
+            (Change.UPDATE, history.row(key, key, key), history.row(key + 1, key, key))
+            for key in range(count)
+        ]
+        entries = unit_order(unit_of(history), range(count), lambda _: True)
+        if link:
+            assert entries == [Entry(0, count - 1, StatementPart.NET)]
+        else:
+            assert entries == [Entry(number, number) for number in reversed(range(count))]

@@ -1,0 +1,103 @@
+"""Runs the commands of a tutorial: the ``console`` blocks of its text, with what they print."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from replay.cli import main
+from replay.targets import target_named
+
+POSTGRES = target_named("postgres")
+#: The database of the texts.
+SHOP = "postgresql://app@host/shop"
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
+_SETTING = re.compile(r'([A-Z]+)="(.*)"')
+#: In what a text shows: any lines; the rest of a line.
+_ANY, _REST = "…", " …"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command and what it prints, its exit code at the end where that is not 0."""
+
+    command: str
+    printed: list[str]
+
+
+def steps(text: str) -> Iterator[Step]:
+    """The commands of a text, in order."""
+    for block in _BLOCK.findall(text):
+        for part in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.M)[1:]:
+            command, *printed = part.rstrip("\n").split("\n")
+            yield Step(command, printed)
+
+
+def same(shown: list[str], found: list[str]) -> bool:
+    """Whether what is found is what a text shows."""
+    if not shown:
+        return not found
+    if shown[0].strip() == _ANY:
+        return any(same(shown[1:], found[start:]) for start in range(len(found) + 1))
+    if not found:
+        return False
+    line = shown[0]
+    fits = (
+        found[0].startswith(line.removesuffix(_REST))
+        if line.endswith(_REST)
+        else found[0].rstrip() == line.rstrip()
+    )
+    return fits and same(shown[1:], found[1:])
+
+
+@dataclass
+class Console:
+    """Runs commands in this process, with ``url`` for the database of the texts."""
+
+    url: str
+    names: dict[str, str] = field(default_factory=dict)
+
+    def run(self, command: str) -> list[str]:
+        """What a command prints, line by line; its exit code at the end where that is not 0."""
+        if setting := _SETTING.fullmatch(command):
+            self.names[setting[1]] = setting[2]
+            return []
+        for name, value in self.names.items():
+            command = command.replace(f"${name}", value)
+        words = [word.replace(SHOP, self.url) for word in shlex.split(command)]
+        run = {"logreplay": self._logreplay, "psql": self._psql, "head": self._head}
+        printed = run[words[0]](words[1:])
+        shown = re.compile(r"postgresql://\S+?:\d+/\w+")
+        return [shown.sub(SHOP, line.replace(self.url, SHOP)) for line in printed]
+
+    @staticmethod
+    def _logreplay(words: list[str]) -> list[str]:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            code = main.main(words)
+        lines = printed.getvalue().rstrip("\n").split("\n")
+        return [*lines, f"[exit code {code}]"] if code else lines
+
+    def _psql(self, words: list[str]) -> list[str]:
+        if words[0] == "-Atc":
+            session = POSTGRES.connect(self.url)
+            try:
+                rows = session.query(words[1])
+            finally:
+                session.close()
+            return ["|".join(map(str, row)) for row in rows]
+        names = [word for word in words[1:] if not word.startswith("postgresql:")]
+        scripts = [path for name in names for path in sorted(Path().glob(name))]
+        POSTGRES.run_scripts(self.url, scripts)
+        return []
+
+    @staticmethod
+    def _head(words: list[str]) -> list[str]:
+        with Path(words[1]).open(encoding="utf-8") as file:
+            return [line.rstrip("\n") for line in islice(file, int(words[0][1:]))]

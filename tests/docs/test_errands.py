@@ -1,0 +1,55 @@
+"""The ten errands of ``replay/docs/errands``: every command is run, and prints what the text
+shows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.docs.console import POSTGRES, Console, same, steps
+
+ROOT = Path(__file__).resolve().parents[2]
+ERRANDS = sorted((ROOT / "replay" / "docs" / "errands").glob("[0-9]*.md"))
+#: A line of a text that says which state the database is in.
+STATE = "The database holds the state "
+
+
+@pytest.mark.parametrize("errand", ERRANDS, ids=lambda path: path.stem)
+@pytest.mark.slow
+def test_an_errand(
+    errand: Path, fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.symlink(ROOT / "fixtures", "fixtures")
+    text = errand.read_text(encoding="utf-8")
+    load(fresh_database, " ".join(text.split()))
+    console = Console(fresh_database)
+    for step in steps(text):
+        found = console.run(step.command)
+        if not same(step.printed, found):
+            shown = "\n".join([f"$ {step.command}", *found])
+            pytest.fail(f"{errand.name}: found\n{shown}", pytrace=False)
+
+
+def load(url: str, text: str) -> None:
+    """Put the state into the database that a text says it holds."""
+    if STATE in text:
+        sakila = ROOT / "fixtures" / "sakila" / "log"
+        POSTGRES.run_scripts(url, [sakila / "schema.sql"])
+        which = "initial" if f"{STATE}before" in text else "final"
+        POSTGRES.load_state(url, "sakila", sakila / which)
+
+
+def test_there_are_ten() -> None:
+    listed = (ROOT / "replay" / "docs" / "errands" / "README.md").read_text(encoding="utf-8")
+    assert len(ERRANDS) == 10
+    assert [path.name for path in ERRANDS if path.name not in listed] == []
+
+
+def test_what_is_shown_counts() -> None:
+    assert same(["a", "…", "c"], ["a", "b", "b", "c"])
+    assert same(["units  …"], ["units  3"])
+    assert not same(["a"], ["a", "b"])
+    assert not same(["a", "…", "c"], ["a", "b"])

@@ -1,0 +1,244 @@
+"""``logreplay follow``: a folder is watched, and a target brought up to date as logs arrive."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.cli.main import main
+from replay.logs import LogPair
+from tests.support.cutlogs import with_end, write_pair
+from tests.support.logbuilder import Col, LogBuilder, Tab, frame, lrsn
+
+TABLE = Tab("T", (Col("K", "INT", 4, key=1), Col("V", "INT", 4)))
+
+
+class Site:
+    """A folder of logs, and a SQLite file as the target."""
+
+    def __init__(self, folder: Path) -> None:
+        self.logs = folder / "logs"
+        self.logs.mkdir()
+        self.folder = folder
+        self.url = f"sqlite:///{folder / 'testown.db'}"
+        with closing(sqlite3.connect(folder / "testown.db")) as database:
+            database.execute("create table t (k integer not null primary key, v integer not null)")
+            database.commit()
+        self.log = LogBuilder(tables=(TABLE,))
+
+    def arrive(self, number: int, keys: range, where: Path | None = None) -> LogPair:
+        """A log arrives that inserts rows."""
+        self.log.clock = 10_000 * number
+        for key in keys:
+            self.log.unit(commit=self.log.clock + 40).insert(TABLE, (key, number))
+        raw = frame(self.log.control_records(), "rdw")
+        end = lrsn(10_000 * (number + 1))
+        pair = write_pair(where or self.logs, f"night-{number}", raw, self.log.records(), end)
+        Path(pair.control).write_bytes(with_end(raw, end))
+        self.log.changes.clear()
+        return pair
+
+    def words(self, *more: str) -> list[str]:
+        names = ["--logs", str(self.logs), "--to", self.url, "--engine", "local"]
+        settle = [] if "--settle" in more else ["--settle", "0"]
+        return ["follow", *names, *settle, *more]
+
+    def once(self, *more: str) -> int:
+        return main(self.words("--once", *more))
+
+    def keys(self) -> list[int]:
+        with closing(sqlite3.connect(self.folder / "testown.db")) as database:
+            return [key for (key,) in database.execute("select k from t order by k")]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def events(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in lines]
+
+
+def test_logs_are_applied_as_they_arrive(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    assert site.once("--log-json") == 0
+    assert site.keys() == []
+    site.arrive(0, range(3))
+    assert site.once("--log-json") == 0
+    assert site.keys() == [0, 1, 2]
+    site.arrive(1, range(3, 5))
+    site.arrive(2, range(5, 6))
+    assert site.once("--log-json") == 0
+    assert site.keys() == list(range(6))
+    assert site.once("--log-json") == 0
+    found = events(capsys)
+    assert [entry["units"] for entry in found if entry["event"] == "applied"] == [3, 3]
+    assert any(entry["event"] == "no longer needed" for entry in found)
+
+
+def test_a_repeated_log_changes_nothing(site: Site) -> None:
+    site.arrive(0, range(3))
+    assert site.once() == 0
+    site.arrive(0, range(3))
+    for name in ("night-0.ctl", "night-0.dat"):
+        (site.logs / name).rename(site.logs / name.replace("night-0", "again-0"))
+    site.arrive(0, range(3))
+    site.arrive(1, range(3, 4))
+    assert site.once() == 0
+    assert site.keys() == [0, 1, 2, 3]
+
+
+def test_a_unit_that_waits_for_the_next_log(site: Site) -> None:
+    raw = frame(site.log.control_records(), "rdw")
+    unit = site.log.unit(commit=1500)
+    unit.insert(TABLE, (1, 1))
+    unit.insert(TABLE, (2, 2))
+    records = site.log.records()
+    write_pair(site.logs, "night-0", raw, records[:1], lrsn(1000))
+    assert site.once() == 4
+    assert site.keys() == []
+    write_pair(site.logs, "night-1", raw, records[1:], lrsn(2000))
+    assert site.once() in (0, 4)
+    assert site.keys() == [1, 2]
+
+
+@pytest.mark.parametrize("how", ["marker", "stable", "rename"])
+def test_a_log_that_is_still_being_written(site: Site, how: str) -> None:
+    pair = site.arrive(0, range(2))
+    if how == "rename":
+        path = Path(pair.data[0])
+        path.rename(path.with_suffix(".dat.part"))
+    settle = ["--settle", "3600"] if how == "stable" else []
+    assert site.once("--arrival", how, *settle) == 0
+    assert site.keys() == []
+    if how == "rename":
+        path.with_suffix(".dat.part").rename(path)
+    elif how == "marker":
+        (site.logs / "night-0.done").touch()
+    else:
+        for file in (pair.control, *pair.data):
+            os.utime(file, (1, 1))
+    assert site.once("--arrival", how, *settle) == 0
+    assert site.keys() == [0, 1]
+
+
+def test_pause_and_resume(site: Site) -> None:
+    site.arrive(0, range(2))
+    assert main(["pause", str(site.logs)]) == 0
+    assert site.once() == 0
+    assert site.keys() == []
+    assert main(["resume", str(site.logs)]) == 0
+    assert site.once() == 0
+    assert site.keys() == [0, 1]
+    assert main(["pause", str(site.logs / "none")]) == 12
+
+
+def test_a_damaged_log_is_waited_for(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.arrive(0, range(2))
+    assert site.once() == 0
+    pair = site.arrive(1, range(2, 4))
+    path = Path(pair.data[0])
+    good = path.read_bytes()
+    path.write_bytes(good[:-30])
+    assert site.once("--log-json") == 8
+    assert "LR2006" in next(e for e in events(capsys) if e["event"] == "waiting")["because"]
+    assert site.once("--on-trouble", "stop") == 12
+    assert site.keys() == [0, 1]
+    path.write_bytes(good)
+    assert site.once() == 0
+    assert site.keys() == [0, 1, 2, 3]
+
+
+def test_a_log_that_is_missing_is_waited_for(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.arrive(0, range(2))
+    assert site.once() == 0
+    for path in site.logs.iterdir():
+        path.unlink()
+    site.arrive(2, range(4, 6))
+    assert site.once() == 8
+    assert "LR4007" in capsys.readouterr().out
+    assert site.keys() == [0, 1]
+    site.arrive(0, range(2))
+    site.arrive(1, range(2, 4))
+    assert site.once() == 0
+    assert site.keys() == list(range(6))
+
+
+def test_a_target_that_is_down_is_waited_for(site: Site, tmp_path: Path) -> None:
+    site.arrive(0, range(2))
+    words = site.words("--once")
+    words[words.index("--to") + 1] = "postgresql://nobody@127.0.0.1:1/none"
+    assert main(words) == 8
+
+
+def test_a_point_to_stop_at(site: Site) -> None:
+    site.arrive(0, range(2))
+    site.arrive(1, range(2, 4))
+    assert main(site.words("--until-lrsn", lrsn(999).hex(), "--every", "1")) == 0
+    assert site.keys() == [0, 1]
+    assert main(site.words("--until-lrsn", lrsn(1).hex(), "--every", "1")) == 0
+    assert site.keys() == [0, 1]
+
+
+def test_cut_over(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = tmp_path / "before"
+    before.mkdir()
+    (before / "t.csv").write_text("k,v\n")
+    site.arrive(0, range(2))
+    cut_over = ["--cut-over", "--expected", str(before), "--log-json"]
+    assert main(site.words(*cut_over)) == 0
+    assert events(capsys)[-1]["event"] == "equal"
+    with closing(sqlite3.connect(site.folder / "testown.db")) as database:
+        database.execute("update t set v = 99 where k = 1")
+        database.commit()
+    assert main(site.words(*cut_over)) != 0
+    assert events(capsys)[-1]["event"] == "not equal"
+
+
+@pytest.fixture
+def follower(site: Site) -> Iterator[subprocess.Popen[str]]:
+    words = [sys.executable, "-m", "replay", *site.words("--every", "1", "--log-json")]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_follower_that_is_ended_loses_nothing(
+    site: Site, follower: subprocess.Popen[str], how: signal.Signals
+) -> None:
+    site.arrive(0, range(200))
+    until = time.monotonic() + 120
+    while not site.keys() and time.monotonic() < until:
+        time.sleep(0.05)
+    follower.send_signal(how)
+    assert follower.wait(60) == (0 if how is signal.SIGTERM else -signal.SIGKILL)
+    site.arrive(1, range(200, 210))
+    assert site.once() == 0
+    assert site.keys() == list(range(210))
+
+
+def test_what_cannot_be_followed(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["follow", "--to", site.url]) == 12
+    assert main([*site.words("--once"), "--cut-over"]) == 12
+    words = site.words("--once")
+    words[words.index("--logs") + 1] = str(site.logs / "none")
+    assert main(words) == 12
+    assert "no folder" in capsys.readouterr().err

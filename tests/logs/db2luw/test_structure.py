@@ -1,0 +1,195 @@
+"""Changes of structure in Db2 LUW logs last as long as the unit of recovery that made them says:
+undone, aborted, or without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.logs.db2luw.test_damage import opened, script
+from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
+
+DIALECTS = [("v7", "lsn6"), ("v97", "flt16"), ("v10", "flt56")]
+SHORT = Tab(2, 5, "S", "T", (Col("ID", "INTEGER", key=1), Col("V", "VARCHAR", 20, null=True)))
+LONG = Tab(
+    2,
+    5,
+    "S",
+    "T",
+    (*SHORT.columns, Col("N", "DECIMAL", 7, 2, null=True), Col("W", "VARCHAR", 8, null=True)),
+)
+#: Fixed sections of both are equally long.
+OTHER = Tab(
+    2, 5, "S", "OTHER", (Col("A", "INTEGER"), Col("B", "SMALLINT"), Col("D", "SMALLINT", null=True))
+)
+
+
+def begun(dialect: str, framing: str) -> LogBuilder:
+    return LogBuilder(dialect, True, framing)
+
+
+def insert(builder: LogBuilder, table: Tab, number: int, *rest: str | None) -> None:
+    unit = builder.begin()
+    unit.insert(table, (number, *rest), (1, number))
+    unit.commit()
+
+
+def aborted(work: Callable[[Transaction], object]) -> Callable[[LogBuilder], None]:
+    def run(builder: LogBuilder) -> None:
+        unit = builder.begin()
+        work(unit)
+        unit.abort()
+
+    return run
+
+
+def created_and_undone(builder: LogBuilder) -> None:
+    unit = builder.begin()
+    unit.create(OTHER)
+    unit.undo_create(OTHER)
+    unit.commit()
+
+
+@pytest.mark.parametrize(("dialect", "framing"), DIALECTS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        aborted(lambda unit: unit.create(OTHER)),
+        created_and_undone,
+        aborted(lambda unit: unit.add_columns(LONG, 2)),
+        aborted(lambda unit: unit.drop(SHORT)),
+        aborted(lambda unit: (unit.drop(SHORT), unit.create(OTHER), unit.add_columns(LONG, 2))),
+        aborted(lambda unit: unit.attribute(SHORT, 1, 0)),
+    ],
+)
+def test_a_change_of_an_aborted_unit_is_taken_back(
+    tmp_path: Path, dialect: str, framing: str, change: Callable[[LogBuilder], None]
+) -> None:
+    builder = begun(dialect, framing)
+    insert(builder, SHORT, 1, "a")
+    change(builder)
+    insert(builder, SHORT, 2, "")
+    insert(builder, SHORT, 3, None)
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    assert not log.opening_warnings
+    bundle, lines = script(log, tmp_path)
+    assert lines == [
+        f"INSERT INTO s.t (id, v) VALUES {row};" for row in ("(1, 'a')", "(2, '')", "(3, NULL)")
+    ]
+    assert bundle.manifest["balance"]["failed"] == 0
+
+
+def test_columns_come_with_the_unit_that_keeps_them(tmp_path: Path) -> None:
+    builder = begun("v7", "lsn6")
+    insert(builder, SHORT, 1, "a")
+    aborted(lambda unit: unit.add_columns(LONG, 2))(builder)
+    insert(builder, SHORT, 2, "b")
+    unit = builder.begin()
+    unit.add_columns(LONG, 2)
+    unit.commit()
+    insert(builder, LONG, 3, "c", "1.25", "w")
+    assert script(opened(tmp_path, builder.bytes(), tables=(LONG,)), tmp_path)[1] == [
+        "INSERT INTO s.t (id, v) VALUES (1, 'a');",
+        "INSERT INTO s.t (id, v) VALUES (2, 'b');",
+        "ALTER TABLE s.t ADD COLUMN n DECIMAL(7, 2);",
+        "ALTER TABLE s.t ADD COLUMN w VARCHAR(8);",
+        "INSERT INTO s.t (id, v, n, w) VALUES (3, 'c', 1.25, 'w');",
+    ]
+
+
+def test_rows_before_a_table_is_created_are_not_its_own(tmp_path: Path) -> None:
+    builder = begun("v10", "flt56")
+    insert(builder, SHORT, 1, "a")
+    aborted(lambda unit: unit.create(OTHER))(builder)
+    insert(builder, SHORT, 2, "b")
+    unit = builder.begin()
+    unit.create(SHORT)
+    unit.commit()
+    insert(builder, SHORT, 3, "c")
+    bundle, lines = script(opened(tmp_path, builder.bytes(), tables=(SHORT,)), tmp_path)
+    assert [line.split(" (")[0] for line in lines] == ["CREATE TABLE s.t", "INSERT INTO s.t"]
+    assert len(bundle.manifest["quarantined_units"]) == 2
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_change_whose_unit_has_no_end_sets_aside_what_others_change_later(
+    tmp_path: Path, prepared: bool
+) -> None:
+    builder = begun("v97", "flt16")
+    insert(builder, SHORT, 1, "a")
+    unit = builder.begin()
+    unit.add_columns(LONG, 2)
+    if prepared:
+        unit.prepare()
+    insert(builder, SHORT, 2, "b")
+    log = opened(tmp_path, builder.bytes(), tables=(LONG,))
+    assert any(
+        text.startswith(
+            "S.T: its structure changes in a unit of recovery whose end is not in the log"
+        )
+        for text in log.opening_warnings
+    )
+    bundle, lines = script(log, tmp_path)
+    assert lines == ["INSERT INTO s.t (id, v) VALUES (1, 'a');"]
+    assert len(bundle.manifest["quarantined_units"]) == 1
+
+
+def widen(builder: LogBuilder, table: Tab, old: int) -> None:
+    unit = builder.begin()
+    unit.add_columns(table, old)
+    unit.commit()
+
+
+def test_columns_that_an_older_export_lacks_are_those_of_the_same_table(tmp_path: Path) -> None:
+    builder = begun("v7", "lsn6")
+    insert(builder, SHORT, 1, "a")
+    widen(builder, LONG, 2)
+    insert(builder, LONG, 2, "b", "1.25", "w")
+    longer = Tab(2, 5, "S", "T", (*LONG.columns, Col("E", "INTEGER", null=True)))
+    widen(builder, longer, 4)
+    unit = builder.begin()
+    unit.delete(longer, (2, "b", "1.25", "w", None), (1, 2))
+    unit.commit()
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    names = ("C3, C4", "C5")
+    assert list(log.opening_warnings) == [
+        f"S.T gets columns that the catalog export does not know, here called {name}: export the"
+        " catalog again"
+        for name in names
+    ]
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO s.t (id, v) VALUES (1, 'a');",
+        "ALTER TABLE s.t ADD COLUMN c3 DECIMAL(7, 2);",
+        "ALTER TABLE s.t ADD COLUMN c4 VARCHAR(8);",
+        "INSERT INTO s.t (id, v, c3, c4) VALUES (2, 'b', 1.25, 'w');",
+        "ALTER TABLE s.t ADD COLUMN c5 INTEGER;",
+        "DELETE FROM s.t WHERE id = 2;",
+    ]
+
+
+def test_added_columns_that_would_share_a_name_set_their_changes_aside(tmp_path: Path) -> None:
+    short = Tab(2, 5, "S", "T", (SHORT.columns[0], Col("C3", "VARCHAR", 20, null=True)))
+    builder = begun("v7", "lsn6")
+    insert(builder, short, 1, "a")
+    widen(builder, LONG, 2)
+    insert(builder, LONG, 2, "b", "1.25", "w")
+    bundle, lines = script(opened(tmp_path, builder.bytes(), tables=(short,)), tmp_path)
+    assert lines == ["INSERT INTO s.t (id, c3) VALUES (1, 'a');"]
+    assert len(bundle.manifest["quarantined_units"]) == 1
+
+
+def test_columns_come_with_their_addition_after_a_change_that_was_taken_back(
+    tmp_path: Path,
+) -> None:
+    builder = begun("v7", "lsn6")
+    insert(builder, SHORT, 1, "a")
+    aborted(lambda unit: unit.drop(SHORT))(builder)
+    insert(builder, SHORT, 2, "b")
+    widen(builder, LONG, 2)
+    insert(builder, LONG, 3, "c", "1.25", "w")
+    lines = script(opened(tmp_path, builder.bytes(), tables=(LONG,)), tmp_path)[1]
+    assert [line.split(" VALUES")[0] for line in lines if line.startswith("INSERT")] == [
+        "INSERT INTO s.t (id, v)", "INSERT INTO s.t (id, v)", "INSERT INTO s.t (id, v, n, w)",
+    ]  # fmt: skip

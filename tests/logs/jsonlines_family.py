@@ -1,0 +1,269 @@
+"""A log family that is no part of logreplay: changes as lines of JSON. It shows all that a family
+must give, and is installed by the tests as a package of its own.
+
+A line is ``{"unit": 1, "table": "S.T", "op": "insert", "before": {...}, "after": {...}}``, or
+``{"unit": 1, "end": "commit"}``; units are committed in the order of these ends. The catalog is
+``{"S.T": {"columns": [["ID", "INTEGER"], ...], "key": ["ID"]}}``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from replay.arrays import Bytes, Index, Lengths, Mask, Records
+from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.changes.envelope import Change
+from replay.changes.position import Position, UnitId
+from replay.errors import Finding, InputError, UsageError, Where
+from replay.logs import (
+    FACTS,
+    Capabilities,
+    Family,
+    Images,
+    Inputs,
+    Split,
+    placed_position,
+    urids,
+)
+from replay.logs.indexed_envelope import IndexedEnvelope
+from replay.logs.indexed_log import IndexedFile, IndexedLog, save
+from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+
+ENTRY = np.dtype(
+    [
+        ("file", "<u2"),
+        ("row", "<i8"),
+        ("unit", "<i8"),
+        ("change", "u1"),
+        ("version", "<i4"),
+        ("fault", "u1"),
+        ("segment", "<u2"),
+        ("segments", "<u2"),
+        ("before", "<i8"),
+        ("before_size", "<i4"),
+        ("after", "<i8"),
+        ("after_size", "<i4"),
+    ]
+)
+UNIT = np.dtype([("commit", "V10"), ("unit", "V12"), ("start", "V10"), ("disposition", "u1")])
+OPERATIONS = {"insert": Change.INSERT, "update": Change.UPDATE, "delete": Change.DELETE}
+
+
+class JsonEntries(IndexedEnvelope):
+    """Lines have one position: their number."""
+
+    place: ClassVar[str] = "row"
+
+
+class JsonWalk:
+    """The columns of ``n`` images, which are JSON objects."""
+
+    def __init__(self, version: TableVersion, images: Sequence[bytes]) -> None:
+        self.columns = [entry.column for entry in version.format.columns]
+        self.rows: list[dict[str, Any]] = [json.loads(image) for image in images]
+        names = {column.name for column in self.columns}
+        self.bad: Mask = np.array([set(row) != names for row in self.rows], bool)
+
+    def reason(self, row: int) -> tuple[str, str, str]:
+        return "image", f"columns {sorted(self.rows[row])}", "those of the catalog"
+
+    def equal(self, other: JsonWalk, index: int) -> Mask:
+        name = self.columns[index].name
+        pairs = zip(self.rows, other.rows, strict=True)
+        return np.array([one.get(name) == two.get(name) for one, two in pairs], bool)
+
+    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
+        column = self.columns[index]
+        chosen = range(len(self.rows)) if rows is None else rows.tolist()
+        values = [self.rows[row].get(column.name) for row in chosen]
+        kind = int if pa.types.is_integer(ARROW_TYPES[column.type]) else str
+        bad = np.array([value is not None and type(value) is not kind for value in values], bool)
+        usable = [None if wrong else value for value, wrong in zip(values, bad, strict=True)]
+        return pa.array(usable, ARROW_TYPES[column.type]), bad if bad.any() else None
+
+    def explain(self, index: int, row: int) -> tuple[str, str]:
+        column = self.columns[index]
+        return repr(self.rows[row].get(column.name)), column.type.value
+
+
+@dataclass(kw_only=True)
+class JsonLog(IndexedLog):
+    """A log of JSON lines; ``arrays`` are entries, units, and all images behind each other."""
+
+    ENVELOPE_CLASS: ClassVar[type[JsonEntries]] = JsonEntries
+    PLACE_IN_FILE: ClassVar[str] = "row"
+
+    @property
+    def has_offsets(self) -> bool:
+        return False
+
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        return list(self.opening_warnings)
+
+    def placed(self, position: bytes, last: bool) -> Position:
+        return placed_position(position.rjust(Position.SIZE, b"\0"), position)
+
+    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
+        first = np.array([file.first for file in self.files], np.int64)
+        return np.asarray(first[files] + offsets.astype(np.int64))
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        for number, file in enumerate(self.files):
+            if file.count:
+                rows = np.arange(file.count)
+                yield Split(number, 0, file.count, 1), rows, np.zeros(file.count, np.int32)
+
+    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
+        for start in range(split.start, split.stop, batch):
+            rows = np.arange(start, min(start + batch, split.stop))
+            yield start + 1, rows, np.zeros(len(rows), np.int32)
+
+    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
+        where = Where(self.files[file].name, number, None, "table")
+        return Finding("LR2011", where, "a table", "one of the catalog", "Export the catalog")
+
+    def images(
+        self, records: Records, heads: Index, weights: Index, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
+        before, after = (
+            (entries[side], entries[side] + entries[f"{side}_size"]) for side in ("before", "after")
+        )
+        bad = np.zeros(len(heads), bool)
+        yield (
+            np.arange(len(heads)),
+            Images(
+                self.array(2),
+                None if kind is Change.INSERT else before,
+                None if kind is Change.DELETE else after,
+                bad,
+                lambda row: ("", "", ""),
+            ),
+        )
+
+    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> JsonWalk:
+        bounds = zip(start.tolist(), end.tolist(), strict=True)
+        return JsonWalk(
+            self.catalog.versions[version], [buffer[low:high].tobytes() for low, high in bounds]
+        )
+
+    def unit_fields(self, envelope: JsonEntries) -> Mapping[str, pa.Array]:
+        numbers = [int.from_bytes(urid.tobytes()) for urid in urids(envelope)]
+        return {"unit": pa.array([str(number) for number in numbers], pa.string())}
+
+    def trace(self, envelope: JsonEntries) -> pa.Array:
+        return pa.array([f"line={row + 1}" for row in envelope.rows["row"].tolist()], pa.string())
+
+
+def open_log(inputs: Inputs) -> JsonLog:
+    """Open a log. InputError LR2001 for a line or catalog that is not JSON."""
+    tables = _json(inputs.catalog or "", Path(inputs.catalog or "").read_text(encoding="utf-8"))
+    versions = tuple(_version(*item) for item in enumerate(tables.items()))
+    index = {version.name: version.index for version in versions}
+    entries, units, images = list[tuple[Any, ...]](), dict[int, list[Any]](), bytearray()
+    files, ends = [], 0
+    for number, path in enumerate(inputs.log):
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        files.append(IndexedFile(name=path, first=len(entries), count=len(lines)))
+        for row, line in enumerate(_json(path, line) for line in lines):
+            unit = units.setdefault(
+                line["unit"], [len(units), b"\xff" * 10, len(entries) + 1, ord("F")]
+            )
+            if "end" in line:
+                ends += 1
+                unit[1] = ends.to_bytes(10)
+                unit[3] = ord("C") if line["end"] == "commit" else ord("A")
+            change = OPERATIONS.get(line.get("op"), Change.CONTROL)
+            version = index.get(line.get("table"), -1)
+            bounds = list[int]()
+            for image in (line.get("before"), line.get("after")):
+                text = json.dumps(image).encode()
+                bounds += [len(images), len(text)]
+                images += text
+            fault = change is not Change.CONTROL and version < 0
+            entries.append((number, row, unit[0], change, version, fault, 1, 1, *bounds))
+    return JsonLog(
+        files=files,
+        catalog=Catalog(versions),
+        catalog_files=[inputs.catalog or ""],
+        arrays=save(
+            (
+                np.array(entries, ENTRY),
+                np.array(
+                    [
+                        (end, key.to_bytes(10) + bytes(2), first.to_bytes(10), disposition)
+                        for key, (_, end, first, disposition) in units.items()
+                    ],
+                    UNIT,
+                ),
+                np.frombuffer(bytes(images), np.uint8),
+            ),
+            inputs.scratch,
+        ),
+        changes={},
+        source="jsonlines",
+    )
+
+
+def _json(path: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError("LR2001", f"found {error}; expected JSON", Where(path)) from None
+
+
+def _version(number: int, table: tuple[str, Any]) -> TableVersion:
+    described, (schema, _, own) = table[1], table[0].partition(".")
+    columns = tuple(
+        Column(column, SqlType[kind], column not in described["key"], 40)
+        for column, kind in described["columns"]
+    )
+    layout = RowFormat(tuple(ColumnFormat(column, column.type.value, 0) for column in columns))
+    of_images = Table(schema, own, columns, tuple(described["key"]))
+    return TableVersion(
+        number, of_images, 0, 0, number + 1, 1, 0, bytes(10), bytes(10), schema, own, layout
+    )
+
+
+def describe(log: JsonLog) -> dict[str, Any]:
+    counts = Counter(Change(change).name.lower() for change in log.entries()["change"].tolist())
+    return {"lines": dict(counts), "exit_code": 0}
+
+
+def text(description: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in description["lines"].items())
+
+
+def dump_record(log: JsonLog, number: int, file: int, with_hex: bool) -> list[str]:
+    if not 1 <= number <= log.files[file - 1].count:
+        raise UsageError("LR1004", f"found --record {number}; expected one of the log")
+    unit = log.entries()["unit"][log.files[file - 1].first + number - 1]
+    return [f"line {number}, unit {UnitId(log.units()['unit'][unit].tobytes())}"]
+
+
+_KNOWN = {"before images", "rolled-back work"}
+
+FAMILY = Family(
+    name="jsonlines",
+    title="log of JSON lines",
+    capabilities=Capabilities(
+        frozenset(_KNOWN), {fact: "lines do not say" for fact in FACTS if fact not in _KNOWN}
+    ),
+    needs=("log", "catalog"),
+    takes=("log", "catalog"),
+    framings=(),
+    options={},
+    open=open_log,
+    describe=describe,
+    text=text,
+    dump_record=dump_record,
+)

@@ -1,0 +1,73 @@
+"""Exports of solidDB logs: tables that change within the log, and statements about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.logs.soliddb.test_structure import NEW, OLD, Tab, altered, unit
+from tests.output.test_datasets import lines
+from tests.support.exported import export, rows
+from tests.support.solidbuilder import LogBuilder, write_catalog, write_rows
+
+
+def source(folder: Path, log: LogBuilder, *tables: Tab) -> list[str]:
+    write_catalog(folder, tables)
+    path = write_rows(folder / "syslog.parquet", log.rows)
+    return [
+        "--source",
+        "soliddb",
+        "--log",
+        str(path),
+        "--catalog",
+        str(folder),
+        "--engine",
+        "local",
+    ]
+
+
+def test_a_table_that_changes_has_two_datasets(tmp_path: Path) -> None:
+    manifest = export(source(tmp_path, altered(), NEW), tmp_path / "out")
+    assert [(entry["name"], entry["changes"]) for entry in manifest["datasets"]] == [
+        ("dba.t@1", 1),
+        ("dba.t@2", 1),
+        ("schema_changes", 1),
+    ]
+    assert rows(tmp_path / "out", "dba.t@1", "after, member, commit_time") == [
+        ({"id": 1, "name": "a"}, None, None)
+    ]
+    assert rows(tmp_path / "out", "dba.t@2", "after") == [({"id": 2, "name": "b", "more": 5},)]
+    shown = "after.table_owner, after.table_name, after.action, after.statement"
+    assert rows(tmp_path / "out", "schema_changes", shown) == [
+        ("DBA", "T", "statement", "ALTER TABLE T ADD COLUMN MORE INTEGER")
+    ]
+
+
+def test_renaming_and_truncation(tmp_path: Path) -> None:
+    after = Tab(10_300, "DBA", "N", OLD.columns, key=("ID",))
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T SET TABLE NAME N"))
+    unit(log, lambda made: made.insert(after, (2, "b")))
+    unit(log, lambda made: made.ddl(73, "N", OLD.relid, "TRUNCATE TABLE N"))
+    log_of = source(tmp_path, log, after)
+    export(log_of, tmp_path / "out", "--format", "debezium")
+    assert [event["value"]["payload"]["op"] for event in lines(tmp_path / "out", "dba.t")] == ["c"]
+    assert [event["value"]["payload"]["op"] for event in lines(tmp_path / "out", "dba.n")] == [
+        "c",
+        "t",
+    ]
+    (change,) = lines(tmp_path / "out", "schema_changes")
+    payload = change["value"]["payload"]
+    assert payload["ddl"] == "ALTER TABLE T SET TABLE NAME N"
+    (made,) = payload["tableChanges"]
+    assert (made["type"], [column["name"] for column in made["table"]["columns"]]) == (
+        "ALTER",
+        ["ID", "NAME"],
+    )
+    assert made["table"]["primaryKeyColumnNames"] == ["ID"]
+    transaction = lines(tmp_path / "out", "dba.t")[0]["value"]["payload"]["transaction"]
+    assert transaction == {
+        "id": lines(tmp_path / "out", "dba.t")[0]["value"]["payload"]["source"]["urid"],
+        "total_order": 1,
+        "data_collection_order": 1,
+    }

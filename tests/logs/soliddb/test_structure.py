@@ -1,0 +1,669 @@
+"""Tables that change within a SYS_LOG export: which columns rows have at each place, and what goes
+into scripts for the DDL."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.main import main
+from replay.errors import Refusal
+from replay.logs import Inputs
+from replay.logs.soliddb import ddl
+from replay.logs.soliddb.reader import SolidLog, open_log
+from replay.output.bundle import Bundle, write_bundle
+from replay.pipeline import local
+from replay.pipeline.plan import make_plan
+from tests.support.solidbuilder import (
+    Col,
+    Foreign,
+    Framing,
+    LogBuilder,
+    Tab,
+    write_catalog,
+    write_rows,
+)
+
+ID, NAME, MORE = (
+    Col("ID", "INTEGER", null=False),
+    Col("NAME", "VARCHAR", 20),
+    Col("MORE", "INTEGER"),
+)
+VERSION = Col("RS_ANAME_TUPLE_VERSION", "BIGINT", attr=2)
+OLD = Tab(10_300, "DBA", "T", (ID, NAME, VERSION), key=("ID",))
+NEW = Tab(10_300, "DBA", "T", (ID, NAME, VERSION, MORE), key=("ID",))
+GONE = Tab(
+    10_300,
+    "DBA",
+    "T",
+    (ID, Col("$SYS_DELETED_3_NAME", "VARCHAR", 20, attr=8), VERSION, MORE),
+    key=("ID",),
+)
+
+
+def unit(log: LogBuilder, work: Any) -> bytes:
+    made = log.begin()
+    work(made)
+    return made.commit()
+
+
+def altered(
+    text: str | None = "ALTER TABLE T ADD COLUMN MORE INTEGER",
+    after: Tab = NEW,
+    last: tuple[Any, ...] = (2, "b", 5),
+) -> LogBuilder:
+    """A row before and a row after an ALTER TABLE."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, text))
+    unit(log, lambda made: made.insert(after, last))
+    return log
+
+
+def opened(folder: Path, log: LogBuilder, *tables: Tab, **more: Any) -> SolidLog:
+    write_catalog(folder, tables, more.pop("manifest", None))
+    path = write_rows(folder / "syslog.parquet", log.rows)
+    return open_log(Inputs(log=(str(path),), catalog=str(folder), **more))
+
+
+def script(
+    log: SolidLog, folder: Path, mode: str = "redo", selection: Selection | None = None
+) -> tuple[Bundle, list[str]]:
+    bundle = write_bundle(
+        make_plan(log, mode, selection or Selection(), ScriptOptions()),
+        log,
+        folder / f"out-{mode}",
+        local.ENGINE,
+    )
+    lines = [
+        line
+        for path in sorted(bundle.folder.glob("*.sql"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    words = ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "DROP", "ALTER", "-- .", "-- DBA")
+    return bundle, [line for line in lines if line.startswith(words)]
+
+
+@pytest.mark.parametrize("text", ["ALTER TABLE T ADD COLUMN MORE INTEGER", None])
+def test_a_column_is_added(tmp_path: Path, text: str | None) -> None:
+    log = opened(tmp_path, altered(text), NEW)
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
+        "INSERT INTO dba.t (id, name, more) VALUES (2, 'b', 5);",
+    ]
+    assert script(log, tmp_path, "undo")[1] == [
+        "DELETE FROM dba.t WHERE id = 2;",
+        "ALTER TABLE dba.t DROP COLUMN more;",
+        "DELETE FROM dba.t WHERE id = 1;",
+    ]
+
+
+@pytest.mark.parametrize("text", ["ALTER TABLE T DROP COLUMN NAME", None])
+def test_a_column_is_dropped(tmp_path: Path, text: str | None) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(NEW, (1, "a", 5)))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, text))
+    unit(log, lambda made: made.insert(GONE, (2, 6)))
+    found = opened(tmp_path, log, GONE)
+    assert script(found, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name, more) VALUES (1, 'a', 5);",
+        "ALTER TABLE dba.t DROP COLUMN name;",
+        "INSERT INTO dba.t (id, more) VALUES (2, 6);",
+    ]
+    with pytest.raises(Refusal, match="LR3002"):
+        script(found, tmp_path, "undo")
+
+
+def test_a_column_is_renamed(tmp_path: Path) -> None:
+    after = Tab(10_300, "DBA", "T", (ID, Col("TITLE", "VARCHAR", 20), VERSION), key=("ID",))
+    log = opened(
+        tmp_path, altered("ALTER TABLE T RENAME COLUMN NAME TITLE", after, (2, "b")), after
+    )
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t RENAME COLUMN name TO title;",
+        "INSERT INTO dba.t (id, title) VALUES (2, 'b');",
+    ]
+
+
+def test_a_key_column_is_renamed(tmp_path: Path) -> None:
+    after = Tab(10_300, "DBA", "T", (Col("NO", "INTEGER", null=False), NAME, VERSION), key=("NO",))
+    log = altered("ALTER TABLE T RENAME COLUMN ID NO", after, (2, "b"))
+    unit(log, lambda made: made.delete(after, (1, "a")))
+    assert (
+        script(opened(tmp_path, log, after), tmp_path)[1][-1] == "DELETE FROM dba.t WHERE no = 1;"
+    )
+
+
+def test_a_type_is_changed(tmp_path: Path) -> None:
+    """What the type was before is not in the log, so rows before are set aside and named."""
+    log = opened(
+        tmp_path, altered("ALTER TABLE T MODIFY COLUMN NAME LONG VARCHAR", OLD, (2, "b")), OLD
+    )
+    bundle, lines = script(log, tmp_path)
+    assert lines == [
+        "ALTER TABLE dba.t ALTER COLUMN name TYPE TEXT;",
+        "INSERT INTO dba.t (id, name) VALUES (2, 'b');",
+    ]
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2011")
+    assert any(
+        "its columns before 'ALTER TABLE T MODIFY" in warning for warning in log.warnings([])
+    )
+
+
+@pytest.mark.parametrize("kind", [22, 47])
+def test_a_table_is_renamed(tmp_path: Path, kind: int) -> None:
+    after = Tab(10_300, "DBA", "N", OLD.columns, key=("ID",))
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(
+        log,
+        lambda made: made.ddl(
+            kind, "SHOP.DBA.N" if kind == 47 else "T", OLD.relid, "ALTER TABLE T SET TABLE NAME N"
+        ),
+    )
+    unit(log, lambda made: made.insert(after, (2, "b")))
+    assert script(opened(tmp_path, log, after), tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t RENAME TO n;",
+        "INSERT INTO dba.n (id, name) VALUES (2, 'b');",
+    ]
+
+
+def test_a_renaming_without_its_statement_is_told(tmp_path: Path) -> None:
+    after = Tab(10_300, "DBA", "N", OLD.columns, key=("ID",))
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(47, "SHOP.DBA.N", OLD.relid))
+    found = opened(tmp_path, log, after)
+    assert script(found, tmp_path)[1][0].startswith("INSERT INTO dba.n")
+    assert any("its former name is not in the log" in warning for warning in found.warnings([]))
+    assert any("noted and not repeated" in warning for warning in found.warnings([]))
+
+
+def test_the_export_of_system_tables_may_be_older_than_the_log(tmp_path: Path) -> None:
+    log = altered()
+    manifest = {"metadata_logaddr": log.commits[0].hex()}
+    assert (
+        script(opened(tmp_path, log, OLD, manifest=manifest), tmp_path)[1][-1]
+        == "INSERT INTO dba.t (id, name, more) VALUES (2, 'b', 5);"
+    )
+    silent = altered(None)
+    manifest = {"metadata_logaddr": silent.commits[0].hex()}
+    bundle, lines = script(
+        opened(tmp_path / "silent", silent, OLD, manifest=manifest), tmp_path / "silent"
+    )
+    assert lines[0] == "INSERT INTO dba.t (id, name) VALUES (1, 'a');"
+    assert not any(line.startswith("INSERT") for line in lines[1:])
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2011")
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "expected"),
+    [
+        (
+            "ALTER TABLE T DROP COLUMN NAME",
+            Tab(10_300, "DBA", "T", (ID, VERSION), key=("ID",)),
+            "INSERT INTO dba.t (id) VALUES (2);",
+        ),
+        (
+            "ALTER TABLE T RENAME NAME TITLE",
+            Tab(10_300, "DBA", "T", (ID, Col("TITLE", "VARCHAR", 20), VERSION), key=("ID",)),
+            "INSERT INTO dba.t (id, title) VALUES (2, 'b');",
+        ),
+        ("ALTER TABLE T SET TABLE NAME N", OLD, "INSERT INTO dba.n (id, name) VALUES (2, 'b');"),
+        ("ALTER TABLE T MODIFY SCHEMA S", OLD, "INSERT INTO s.t (id, name) VALUES (2, 'b');"),
+        ("ALTER TABLE T SET STORE MEMORY", OLD, "INSERT INTO dba.t (id, name) VALUES (2, 'b');"),
+    ],
+)
+def test_statements_lead_on_from_an_older_export(
+    tmp_path: Path, text: str, last: Tab, expected: str
+) -> None:
+    log = altered(text, last, (2, "b")[: len(last.user())])
+    found = opened(tmp_path, log, OLD, manifest={"metadata_logaddr": log.commits[0].hex()})
+    assert script(found, tmp_path)[1][-1] == expected
+
+
+def test_a_table_made_and_dropped_within_the_log(tmp_path: Path) -> None:
+    log = LogBuilder()
+    text = "CREATE TABLE T (ID INTEGER NOT NULL, NAME VARCHAR(20), PRIMARY KEY (ID)) STORE MEMORY"
+    unit(log, lambda made: made.ddl(45, "SHOP.DBA.T", OLD.relid, text))
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.delete(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE T"))
+    again = Tab(10_301, "DBA", "T", (ID, MORE, VERSION), key=("ID",))
+    unit(
+        log,
+        lambda made: made.ddl(
+            45,
+            "SHOP.DBA.T",
+            10_301,
+            "CREATE TABLE T (ID INTEGER NOT NULL PRIMARY KEY, MORE INTEGER)",
+        ),
+    )
+    unit(log, lambda made: made.insert(again, (1, 5)))
+    found = opened(tmp_path, log, again)
+    lines = script(found, tmp_path)[1]
+    assert [" ".join(line.split()[:3]) for line in lines] == [
+        "CREATE TABLE dba.t", "INSERT INTO dba.t", "DELETE FROM dba.t", "DROP TABLE dba.t;",
+        "CREATE TABLE dba.t", "INSERT INTO dba.t",
+    ]  # fmt: skip
+    assert "more" in lines[4]
+
+
+def test_rows_of_a_dropped_table_without_its_create_are_set_aside(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE T"))
+    other = Tab(10_301, "DBA", "U", (ID, NAME, VERSION), key=("ID",))
+    unit(log, lambda made: made.insert(other, (3, "c")))
+    bundle, lines = script(opened(tmp_path, log, other), tmp_path)
+    assert lines == [
+        "-- .T: drop table: DROP TABLE T",
+        "INSERT INTO dba.u (id, name) VALUES (3, 'c');",
+    ]
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2011")
+
+
+def test_several_forms_that_close_are_refused_not_guessed(tmp_path: Path) -> None:
+    """Before an ALTER without text, two columns of which one was dropped: either may have been
+    there."""
+    former = Tab(10_300, "DBA", "T", (ID, NAME), key=("ID",))
+    twice = (
+        ID,
+        Col("$SYS_DELETED_3_A", "VARCHAR", 20, attr=8),
+        Col("$SYS_DELETED_4_B", "VARCHAR", 20, attr=8),
+        VERSION,
+    )
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(former, (1, "a")))
+    unit(log, lambda made: made.ddl(22, "T", former.relid))
+    now = Tab(10_300, "DBA", "T", twice, key=("ID",))
+    other = Tab(10_301, "DBA", "U", (ID, NAME, VERSION), key=("ID",))
+    unit(log, lambda made: made.insert(now, (2,)))
+    unit(log, lambda made: made.insert(other, (2, "x")))
+    found = opened(tmp_path, log, now, other)
+    bundle, lines = script(found, tmp_path)
+    assert [line for line in lines if line.startswith("INSERT")] == [
+        "INSERT INTO dba.t (id) VALUES (2);",
+        "INSERT INTO dba.u (id, name) VALUES (2, 'x');",
+    ]
+    assert any("close with several sets of columns" in warning for warning in found.warnings([]))
+    assert bundle.exit_code == 8
+
+
+def test_truncation(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(73, "T", OLD.relid, "TRUNCATE TABLE T"))
+    found = opened(tmp_path, log, OLD)
+    assert script(found, tmp_path)[1][-1] == "TRUNCATE TABLE dba.t;"
+    with pytest.raises(Refusal, match=r"LR3002.*DBA\.T.*a committed truncate"):
+        script(found, tmp_path, "undo")
+
+
+@pytest.mark.parametrize(
+    ("kind", "info", "text", "expected"),
+    [
+        (16, "T_I", "CREATE INDEX T_I ON T (NAME)", "CREATE INDEX t_i ON dba.t(name"),
+        (18, "DBA.T_I", "DROP INDEX T_I", "DROP INDEX dba.t_i;"),
+        (46, "SHOP.DBA.V", "CREATE VIEW V AS SELECT ID FROM T", "CREATE VIEW dba.v AS SELECT "),
+        (20, "DBA.V", "DROP VIEW V", "DROP VIEW dba.v;"),
+        (28, "DBA.S", "CREATE SEQUENCE S", "CREATE SEQUENCE dba.s"),
+        (30, "DBA.S", "DROP SEQUENCE S", "DROP SEQUENCE dba.s;"),
+        (27, "DBA.C", None, "-- DBA.C: create counter (its statement is not in the log)"),
+        (29, "C", None, "-- .C: drop counter (its statement is not in the log)"),
+        (16, "T_I", None, "-- .T_I: create index (its statement is not in the log)"),
+        (28, "S", "CREATE SEQUENCE S", "-- .S: create sequence: CREATE SEQUENCE S"),
+    ],
+)  # fmt: skip
+def test_other_objects(
+    tmp_path: Path, kind: int, info: str, text: str | None, expected: str
+) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(kind, info, None, text))
+    found = opened(tmp_path, log, OLD)
+    (line,) = script(found, tmp_path)[1]
+    assert line.startswith(expected), line
+    told = any("noted and not repeated" in warning for warning in found.warnings([]))
+    assert told == (expected.startswith("-- .") and kind not in (27, 29))
+
+
+def test_a_statement_that_is_not_understood_is_refused_by_name(tmp_path: Path) -> None:
+    log = opened(tmp_path, altered("ALTER TABLE T FROBNICATE EVERYTHING", OLD, (2, "b")), OLD)
+    with pytest.raises(Refusal, match="LR3021.*ALTER TABLE T FROBNICATE EVERYTHING"):
+        script(log, tmp_path)
+    assert script(log, tmp_path, selection=Selection(exclude_tables=("DBA.T",)))[1] == []
+
+
+def test_a_ddl_record_in_no_known_layout_sets_its_unit_aside(tmp_path: Path) -> None:
+    log = altered(None, OLD, (2, "b"))
+    log.rows[4]["DATA"] = b"\0\0\0\x2c\0\0\0\1A"
+    bundle, lines = script(opened(tmp_path, log, OLD), tmp_path)
+    assert len(lines) == 2
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2018")
+
+
+@pytest.mark.parametrize("layout", ["D1", "D2", "D3"])
+@pytest.mark.parametrize("sql", ["record", "first"])
+def test_layouts_of_ddl_records_within_a_log(tmp_path: Path, layout: str, sql: str) -> None:
+    log = LogBuilder(Framing("va"))
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(
+        log,
+        lambda made: made.ddl(
+            22, "T", OLD.relid, "ALTER TABLE T ADD COLUMN MORE INTEGER", layout, sql
+        ),
+    )
+    unit(log, lambda made: made.insert(NEW, (2, "b", 5)))
+    assert len(script(opened(tmp_path, log, NEW), tmp_path)[1]) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "key"),
+    [
+        ("CREATE TABLE T (A INT, B CHAR(3) NOT NULL, PRIMARY KEY (A, B))", ["A", "B"], ("A", "B")),
+        (
+            'CREATE TABLE "my t" ("a b" DECIMAL(5,2) DEFAULT 1.5, C DOUBLE PRECISION PRIMARY KEY)',
+            ["a b", "C"],
+            ("C",),
+        ),
+        (
+            (
+                "CREATE TABLE T (A INT, CONSTRAINT K PRIMARY KEY (A), CHECK (A > (1)), UNIQUE (A))"
+                " STORE DISK"
+            ),
+            ["A"],
+            ("A",),
+        ),
+        ("CREATE TABLE T (A GEOMETRY)", None, None),
+        ("CREATE VIEW V AS SELECT 1", None, None),
+        ("CREATE TABLE T", None, None),
+    ],
+)
+def test_what_create_table_makes(
+    text: str, names: list[str] | None, key: tuple[str, ...] | None
+) -> None:
+    found = ddl.created(text, 1208)
+    if names is None:
+        assert found is None
+        return
+    assert found is not None
+    assert [entry.format.column.name for entry in found[0]] == names
+    assert found[1] == key
+
+
+def test_keys_of_the_export_order_the_rows_of_a_transaction(tmp_path: Path) -> None:
+    """What a foreign key deletes is logged behind what made it do so; a target that enforces the
+    key wants it the other way round."""
+    parent = Tab(10_310, "DBA", "PARENT", (ID, NAME), key=("ID",), unique=(("NAME",),))
+    cascade = Foreign(("UP",), 10_310, ("ID",), 0x0001)
+    child = Tab(10_311, "DBA", "CHILD", (ID, Col("UP", "INTEGER")), key=("ID",), foreign=(cascade,))
+    log = LogBuilder()
+
+    def work(made: Any) -> None:
+        made.delete(parent, (1, "a"))
+        made.delete(child, (7, 1))
+        made.delete(child, (8, 1))
+
+    unit(log, work)
+    found = opened(tmp_path, log, parent, child)
+    (key,) = found.constraints.foreign_keys
+    assert (key.table, key.columns, key.parent, key.parent_columns, key.on_delete) == (
+        "DBA.CHILD",
+        ("UP",),
+        "DBA.PARENT",
+        ("ID",),
+        "CASCADE",
+    )
+    assert found.constraints.keys == (("DBA.PARENT", ("NAME",)),)
+    named = [
+        "--source",
+        "soliddb",
+        "--log",
+        str(tmp_path / "syslog.parquet"),
+        "--catalog",
+        str(tmp_path),
+        "--engine",
+        "local",
+    ]
+    for mode, words in (
+        ("redo", ["CHILD", "CHILD", "PARENT"]),
+        ("undo", ["PARENT", "CHILD", "CHILD"]),
+    ):
+        assert main([mode, *named, "--out", str(tmp_path / mode)]) == 0
+        text = (tmp_path / mode / f"0000-{mode}.sql").read_text()
+        assert [word.upper() for word in re.findall(r"(?:FROM|INTO) dba\.(\w+)", text)] == words
+    assert (
+        main(
+            [
+                "redo",
+                *named,
+                "--out",
+                str(tmp_path / "plain"),
+                "--log-option",
+                "foreign-keys=ignore",
+            ]
+        )
+        == 0
+    )
+    text = (tmp_path / "plain" / "0000-redo.sql").read_text()
+    assert [word.upper() for word in re.findall(r"FROM dba\.(\w+)", text)] == [
+        "PARENT",
+        "CHILD",
+        "CHILD",
+    ]
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_old_images_that_were_widened(tmp_path: Path, later: bool) -> None:
+    """Rows from before ADD COLUMN that hold a value for the new column: it is not there yet, so it
+    is not written."""
+    log = LogBuilder()
+    for number in range(3):
+        unit(log, lambda made, number=number: made.insert(NEW, (number, "a", None)))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T ADD COLUMN MORE INTEGER"))
+    if later:
+        unit(log, lambda made: made.insert(NEW, (7, "b", 5)))
+    lines = script(opened(tmp_path, log, NEW), tmp_path)[1]
+    assert lines[:4] == [
+        *(f"INSERT INTO dba.t (id, name) VALUES ({number}, 'a');" for number in range(3)),
+        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
+    ]
+    assert lines[4:] == ["INSERT INTO dba.t (id, name, more) VALUES (7, 'b', 5);"] * later
+
+
+def test_old_images_without_a_column_that_was_dropped_are_set_aside(tmp_path: Path) -> None:
+    """What the column held is not known, so a state from before the drop would be wrong."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(GONE, (1, 5)))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T DROP COLUMN NAME"))
+    unit(log, lambda made: made.insert(GONE, (2, 6)))
+    bundle, lines = script(opened(tmp_path, log, GONE), tmp_path)
+    assert lines == []  # and with it what builds on it
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2014")
+
+
+# -- tables that move to another schema
+# -------------------------------------------------------------------------------------------------
+
+MOVED = Tab(10_300, "OTHER", "T", OLD.columns, key=("ID",))
+MOVE = "ALTER TABLE DBA.T MODIFY SCHEMA OTHER"
+
+
+def moved(
+    text: str | None = MOVE, info: str = "T", relid: int | None = OLD.relid, kind: int = 22
+) -> LogBuilder:
+    """A row before and a row after a table goes from DBA to OTHER."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(kind, info, relid, text))
+    unit(log, lambda made: made.insert(OLD, (2, "b")))
+    return log
+
+
+@pytest.mark.parametrize(
+    ("text", "info", "relid", "kind"),
+    [
+        (MOVE, "T", OLD.relid, 22),
+        (MOVE, "T", OLD.relid, 47),
+        (MOVE, "T", None, 22),
+        (MOVE, "SHOP.DBA.T", None, 22),
+        ("ALTER TABLE SHOP.DBA.T MODIFY SCHEMA OTHER", "T", OLD.relid, 22),
+        ("ALTER TABLE T MODIFY SCHEMA OTHER", "SHOP.DBA.T", OLD.relid, 22),
+    ],
+)
+def test_a_table_moves_to_another_schema(
+    tmp_path: Path, text: str, info: str, relid: int | None, kind: int
+) -> None:
+    log = opened(tmp_path, moved(text, info, relid, kind), MOVED)
+    assert log.warnings([]) == []
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t SET SCHEMA other;",
+        "INSERT INTO other.t (id, name) VALUES (2, 'b');",
+    ]
+    assert script(log, tmp_path, "undo")[1] == [
+        "DELETE FROM other.t WHERE id = 2;",
+        "ALTER TABLE other.t SET SCHEMA dba;",
+        "DELETE FROM dba.t WHERE id = 1;",
+    ]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_records_without_relid_mean_the_table_that_had_their_name_then(
+    tmp_path: Path, whole: bool
+) -> None:
+    """With the system tables of the end, and of the beginning."""
+    log = LogBuilder()
+    first = unit(log, lambda made: made.insert(OLD, (1, "a")))
+    for number, text in enumerate(
+        (
+            "ALTER TABLE DBA.T SET TABLE NAME A",
+            "ALTER TABLE DBA.A MODIFY SCHEMA OTHER",
+            "ALTER TABLE OTHER.A SET TABLE NAME B",
+        )
+    ):
+        unit(log, lambda made, text=text: made.ddl(22, text.split()[2], None, text))  # type: ignore[misc]
+        unit(log, lambda made, number=number: made.insert(OLD, (number + 2, "b")))  # type: ignore[misc]
+    table = Tab(10_300, "OTHER", "B", OLD.columns, key=("ID",)) if whole else OLD
+    found = opened(
+        tmp_path, log, table, manifest={} if whole else {"metadata_logaddr": first.hex()}
+    )
+    assert found.warnings([]) == []
+    assert script(found, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t RENAME TO a;",
+        "INSERT INTO dba.a (id, name) VALUES (2, 'b');",
+        "ALTER TABLE dba.a SET SCHEMA other;",
+        "INSERT INTO other.a (id, name) VALUES (3, 'b');",
+        "ALTER TABLE other.a RENAME TO b;",
+        "INSERT INTO other.b (id, name) VALUES (4, 'b');",
+    ]
+
+
+def test_what_came_before_a_move_tells_where_the_table_was(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(
+        log,
+        lambda made: made.ddl(
+            45,
+            "T",
+            OLD.relid,
+            "CREATE TABLE DBA.T (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(20))",
+        ),
+    )
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(16, "IX", OLD.relid, "CREATE INDEX IX ON T (NAME)"))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T MODIFY SCHEMA MIDDLE"))
+    unit(log, lambda made: made.insert(OLD, (2, "b")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T MODIFY SCHEMA OTHER"))
+    unit(log, lambda made: made.insert(OLD, (3, "c")))
+    assert script(opened(tmp_path, log, MOVED), tmp_path)[1] == [
+        "CREATE TABLE dba.t (id INTEGER NOT NULL, name VARCHAR(20), PRIMARY KEY (id));",
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "CREATE INDEX ix ON dba.t(name);",
+        "ALTER TABLE dba.t SET SCHEMA middle;",
+        "INSERT INTO middle.t (id, name) VALUES (2, 'b');",
+        "ALTER TABLE middle.t SET SCHEMA other;",
+        "INSERT INTO other.t (id, name) VALUES (3, 'c');",
+    ]
+
+
+def test_where_a_table_was_that_nobody_tells_is_not_guessed(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(16, "IX", OLD.relid, "CREATE INDEX IX ON T (NAME)"))
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, "ALTER TABLE T MODIFY SCHEMA OTHER"))
+    unit(log, lambda made: made.insert(OLD, (2, "b")))
+    found = opened(tmp_path, log, MOVED)
+    bundle, lines = script(found, tmp_path)
+    assert lines == [
+        "-- .IX: create index: CREATE INDEX IX ON T (NAME)",
+        "INSERT INTO other.t (id, name) VALUES (2, 'b');",
+    ]
+    assert bundle.exit_code == 8
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2011")
+    assert any("came from another schema" in warning for warning in found.warnings([]))
+
+
+def test_a_move_without_its_statement_is_where_its_record_says(tmp_path: Path) -> None:
+    found = opened(tmp_path, moved(None, "SHOP.DBA.T"), MOVED)
+    lines = script(found, tmp_path)[1]
+    assert lines[0] == "INSERT INTO dba.t (id, name) VALUES (1, 'a');"
+    assert lines[1:] == ["INSERT INTO other.t (id, name) VALUES (2, 'b');"]
+    assert any("its statement is not in the log" in warning for warning in found.warnings([]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (MOVE, "ALTER TABLE dba.t SET SCHEMA other;"),
+        ("ALTER TABLE T SET TABLE NAME N", "ALTER TABLE dba.t RENAME TO n;"),
+    ],
+)
+def test_an_export_that_is_older_than_a_move_does_not_name_what_came_after(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    found = opened(tmp_path, moved(text), OLD)
+    bundle, lines = script(found, tmp_path)
+    assert lines == ["INSERT INTO dba.t (id, name) VALUES (1, 'a');", said]
+    assert bundle.exit_code == 8
+    assert any("metadata_logaddr" in warning for warning in found.warnings([]))
+
+
+def test_a_table_that_moves_and_is_dropped_moves_from_where_the_statement_says(
+    tmp_path: Path,
+) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, MOVE))
+    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE OTHER.T"))
+    found = opened(tmp_path, log, Tab(10_500, "DBA", "U", OLD.columns, key=("ID",)))
+    assert found.warnings([]) == []
+    assert script(found, tmp_path)[1] == [
+        "ALTER TABLE dba.t SET SCHEMA other;",
+        "DROP TABLE other.t;",
+    ]
+
+
+def test_a_view_is_dropped_where_it_was_made(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    unit(log, lambda made: made.ddl(46, "V", 10_400, "CREATE VIEW V AS SELECT ID FROM T"))
+    unit(log, lambda made: made.ddl(20, "V", 10_400, "DROP VIEW V"))
+    unit(log, lambda made: made.ddl(28, "S", 10_401, "CREATE SEQUENCE SHOP.DBA.S"))
+    unit(log, lambda made: made.ddl(30, "S", 10_401, "DROP SEQUENCE S"))
+    found = opened(tmp_path, log, OLD)
+    assert script(found, tmp_path)[1][1:] == [
+        "CREATE VIEW dba.v AS SELECT id FROM dba.t;",
+        "DROP VIEW dba.v;",
+        "CREATE SEQUENCE dba.s START WITH 1;",
+        "DROP SEQUENCE dba.s;",
+    ]
+    assert found.warnings([]) == []

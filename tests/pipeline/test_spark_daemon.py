@@ -1,0 +1,78 @@
+"""Spark's Python workers share the modules that their tasks need, imported once; pyspark comes from
+the installed package, not from the archives that lie within it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+from replay.pipeline.spark_daemon import until_spark_goes, without_archives
+
+PACKAGE = Path(pyspark.__file__).parent
+INSTALLED = str(PACKAGE.parent)
+
+
+def test_archives_of_the_installed_package_are_left_out() -> None:
+    path = [
+        "",
+        f"{PACKAGE}/python/lib/pyspark.zip",
+        f"{PACKAGE}/jars/spark-core.jar",
+        "/lib/python311.zip",
+        INSTALLED,
+    ]
+    assert without_archives(path) == ["", "/lib/python311.zip", INSTALLED]
+
+
+def test_archives_of_another_spark_stay() -> None:
+    """Its version may be another one than that of the package beside it."""
+    path = ["/opt/spark/python/lib/pyspark.zip", INSTALLED]
+    assert without_archives(path) == path
+
+
+def test_without_a_package_the_archives_stay(tmp_path: Path) -> None:
+    path = [f"{PACKAGE}/python/lib/pyspark.zip", str(tmp_path)]
+    assert without_archives(path) == path
+
+
+#: In place of the daemon's work: says what a worker would inherit, and what it imports for a task.
+WORKER = """
+import runpy, sys
+from pyspark import daemon
+
+def manager():
+    inherited = set(sys.modules)
+    import replay.output.datasets, replay.output.jobs, replay.output.scripts
+    print(len(inherited), *sorted(set(sys.modules) - inherited))
+
+daemon.manager = manager
+runpy.run_module("replay.pipeline.spark_daemon", run_name="__main__")
+"""
+
+
+def test_a_worker_inherits_all_that_its_tasks_import() -> None:
+    done = subprocess.run([sys.executable, "-c", WORKER], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    inherited, *imported = done.stdout.split()
+    assert int(inherited) > 0
+    assert imported == []
+
+
+def test_a_worker_that_spark_no_longer_hears_ends_in_silence() -> None:
+    """The traceback of a worker stood behind the success of a command."""
+
+    def last_words(connection: socket.socket, authenticated: bool) -> int:
+        connection.sendall(b"end")
+        return 0
+
+    ours, theirs = socket.socketpair()
+    with ours:
+        theirs.close()
+        assert until_spark_goes(last_words)(ours, True) == 1
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert until_spark_goes(last_words)(ours, True) == 0
+        assert theirs.recv(3) == b"end"

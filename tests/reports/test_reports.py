@@ -1,0 +1,286 @@
+"""Reports on the Sakila log, against what plain Python counts from all changes and from the units
+that the log was written from."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.cli.main import main
+from replay.errors import UsageError
+from replay.reports.headers import clock_of, moment_of
+from replay.reports.kinds import seconds_of
+from replay.reports.layout import TimeStyle, styled
+
+
+@pytest.fixture(scope="module")
+def log(sakila: Path) -> Iterator[replay.Log]:
+    with replay.open_log(control=sakila / "sakila.ctl", data=sakila / "sakila.dat.gz") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def changes(log: replay.Log) -> list[dict[str, Any]]:
+    return list(log.select().changes().read_all().to_pylist())
+
+
+@pytest.fixture(scope="module")
+def units(sakila: Path) -> list[dict[str, Any]]:
+    with gzip.open(sakila / "units.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def named(sakila: Path) -> list[str]:
+    files = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    return [*files, "--engine", "local"]
+
+
+def test_summary_counts_what_is_there(log: replay.Log, changes: list[dict[str, Any]]) -> None:
+    for dims, names in ((("table",), ("table",)), (("user", "plan"), ("authid", "plan"))):
+        report = log.report("summary", group_by=dims)
+        expected = Counter((*(c[name] for name in names), c["op"]) for c in changes)
+        # an update that changes nothing is a record, and no change
+        for row in report.rows:
+            group = tuple(row[dim] for dim in dims)
+            assert row["inserts"] == expected[(*group, "insert")]
+            assert row["deletes"] == expected[(*group, "delete")]
+            assert 0 <= row["updates"] - expected[(*group, "update")] <= 5
+        assert report.totals["inserts"] == sum(c["op"] == "insert" for c in changes)
+    by_hour = log.report("activity", group_by=["hour"])
+    hours = Counter(str(c["commit_time"])[:13] + ":00" for c in changes if c["op"] == "insert")
+    assert {row["hour"]: row["inserts"] for row in by_hour.rows} == dict(hours)
+
+
+def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> None:
+    report = log.report("summary", "FILM_STOCK", authids="CLERK3", until_time="2024-03-15 09:00")
+    mine = [
+        c
+        for c in changes
+        if (c["table"], c["authid"]) == ("SAKILA.FILM_STOCK", "CLERK3")
+        and c["commit_time"] < datetime(2024, 3, 15, 9, 1)
+    ]
+    (row,) = report.rows
+    assert row["updates"] == len(mine)
+    assert row["units"] == len({(c["urid"], c["member"]) for c in mine})
+    assert row["last"] == max(c["commit_time"] for c in mine)
+    everything = log.report("summary", include_aborted=True)
+    assert everything.totals["rolled_back"] > 0
+    assert everything.totals["inserts"] == log.report("summary").totals["inserts"]
+    with pytest.raises(UsageError, match="LR1001 found --where with report summary"):
+        log.report("summary", where="customer_id = 1")
+
+
+def test_audit_and_detail(log: replay.Log, changes: list[dict[str, Any]]) -> None:
+    mine = [c for c in changes if c["table"] == "SAKILA.CUSTOMER" and c["authid"] == "CLERK1"]
+    audit = log.report("audit", "CUSTOMER", authids="CLERK1")
+    assert len(audit.rows) == len(mine)
+    for row, change in zip(audit.rows, mine, strict=True):
+        before, after = (json.loads(change[s]) if change[s] else None for s in ("before", "after"))
+        assert (row["log_record"], row["op"]) == (change["log_record"], change["op"])
+        if before and after:
+            assert set(row["changed"]) == {k.upper() for k in before if before[k] != after[k]}
+        assert row["key"]["CUSTOMER_ID"] == (after or before)["customer_id"]  # type: ignore[index]
+    detail = log.report("detail", "CUSTOMER", authids="CLERK1", group_by="op")
+    assert detail.columns[0] == "op"
+    assert [row["op"] for row in detail.rows] == sorted(c["op"] for c in mine)
+    assert detail.totals["update"] == sum(c["op"] == "update" for c in mine)
+    with pytest.raises(UsageError, match="LR1001 found more than 10 changes"):
+        log.report("audit", most_rows=10)
+
+
+def test_large_units(log: replay.Log, units: list[dict[str, Any]]) -> None:
+    report = log.report("large", top=5)
+    sizes = sorted((sum(unit["records"].values()) for unit in units), reverse=True)
+    found = {row["unit"]: row for row in report.rows}
+    largest = [row["records"] for row in report.rows if row["size_rank"] <= 5]
+    assert max(largest) <= sizes[0]
+    begun = {f"{unit['uorid']}/{unit['member']}": unit for unit in units}
+    for name, row in found.items():
+        assert row["begin"] == begun[name]["uoridlrsn"]
+        assert str(row["committed"]) == begun[name]["commit_time"]
+        assert row["changes"] == sum(row["tables"].values())
+    longest = [row["seconds"] for row in report.rows if row["time_rank"] <= 5]
+    assert sorted(longest, reverse=True)[0] == max(longest)
+
+
+def spans_of(units: list[dict[str, Any]], most: int) -> list[tuple[str, str]]:
+    """Spans with at most so many open units, position by position."""
+    ends = sorted({u["uoridlrsn"] for u in units} | {u["commit_lrsn"] for u in units})
+    quiet = [
+        sum(u["uoridlrsn"] <= low and high <= u["commit_lrsn"] for u in units) <= most
+        for low, high in pairwise(ends)
+    ]
+    spans: list[tuple[str, str]] = []
+    for (low, high), still in zip(pairwise(ends), quiet, strict=True):
+        if still and spans and spans[-1][1] == low:
+            spans[-1] = spans[-1][0], high
+        elif still:
+            spans.append((low, high))
+    return spans
+
+
+def test_quiet_spans(log: replay.Log, units: list[dict[str, Any]]) -> None:
+    until = "00DECBEC30000000000000"[:20]
+    mine = [unit for unit in units if unit["commit_lrsn"] <= until]
+    for most in (0, 1, 3):
+        report = log.report("quiet", until=until, most_open=most)
+        found = [(row["from_position"], row["until_position"]) for row in report.rows]
+        assert found == spans_of(mine, most)
+        assert all(row["open"] <= most for row in report.rows)
+    long = log.report("quiet", most_open=3, least="5s")
+    assert long.rows
+    for row in long.rows:
+        assert row["seconds"] >= 5
+        assert (row["until"] - row["from"]).total_seconds() == row["seconds"]
+    assert log.report("quiet", most_open=0, least="1h").exit_code == 4
+
+
+def test_open_units(log: replay.Log, units: list[dict[str, Any]], incomplete: Path) -> None:
+    nothing = log.report("open")
+    assert (nothing.rows, nothing.exit_code) == ([], 4)
+    assert "all 2,827 units have their end" in nothing.reason
+    at = "00DECBFEA09C3E600000"
+    there = log.report("open", at=at)
+    assert {row["unit"] for row in there.rows} == {
+        f"{u['uorid']}/{u['member']}" for u in units if u["uoridlrsn"] <= at < u["commit_lrsn"]
+    }
+    control, data = incomplete / "incomplete.ctl", incomplete / "incomplete.dat"
+    with replay.open_log(control=control, data=data) as other:
+        found = other.report("open")
+        assert found.rows
+        assert {row["state"] for row in found.rows} == {"incomplete"}
+
+
+def test_catalog(log: replay.Log) -> None:
+    report = log.report("catalog")
+    assert Counter(row["kind"] for row in report.rows) == Counter(
+        {"command": 2, "status change": 1, "catalog change": 1}
+    )
+    assert report.rows[0]["unit"] == "000000000000A1C0B252/1"
+
+
+def test_integrity(log: replay.Log, changes: list[dict[str, Any]]) -> None:
+    unit = "000000000000A1B6D835"
+    (mine,) = [change for change in changes if change["urid"] == unit]
+    key = json.loads(mine["after"])["address_id"]
+    columns = {
+        k for k, v in json.loads(mine["after"]).items() if json.loads(mine["before"])[k] != v
+    }
+    later = []
+    for change in changes[changes.index(mine) + 1 :]:
+        if change["table"] == mine["table"] and change["before"] and columns:
+            before, after = json.loads(change["before"]), json.loads(change["after"] or "null")
+            if before["address_id"] == key:
+                other = {k for k in before if after is None or before[k] != after[k]}
+                common = columns & other
+                if common:
+                    later.append((change["urid"], sorted(name.upper() for name in common)))
+                    columns -= common
+    report = log.report("integrity", units=unit, schema="none")
+    assert [(row["later_unit"][:20], row["columns"]) for row in report.rows] == [
+        (urid, names) for urid, names in later
+    ] or {row["later_unit"][:20] for row in report.rows} == {urid for urid, _ in later}
+    assert report.totals["changes_selected"] == 1
+    alone = log.report("integrity", units="000000000000A1B6D835", tables="FILM", schema="none")
+    assert alone.exit_code == 4
+    last = changes[-1]
+    free = log.report("integrity", units=last["urid"], schema="none")
+    assert (free.rows, free.exit_code) == ([], 0)
+    assert "all can be undone" in free.reason
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.cells.append(data)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("audit", "detail", "summary", "integrity", "quiet", "open", "activity", "catalog"),
+        "large",
+    ],
+)
+def test_every_report_in_every_format(
+    kind: str, sakila_small: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = [
+        "--control",
+        str(sakila_small / "small.ctl"),
+        "--data",
+        str(sakila_small / "small.dat"),
+    ]
+    words = ["report", kind, *files, "--engine", "local"]
+    words += ["--schema", "none"] if kind == "integrity" else []
+    codes = {main([*words, "--json"])}
+    described = json.loads(capsys.readouterr().out)
+    codes.add(main([*words, "--format", "csv"]))
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(lines) == len(described["rows"])
+    codes.add(main(words))
+    text = capsys.readouterr().out
+    assert text.startswith(f"{kind}: ")
+    page = tmp_path / "page.html"
+    codes.add(main([*words, "--format", "html", "--out", str(page)]))
+    parser = _Page()
+    parser.feed(page.read_text(encoding="utf-8"))
+    assert parser.tags.count("tr") == len(lines) + bool(lines)
+    assert "script" not in parser.tags
+    assert len(codes) == 1
+    if not lines:
+        assert described["reason"]
+        assert described["reason"] in text
+
+
+def test_columns_and_times(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["report", "detail", *named(sakila), "--ur", "000000000000A1B2E38C", "--format", "csv"]
+    assert main([*words, "--columns", "committed,key,sequence", "--times", "eur"]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0] == "committed,key,sequence"
+    assert lines[1] == '15.03.2024 08.00.06.304233,"{""RENTAL_ID"": 13753}",1'
+    assert main([*words, "--columns", "colour"]) == 12
+    assert "found column colour; expected one of: committed" in capsys.readouterr().err
+    assert main([*words, "--group-by", "colour"]) == 12
+
+
+def test_ways_to_write_moments() -> None:
+    moment = datetime(2024, 3, 5, 14, 7, 9, 12)
+    assert [styled(moment, style) for style in TimeStyle] == [
+        "2024-03-05 14:07:09.000012",
+        "03/05/2024 02:07:09.000012 PM",
+        "05.03.2024 14.07.09.000012",
+        "2024-03-05 14:07:09.000012",
+    ]
+    assert moment_of("2024-03-05 14:07:09.000012345678") == moment
+    assert moment_of("unknown") is None
+
+
+def test_durations_and_clocks() -> None:
+    assert [seconds_of(text) for text in ("90", "90s", "5m", "1h30m", "2d")] == [
+        90, 90, 300, 5400, 172_800,
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="LR1001 found 'soon'"):
+        seconds_of("soon")
+    one, other = datetime(2024, 3, 15, 8), datetime(2024, 3, 15, 9)
+    assert clock_of(["00DECBEAE1CD1E900000", "00DECC12CECE80900000"], [one, other]).offset is None
+    assert clock_of(["00DECBEAE1CD1E900000"], [one]).offset is None

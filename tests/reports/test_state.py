@@ -1,0 +1,316 @@
+"""Rows at points of logs, against the states that the Sakila log was written with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import replay
+from replay.cli.main import main
+from replay.errors import InputError, Refusal, UsageError
+from replay.output.initial_load import state_files, state_rows
+from replay.output.state_files import state_csv
+from replay.reports.images import shown_value
+from replay.reports.net_rows import NetChange
+from replay.reports.state import TableNet, rows_at
+from replay.reports.states import load_rows
+from replay.targets import target_named
+
+POINTS = {
+    "start": "initial",
+    "00DECBF4DD6635100000": "pit1",
+    "2024-03-15 09:28:26.655718": "pit2",
+    "00DECC0A6BAE3A100000": "pit3",
+    "end": "final",
+}
+
+
+@pytest.fixture(scope="module")
+def log(sakila: Path) -> Iterator[replay.Log]:
+    with replay.open_log(control=sakila / "sakila.ctl", data=sakila / "sakila.dat.gz") as opened:
+        yield opened
+
+
+def named(sakila: Path) -> list[str]:
+    files = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    return [*files, "--engine", "local"]
+
+
+def rows_in(folder: Path, log: replay.Log) -> dict[str, Counter[tuple[Any, ...]]]:
+    """The rows of all tables of a state folder."""
+    states = {}
+    for table in log.tables:
+        (path,) = state_files(folder, [table]).values()
+        found: Counter[tuple[Any, ...]] = Counter()
+        for part in state_rows(path, table):
+            columns = [part.after[column.name].to_pylist() for column in table.columns]
+            found.update(zip(*columns, strict=True))
+        states[f"{table.schema}.{table.name}"] = found
+    return states
+
+
+def rows_of(state: Any) -> dict[str, Counter[tuple[Any, ...]]]:
+    states = {}
+    for table in state.tables:
+        columns = [column.to_pylist() for column in table.rows.columns]
+        name = f"{table.dataset.table.schema}.{table.dataset.table.name}"
+        states[name] = Counter(zip(*columns, strict=True))
+    return states
+
+
+@pytest.mark.parametrize("known", ["initial", "final"])
+@pytest.mark.parametrize("point", POINTS)
+def test_every_point_from_before_and_from_after(
+    log: replay.Log, sakila: Path, point: str, known: str
+) -> None:
+    state = log.state(point, sakila / known)
+    assert rows_of(state) == rows_in(sakila / POINTS[point], log)
+    assert (state.complete, state.exit_code) == (True, 0)
+
+
+def test_from_a_state_in_between(log: replay.Log, sakila: Path) -> None:
+    for point, folder in list(POINTS.items())[::2]:
+        state = log.state(point, sakila / "pit2", initial_at="2024-03-15 09:28:26.655718")
+        assert rows_of(state) == rows_in(sakila / folder, log)
+    with pytest.raises(InputError, match="LR2036 found a state that is neither"):
+        log.state("end", sakila / "pit2")
+    with pytest.raises(InputError, match="LR2036 table SAKILA"):
+        log.state("end", sakila / "pit2", initial_at="before")
+
+
+def test_what_the_log_alone_knows(log: replay.Log, sakila: Path) -> None:
+    state = log.state("00DECBF4DD6635100000")
+    expected = rows_in(sakila / "pit1", log)
+    touched = Counter[str]()
+    for change in log.select().changes().read_all().to_pylist():
+        touched[change["table"]] += 1
+    for name, rows in rows_of(state).items():
+        assert not rows - expected[name], f"{name} has rows that were not there"
+        assert rows or not touched[name]
+    assert (state.complete, state.exit_code) == (False, 4)
+
+
+def test_the_difference_of_two_points(log: replay.Log, sakila: Path) -> None:
+    one, other = (
+        {
+            name: Counter({tuple(map(shown_value, row)): n for row, n in rows.items()})
+            for name, rows in rows_in(sakila / folder, log).items()
+        }
+        for folder in ("pit1", "pit3")
+    )
+    found = log.differences("00DECBF4DD6635100000", "00DECC0A6BAE3A100000")
+    columns = {f"{t.schema}.{t.name}": [c.name for c in t.columns] for t in log.tables}
+    gone: dict[str, Counter[tuple[Any, ...]]] = {name: Counter() for name in one}
+    come: dict[str, Counter[tuple[Any, ...]]] = {name: Counter() for name in one}
+    for row in found.rows:
+        names = columns[row["table"]]
+        for image, side in ((row["before"], gone), (row["after"], come)):
+            if image is not None:
+                side[row["table"]][tuple(image[name] for name in names)] += 1
+        if row["change"] == "update":
+            assert row["changed"] == {
+                name: [row["before"][name], row["after"][name]]
+                for name in names
+                if row["before"][name] != row["after"][name]
+            }
+    for name in one:
+        assert gone[name] == one[name] - other[name]
+        assert come[name] == other[name] - one[name]
+    back = log.differences("00DECC0A6BAE3A100000", "00DECBF4DD6635100000", table="CUSTOMER")
+    forth = log.differences("00DECBF4DD6635100000", "00DECC0A6BAE3A100000", table="CUSTOMER")
+    assert [row["before"] for row in back.rows] == [row["after"] for row in forth.rows]
+
+
+def test_folders_of_rows(log: replay.Log, sakila: Path, tmp_path: Path) -> None:
+    out, again = tmp_path / "state", tmp_path / "csv"
+    words = ["state", *named(sakila), "--at", "2024-03-15 09:28:26.655718"]
+    words += ["--initial", str(sakila / "initial")]
+    assert main([*words, "--out", str(out)]) == 0
+    connection = duckdb.connect()
+    connection.execute((out / "views.sql").read_text(encoding="utf-8"))
+    expected = rows_in(sakila / "pit2", log)
+    for name, rows in expected.items():
+        (count,) = connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0]
+        assert count == rows.total()
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["complete"] is True
+    assert main([*words, "--out", str(out)]) == 12
+    assert main([*words, "--out", str(out), "--overwrite"]) == 0
+    assert main([*words, "--out", str(again), "--format", "csv"]) == 0
+    assert rows_in(again, log) == expected
+    state = log.state("start", again, initial_at="2024-03-15 09:28:26.655718")
+    assert rows_of(state) == rows_in(sakila / "initial", log)
+
+
+def test_databases(
+    log: replay.Log, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with target_named("duckdb").scratch(None) as url:
+        words = ["state", *named(sakila), "--initial", str(sakila / "initial"), "--to", url]
+        assert main([*words, "--at", "end"]) == 0
+        assert "45,399 rows are in duckdb:" in capsys.readouterr().out
+        expected = tmp_path / "final"
+        expected.mkdir()
+        for table in log.tables:
+            (path,) = state_files(sakila / "final", [table]).values()
+            shutil.copy(path, expected)
+        assert target_named("duckdb").compare_states(url, "sakila", expected) == []
+        state = log.state("00DECBF4DD6635100000", url)
+        assert rows_of(state) == rows_in(sakila / "pit1", log)
+        assert main([*words, "--at", "end"]) == 8
+        assert "expected an empty table" in capsys.readouterr().err
+
+
+def test_a_replayed_database_knows_where_it_stands(
+    sakila: Path, sakila_small: Path, tmp_path: Path
+) -> None:
+    target = target_named("duckdb")
+    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
+    with replay.open_log(control=control, data=data) as log, target.scratch(None) as url:
+        work = log.select(tables="SAKILA.RENTAL")
+        first = work.changes().read_all()["commit_lrsn"][0].as_py()
+        states = {point: log.state(point, sakila / "initial", table="RENTAL") for point in
+                  ("start", first, "end")}  # fmt: skip
+        load_rows(url, states["start"].tables)
+        plan = work.replay(url, until=first)
+        assert plan.apply().exit_code == 0
+        plan.close()
+        assert main(["mark", "noon", "--to", url]) == 0
+        for point, state in states.items():
+            assert rows_of(log.state(point, url, table="RENTAL")) == rows_of(state)
+        noon = log.state("noon", url, table="RENTAL")
+        assert rows_of(noon) == rows_of(states[first]) != rows_of(states["start"])
+        with pytest.raises(UsageError, match="It has the marks: noon"):
+            log.state("midnight", url)
+
+
+def test_a_row_that_is_not_as_the_log_found_it(
+    log: replay.Log, sakila: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sakila / "initial", tmp_path / "wrong")
+    path = tmp_path / "wrong" / "film_stock.csv"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("\n819,1,2\n", "\n819,1,7\n"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"FILM_ID=819, STORE_ID=1: ON_HAND is 7, the log has 2"):
+        log.state("end", tmp_path / "wrong", table="FILM_STOCK", initial_at="before")
+
+
+def test_printed_rows(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["state", *named(sakila), "--at", "end", "--initial", str(sakila / "initial")]
+    assert main([*words, "--table", "FILM_STOCK"]) == 0
+    assert capsys.readouterr().out.startswith("film_id,store_id,on_hand\n")
+    assert main(words) == 12
+    assert "found 11 tables and no --out" in capsys.readouterr().err
+    assert main(["state", *named(sakila), "--at", "nonsense", "--table", "FILM_STOCK"]) == 12
+    assert "expected a commit position" in capsys.readouterr().err
+
+
+# -- net changes
+# -------------------------------------------------------------------------------------------------
+
+
+def changes(*entries: tuple[int, str | None, str | None]) -> pa.Table:
+    """Changes (unit, before, after) of rows ``KEYvalue``: the first letter is the key."""
+    kind = pa.struct([("K", pa.string()), ("V", pa.string())])
+
+    def image(text: str | None) -> dict[str, str] | None:
+        return None if text is None else {"K": text[0], "V": text[1:]}
+
+    before, after = ([entry[side] for entry in entries] for side in (1, 2))
+    return pa.table(
+        {
+            "commit_lrsn": [f"{entry[0]:020d}" for entry in entries],
+            "urid": [f"{entry[0]:020d}" for entry in entries],
+            "member": pa.array([1] * len(entries), pa.int32()),
+            "op": ["truncate" if (old, new) == (None, None) else "x" for _, old, new in entries],
+            "before": pa.array([image(text) for text in before], kind),
+            "after": pa.array([image(text) for text in after], kind),
+            "key_before": pa.array([text and text[0] for text in before], pa.string()),
+            "key_after": pa.array([text and text[0] for text in after], pa.string()),
+            "image_before": pa.array(before, pa.string()),
+            "image_after": pa.array(after, pa.string()),
+        }
+    )
+
+
+def net(*tables: pa.Table, keyed: bool = True) -> tuple[dict[str, tuple[Any, Any]], list[str]]:
+    change = NetChange(keyed)
+    for table in tables:
+        change.add(table)
+    rows = change.rows()
+    assert rows is not None
+    ends = zip(rows.begin_text.to_pylist(), rows.end_text.to_pylist(), strict=True)
+    return dict(zip(rows.keys.to_pylist(), ends, strict=True)), change.contradictions
+
+
+def test_keys_may_shift_within_a_unit_in_any_order() -> None:
+    up = changes((1, "1a", "2a"), (1, "2b", "3b"), (1, "3c", "4c"))
+    assert net(up) == (
+        {"1": ("1a", None), "2": ("2b", "2a"), "3": ("3c", "3b"), "4": (None, "4c")},
+        [],
+    )
+    swap = changes((1, "1a", "2a"), (1, "2b", "1b"))
+    assert net(swap) == ({"1": ("1a", "1b"), "2": ("2b", "2a")}, [])
+
+
+def test_units_follow_one_another_over_parts() -> None:
+    one = changes((1, None, "1a"), (1, "1a", "1b"), (2, "1b", "1c"))
+    two = changes((3, "1c", None), (4, None, "1d"))
+    assert net(one, two) == ({"1": (None, "1d")}, [])
+    assert net(changes((1, "1a", "1b")), changes((2, "1b", "1a"))) == ({"1": ("1a", "1a")}, [])
+
+
+def test_contradictions_are_named() -> None:
+    _, wrong = net(changes((1, "1a", "1b"), (2, "1c", "1d")))
+    assert wrong == ["1 is not as the unit before left it"]
+    _, wrong = net(changes((1, None, "1a")), changes((2, None, "1b")))
+    assert wrong == ["1 is not as the unit before left it"]
+    _, wrong = net(changes((1, None, "1a"), (1, None, "1a")))
+    assert wrong == ["1 is there twice within a unit"]
+
+
+def test_emptied_tables_begin_anew() -> None:
+    change = NetChange(True)
+    change.add(changes((1, "1a", "1b"), (2, None, None), (2, None, "2c")))
+    late, early = change.rows(), change.rows_before()
+    assert late is not None
+    assert early is not None
+    assert (change.emptied, late.end_text.to_pylist()) == (True, ["2c"])
+    assert early.begin_text.to_pylist() == ["1a"]
+
+
+def test_rows_without_a_key_are_counted() -> None:
+    rows = changes((1, None, "1a"), (1, None, "1a"), (2, "1a", "2b"), (3, "3c", None))
+    change = NetChange(False)
+    change.add(rows)
+    found = change.rows()
+    assert found is not None
+    assert Counter(found.end_text.to_pylist()) == Counter({"1a": 1, "2b": 1, None: 1})
+    assert [text for text in found.begin_text.to_pylist() if text] == ["3c"]
+
+
+def test_csv_of_odd_values(log: replay.Log, sakila: Path, tmp_path: Path) -> None:
+    state = log.state("end", sakila / "final", table="CUSTOMER_NOTE")
+    (tmp_path / "customer_note.csv").write_text(
+        state_csv(state.tables[0]), encoding="utf-8", newline=""
+    )
+    again = log.state("end", tmp_path, table="CUSTOMER_NOTE")
+    assert rows_of(again) == rows_of(state)
+
+
+def test_a_table_that_was_emptied_has_no_way_back(log: replay.Log, sakila: Path) -> None:
+    state = log.state("end", sakila / "final", table="FILM_STOCK")
+    (table,) = state.tables
+    late = NetChange(True, emptied=True)
+    column = table.dataset.table.columns[0]
+    empty = TableNet("T.T", table.dataset, [column], NetChange(True), late)
+    with pytest.raises(Refusal, match="LR3002 found that T.T was emptied after the point"):
+        rows_at(empty, pa.nulls(0, pa.struct([])), before=False)

@@ -1,0 +1,302 @@
+"""Schema files as Db2's tools write them: what they say of keys is read, what says nothing of keys
+is passed over and counted, what is not understood is named and costs nothing else."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.db2.script_file import statements
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_file import parse_declared
+from sqlgen.schema_statements import schema_statements
+from tests.support.places import FIXTURES
+
+FILES = sorted((FIXTURES / "db2ddl").glob("*.sql"))
+COLUMNS = {
+    "BERTH": "BERTH_ID NAME DEPTH",
+    "VESSEL": "IMO NAME FLAG OWNER_ID",
+    "PORTCALL": "CALL_ID IMO BERTH_ID ARRIVED",
+    "CARGO": "CALL_ID LINE_NO GOODS",
+}
+HARBOR = [
+    Table("HARBOR", name, tuple(Column(column, SqlType.INTEGER) for column in columns.split()))
+    for name, columns in COLUMNS.items()
+]
+KEYS = {
+    ("HARBOR.BERTH", "BERTH_ID"),
+    ("HARBOR.BERTH", "NAME"),
+    ("HARBOR.VESSEL", "IMO"),
+    ("HARBOR.PORTCALL", "CALL_ID"),
+    ("HARBOR.PORTCALL", "IMO ARRIVED"),
+    ("HARBOR.CARGO", "CALL_ID LINE_NO"),
+}
+OF_VESSEL = ("HARBOR.PORTCALL", "IMO", "HARBOR.VESSEL", "CASCADE")
+AT_BERTH = ("HARBOR.PORTCALL", "BERTH_ID", "HARBOR.BERTH", "SET NULL")
+OF_CALL = ("HARBOR.CARGO", "CALL_ID", "HARBOR.PORTCALL", "CASCADE")
+FOREIGN_KEYS = {OF_VESSEL, AT_BERTH, OF_CALL}
+NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"
+#: Of a file: the foreign key that it loses, what is not understood, and what is not used.
+PECULIAR = {
+    "byhand.sql": (None, [], ["unique index part on HARBOR.VESSEL: it is over an expression"]),
+    "look-10.5.sql": (
+        None,
+        [],
+        ["unique index PAPERNO on HARBOR.VESSEL: it is over parts of values"],
+    ),
+    "look-11.1.sql": (
+        None,
+        [],
+        [
+            f"foreign key OWNED of HARBOR.VESSEL: {NOT_ENFORCED}",
+            f"key NAMES of HARBOR.VESSEL: {NOT_ENFORCED}",
+        ],
+    ),
+    "look-12.1.sql": (AT_BERTH, ['line 95: ADD CONSTRAINT "ATBERTH" FOREIGN KEY'], []),
+}
+
+
+def foreign(found: Constraints) -> set[tuple[str, str, str, str]]:
+    return {
+        (key.table, " ".join(key.columns), key.parent, key.on_delete) for key in found.foreign_keys
+    }
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_shape_states_the_same_keys(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = parse_constraints(path.read_text(encoding="utf-8"), "db2", HARBOR)
+    lost, unread, unused = PECULIAR.get(path.name, (None, [], []))
+    assert {(table, " ".join(columns)) for table, columns in found.keys} == KEYS
+    assert foreign(found) == FOREIGN_KEYS - {lost}
+    assert len(found.unread) == len(unread)
+    assert all(map(str.startswith, found.unread, unread))
+    assert list(found.unused) == unused
+    assert found.outside == ()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "passed"),
+    [
+        (
+            "look-9.7",
+            "1 ALTER NICKNAME, 1 ALTER TABLESPACE, 1 COMMIT, 4 CONNECT, 1 CREATE BUFFERPOOL, 1"
+            " CREATE DISTINCT TYPE, 1 CREATE FUNCTION, 1 CREATE NICKNAME, 1 CREATE SCHEMA, 1 CREATE"
+            " TABLESPACE, 1 CREATE TRIGGER, 1 GRANT, 1 RUNSTATS, 2 SET CURRENT PATH, 2 SET CURRENT"
+            " SCHEMA, 1 TERMINATE, 1 UPDATE",
+        ),
+        (
+            "zos-job",
+            "1 COMMIT, 1 CREATE TRIGGER, 1 GRANT, 1 SET CURRENT PATH, 1 SET CURRENT SQLID",
+        ),
+        (
+            "byhand",
+            "1 !, 1 BEGIN, 1 COMMENT ON TABLE, 1 COMMIT, 2 CONNECT, 1 ECHO, 1 INSERT, 1 REORG, 1"
+            " SELECT, 1 SET SCHEMA, 1 VALUES",
+        ),
+    ],
+)
+def test_what_says_nothing_of_keys_is_counted_by_its_kind(name: str, passed: str) -> None:
+    text = (FIXTURES / "db2ddl" / f"{name}.sql").read_text(encoding="utf-8")
+    found = parse_constraints(text, "db2", HARBOR).passed
+    assert ", ".join(f"{count} {kind}" for kind, count in found) == passed
+
+
+ODD = [
+    "FROBNICATE THE PIER",
+    "ALTER TABLE HARBOR.BERTH SWING ROUND (1, 2)",
+    "CREATE TABLE HARBOR.BERTH (A INTEGER MADE OF WOOD)",
+    "CREATE TABLE NOTHING",
+    "CREATE FUNCTION F() RETURNS INT LANGUAGE SQL BEGIN ATOMIC DECLARE X INT; RETURN X; END",
+    "CREATE TRIGGER T AFTER INSERT ON X FOR EACH ROW BEGIN ATOMIC CASE WHEN 1 = 1 THEN SET A = 1;"
+    " END CASE; END",
+    "CREATE PROCEDURE P() L: BEGIN DECLARE X INT; IF X = 1 THEN CALL Q(); END IF; END L",
+    "CREATE PROCEDURE P() BEGIN NEVER ENDS; AT ALL",
+    "GRANT ALL ON HARBOR.BERTH TO PUBLIC",
+    "CREATE VIEW V AS SELECT ((1 FROM",
+    "COMMENT ON TABLE HARBOR.BERTH IS 'it''s; one'",
+    "-- no; statement's end",
+    "/* nor /* here; */ ' */ COMMIT",
+    ")",
+    "(((",
+]
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(ODD)), max_size=4))
+def test_nothing_else_is_lost_for_what_is_not_understood(odd: list[tuple[int, str]]) -> None:
+    text = (FIXTURES / "db2ddl" / "look-8.2.sql").read_text(encoding="utf-8")
+    parts = [statement.text for statement in statements(text)]
+    for place, more in odd:
+        parts.insert(place, more + "\n")
+    found = parse_constraints(";\n".join(parts) + ";\n", "db2", HARBOR)
+    assert foreign(found) == FOREIGN_KEYS
+    assert {(table, " ".join(columns)) for table, columns in found.keys} == KEYS
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("a;b;", ["a", "b"]),
+        ("a\n@\nb; c@", ["a", "b", "c"]),
+        ("CREATE TRIGGER t BEGIN x; y; END@\nb@", ["CREATE TRIGGER t BEGIN x; y; END", "b"]),
+        ("a;\n--#SET TERMINATOR !\nBEGIN x; END!\n--#SET TERMINATOR ;\nb;c", None),
+        ("a\n/\nb\n/\n", ["a", "b"]),
+        ("a # b#\nc#", ["a # b", "c"]),
+        ("a -- ; x\n, b;", ["a -- ; x\n, b"]),
+        ("a \"x;\"\"y\" 'it''s;' b; c", ["a \"x;\"\"y\" 'it''s;' b", "c"]),
+        ("a /* ; /* ; */ ; */ b; c", ["a /* ; /* ; */ ; */ b", "c"]),
+        ("ECHO it's;\na;", ["ECHO it's;", "a"]),
+        ("!ls it's\na;", ["!ls it's", "a"]),
+        ("a 'never closed; b", ["a 'never closed", "b"]),
+        ("BEGIN x;-- y\n;-- z\nEND;\nb", ["BEGIN x;-- y\n;-- z\nEND", "b"]),
+        ("create schema s create table t (a int) grant x;", None),
+        ("//JOB\r\n//X DD *\r\na;\r\n/*\r\n//Y\r\n", ["a"]),
+        ("\ufeffa;\r\nb", ["a", "b"]),
+        ("", []),
+        (";;-- nothing\n;", []),
+    ],
+)
+def test_statements_of_a_script(text: str, texts: list[str] | None) -> None:
+    wanted = texts or {
+        "a": ["a", "BEGIN x; END", "b", "c"],
+        "c": ["create schema s", "create table t (a int)", "grant x"],
+    }.get(text[:1], [])
+    assert [statement.text for statement in statements(text)] == wanted
+
+
+def test_lines_are_those_of_the_file() -> None:
+    text = (FIXTURES / "db2ddl" / "zos-job.sql").read_text(encoding="utf-8")
+    lines = text.split("\n")
+    for statement in statements(text):
+        first = statement.text.split("\n")[0]
+        assert first in lines[statement.line - 1]
+
+
+def keys_of(text: str, *schemas: str) -> Constraints:
+    columns = (Column("A", SqlType.INTEGER), Column("B", SqlType.INTEGER))
+    tables = [Table(schema, name, columns) for schema in schemas for name in ("T", "U")]
+    return parse_constraints(text, "db2", tables)
+
+
+def test_a_table_of_another_schema_is_another_table() -> None:
+    """Where the file has the log's own table, or two others, its name alone is not enough."""
+    stated = "CREATE TABLE {0}.T (A INT UNIQUE); CREATE TABLE {0}.U (A INT REFERENCES {0}.T);"
+    alone = keys_of(stated.format("Q"), "P")
+    assert [(key.table, key.parent) for key in alone.foreign_keys] == [("P.U", "P.T")]
+    both = keys_of("CREATE TABLE P.T (B INT UNIQUE); " + stated.format("Q"), "P")
+    assert both.keys == (("P.T", ("B",)),)
+    doubtful = keys_of(stated.format("Q") + stated.format("R"), "P")
+    assert doubtful.keys == doubtful.foreign_keys == ()
+    assert [entry.partition(" have")[0] for entry in doubtful.unread] == ["the schemas Q, R"] * 2
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "SET CURRENT SCHEMA = 'Q'",
+        "SET SCHEMA Q",
+        'SET CURRENT_SCHEMA "Q   "',
+        "SET CURRENT SQLID = 'Q'",
+        "CREATE SCHEMA Q AUTHORIZATION X",
+    ],
+)
+def test_tables_without_a_schema_get_the_one_that_is_set(setting: str) -> None:
+    found = keys_of(f"{setting}; CREATE TABLE T (A INT UNIQUE, B INT REFERENCES U)", "P", "Q")
+    assert found.keys == (("Q.T", ("A",)),)
+    assert [(key.table, key.parent) for key in found.foreign_keys] == [("Q.T", "Q.U")]
+    assert (
+        keys_of(f"{setting}; SET SCHEMA USER; CREATE TABLE T (A INT UNIQUE)", "P", "Q").keys == ()
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE P.T (A INT, CONSTRAINT K UNIQUE (A)); ALTER TABLE P.T DROP CONSTRAINT K",
+        "CREATE TABLE P.T (A INT, CONSTRAINT K UNIQUE (A)); DROP TABLE P.T",
+        "CREATE TABLE P.T (A INT, CONSTRAINT K UNIQUE (A) NOT ENFORCED)",
+        "ALTER TABLE P.T ADD CONSTRAINT K FOREIGN KEY (A) REFERENCES P.U (B); ALTER TABLE P.T ALTER"
+        " FOREIGN KEY K NOT ENFORCED",
+        "ALTER TABLE P.T FOREIGN KEY K (A) REFERENCES P.U (B); ALTER TABLE P.T DROP FOREIGN KEY K",
+    ],
+)
+def test_keys_that_are_no_more(text: str) -> None:
+    found = keys_of(text, "P")
+    assert (found.keys, found.foreign_keys, found.unread) == ((), (), ())
+
+
+def test_a_rename_is_said() -> None:
+    found = keys_of("CREATE TABLE P.T (A INT UNIQUE); RENAME TABLE P.T TO U", "P")
+    assert found.unread == ("RENAME TABLE P.T TO U: what has another name later is not followed",)
+
+
+def test_text_that_makes_tables_is_said() -> None:
+    found = keys_of(
+        "CREATE TABLE P.T (A INT UNIQUE); BEGIN EXECUTE IMMEDIATE 'ALTER TABLE P.T ADD UNIQUE (B)';"
+        " END",
+        "P",
+    )
+    assert [entry[:13] for entry in found.unread] == ["line 1: BEGIN"]
+
+
+def test_what_is_not_understood_of_other_tables_does_not_matter() -> None:
+    text = "CREATE TABLE P.T (A INT UNIQUE); ALTER TABLE P.V ADD UNIQUE (A) SOMEHOW;"
+    assert keys_of(text, "P").unread == ()
+    assert len(keys_of(text.replace("V", "U"), "P").unread) == 1
+
+
+def test_nothing_understood_is_refused_and_the_dialect_that_was_named_is_not_asked_for() -> None:
+    for text, dialect in (
+        ("CREATE TABLE S.T (A INTEGER UNIQUE) CCSID EBCDIC", "postgres"),
+        ("CREATE TABLE (", "db2"),
+        ("ALTER TABLE P.T ADD UNIQUE (A) SOMEHOW", "db2"),
+    ):
+        with pytest.raises(SqlgenError, match=f"not understood as {dialect} SQL") as caught:
+            schema_statements(text, dialect)
+        assert caught.value.code == "LR1010"
+        assert f"read as {dialect}: --schema-dialect names another" in caught.value.hint
+
+
+def test_one_statement_of_another_dialect_does_not_cost_the_file() -> None:
+    text = (
+        "CREATE TABLE p.t (a int UNIQUE);\nCREATE TABLE p.u (a int (;\n"
+        "ALTER TABLE p.t ADD UNIQUE (b);"
+    )
+    tables = [Table("P", "T", (Column("A", SqlType.INTEGER), Column("B", SqlType.INTEGER)))]
+    found = parse_constraints(text, "postgres", tables)
+    assert found.keys == (("P.T", ("A",)), ("P.T", ("B",)))
+    found = parse_constraints(text.replace("(b)", "(b) SOMEHOW"), "postgres", tables)
+    assert found.unread == ("line 3: ALTER TABLE p.t ADD UNIQUE (b) SOMEHOW",)
+
+
+def test_what_a_column_says_that_is_not_understood_is_named() -> None:
+    text = (
+        "CREATE TABLE P.T (A INTEGER DEFAULT 5, B INTEGER MADE OF WOOD, CHECK (A > 0) NOT ENFORCED)"
+    )
+    table = Table("P", "T", (Column("A", SqlType.INTEGER), Column("B", SqlType.INTEGER)))
+    declared = parse_declared(text, "db2", [table])["P.T"]
+    assert list(declared.defaults) == ["A"]
+    assert declared.checks == ()
+    assert declared.unused == (
+        f"check (unnamed) of P.T: {NOT_ENFORCED}",
+        "line 1: B INTEGER MADE OF WOOD (table P.T): not understood",
+    )
+
+
+def test_a_large_file_is_read_in_a_straight_line() -> None:
+    """Eight times the text takes some eight times as long, not sixty-four times."""
+    text = (FIXTURES / "db2ddl" / "look-9.7.sql").read_text(encoding="utf-8")
+
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        assert len(statements(text * times)) >= 20 * times
+        return time.process_time() - start
+
+    assert seconds(40) < 30 * min(seconds(5) for _ in range(3)) + 0.2

@@ -1,0 +1,265 @@
+"""What differs between dialects, value by value: each line is a way in which a script would have
+been wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import sqlglot
+
+from sqlgen import ddl
+from sqlgen.dialects import BUILT_IN, REFUSED, Profile, profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.literals import Policy, ValueProblem, literals
+from sqlgen.names import identifier
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.statements import PROBLEM, RenderOptions, render
+from sqlgen.structure import Action, StructureChange, statements
+
+EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
+
+
+def written(
+    dialect: str, value: Any, kind: SqlType, length: int = 6, policy: Policy | None = None
+) -> tuple[str, list[ValueProblem]]:
+    column = Column("C", kind, True, length)
+    text, problems = literals(
+        pa.array([value], ARROW_TYPES[kind]), column, profile_named(dialect), policy or Policy()
+    )
+    return text[0].as_py(), problems
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value", "kind", "literal"),
+    [
+        ("mysql", "C:\\x", SqlType.VARCHAR, "CONCAT('C:', CHAR(92 USING utf8mb4), 'x')"),
+        ("mysql", "o'neil", SqlType.VARCHAR, "'o''neil'"),
+        ("mariadb", b"\x00\xff", SqlType.VARBINARY, "X'00ff'"),
+        ("oracle", "R&D", SqlType.VARCHAR, "'R' || CHR(38) || 'D'"),
+        ("oracle", "R&D", SqlType.CHAR, "CAST('R' || CHR(38) || 'D' AS CHAR(6 CHAR))"),
+        ("oracle", "", SqlType.CHAR, "' '"),
+        ("oracle", b"\x41\xff", SqlType.VARBINARY, "HEXTORAW('41ff')"),
+        ("oracle", "24:00:00", SqlType.TIME, "'24:00:00'"),
+        ("oracle", float("-inf"), SqlType.DOUBLE, "TO_BINARY_DOUBLE('-INF')"),
+        ("tsql", "é\n", SqlType.VARCHAR, "CAST(N'' AS NVARCHAR(MAX)) + N'é' + NCHAR(10)"),
+        ("tsql", 0.5, SqlType.REAL, "0.5e0"),
+        ("tsql", 1e-300, SqlType.DOUBLE, "1e-300"),
+        ("snowflake", "a\\b", SqlType.VARCHAR, "'a' || CHR(92) || 'b'"),
+        ("bigquery", "o'n\\", SqlType.VARCHAR, "'o\\'n\\\\'"),
+        ("bigquery", "o'neil", SqlType.VARCHAR, "'o\\'neil'"),
+        ("spark", "${x}\x01", SqlType.VARCHAR, "'\\u0024{x}\\u0001'"),
+        ("redshift", "a\\b", SqlType.VARCHAR, "'a' || CHR(92) || 'b'"),
+        ("sqlite", "1.50", SqlType.DECIMAL, "'1.50'"),
+        ("sqlite", float("inf"), SqlType.DOUBLE, "9e999"),
+        ("sqlite", 0.1, SqlType.REAL, "(13421773.0/134217728.0)"),
+        ("duckdb", b"\x00", SqlType.BINARY, "FROM_HEX('00')"),
+        ("trino", -(2**63), SqlType.BIGINT, "CAST('-9223372036854775808' AS BIGINT)"),
+        (
+            "trino",
+            "2024-02-29 10:00:00.000000+05:30",
+            SqlType.TIMESTAMP_TZ,
+            "CAST('2024-02-29 10:00:00.000000 +05:30' AS TIMESTAMP(6) WITH TIME ZONE)",
+        ),
+        (
+            "mysql",
+            "2024-02-29 10:00:00.000001+05:30",
+            SqlType.TIMESTAMP_TZ,
+            "'2024-02-29 10:00:00.000001+05:30'",
+        ),
+        ("tsql", True, SqlType.BOOLEAN, "1"),
+        ("postgres", False, SqlType.BOOLEAN, "FALSE"),
+    ],
+)
+def test_literals(dialect: str, value: Any, kind: SqlType, literal: str) -> None:
+    assert written(dialect, value, kind) == (literal, [])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value", "kind"),
+    [
+        ("mysql", float("inf"), SqlType.DOUBLE),
+        ("sqlite", float("nan"), SqlType.DOUBLE),
+        ("tsql", float("-inf"), SqlType.REAL),
+        ("bigquery", float("nan"), SqlType.REAL),
+        ("oracle", "", SqlType.VARCHAR),
+        ("oracle", b"", SqlType.VARBINARY),
+        ("oracle", "é" * 2001, SqlType.VARCHAR),
+        ("oracle", bytes(2001), SqlType.VARBINARY),
+        ("tsql", "a\0b", SqlType.VARCHAR),
+        ("tsql", "24:00:00", SqlType.TIME),
+        ("trino", "24:00:00", SqlType.TIME),
+        ("mysql", "2024-02-29 24:00:00.000000", SqlType.TIMESTAMP),
+        ("oracle", "2024-02-29 10:00:00.000000-13:00", SqlType.TIMESTAMP_TZ),
+    ],
+)
+def test_what_cannot_be_said_is_refused(dialect: str, value: Any, kind: SqlType) -> None:
+    _, problems = written(dialect, value, kind)
+    assert [(problem.row, problem.code) for problem in problems] == [(0, "LR3001")]
+    assert problems[0].hint
+
+
+def test_policies_of_midnight_and_empty_text() -> None:
+    following = Policy(midnight="next")
+    assert written("tsql", "24:00:00", SqlType.TIME, 0, following) == ("'00:00:00'", [])
+    assert written("mysql", "2024-02-29 24:00:00.000000", SqlType.TIMESTAMP, 6, following) == (
+        "'2024-03-01 00:00:00.000000'",
+        [],
+    )
+    assert (
+        len(written("mysql", "9999-12-31 24:00:00.000000", SqlType.TIMESTAMP, 6, following)[1]) == 1
+    )
+    assert written("oracle", "", SqlType.VARCHAR, 6, Policy(empty_text="null")) == ("NULL", [])
+    assert written("oracle", "", SqlType.VARCHAR, 6, Policy(empty_text="space")) == ("' '", [])
+    table = Table(
+        "S", "T", (Column("ID", SqlType.INTEGER, False), Column("V", SqlType.VARCHAR, True, 9))
+    )
+    rows = Rows(table, Op.DELETE, 2, {"ID": pa.array([1, 2]), "V": pa.array(["", "x"])}, {}, {})
+    text = render(
+        rows, profile_named("oracle"), RenderOptions(policy=Policy(empty_text="null"))
+    ).text.to_pylist()
+    assert text == [
+        "DELETE FROM S.T WHERE ID = 1 AND V IS NULL AND ROWNUM = 1;",
+        "DELETE FROM S.T WHERE ID = 2 AND V = 'x' AND ROWNUM = 1;",
+    ]
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "redshift", "spark", "trino"])
+def test_equal_rows_cannot_be_told_apart_everywhere(dialect: str) -> None:
+    table = Table("S", "T", (Column("ID", SqlType.INTEGER),))
+    rows = Rows(table, Op.DELETE, 2, {"ID": pa.array([1, 1])}, {}, {})
+    rendered = render(rows, profile_named(dialect), RenderOptions())
+    assert rendered.outcome.tolist() == [PROBLEM, PROBLEM]
+    assert {problem.code for problem in rendered.problems} == {"LR3003"}
+    assert render(rows.inverse(), profile_named(dialect), RenderOptions()).problems == []
+
+
+@EVERY_DIALECT
+def test_long_texts_are_joined_in_a_tree(dialect: str) -> None:
+    """No database takes an expression that is thousands of operators deep."""
+    text, problems = written(dialect, "a\n" * 1900, SqlType.VARCHAR, 4000)
+    assert problems == []
+    depth = deepest = 0
+    inside = False
+    for character in text:
+        inside ^= character == "'"
+        depth += 0 if inside else (character == "(") - (character == ")")
+        deepest = max(deepest, depth)
+    assert deepest < 12
+
+
+@EVERY_DIALECT
+def test_names(dialect: str) -> None:
+    profile = profile_named(dialect)
+    for word in ("ORDER", "SELECT", "TABLE", "USER", "GROUP"):
+        assert identifier(word, profile, "lower").args["quoted"], word
+    assert not identifier("AMOUNT", profile, "lower").args["quoted"]
+    if profile.name_length < 1000:
+        identifier("A" * profile.name_length, profile, "lower")
+        with pytest.raises(SqlgenError, match="LR3005|takes") as refused:
+            identifier("A" * (profile.name_length + 1), profile, "lower")
+        assert refused.value.code == "LR3005"
+
+
+@EVERY_DIALECT
+def test_every_type_has_a_form_and_a_type(dialect: str) -> None:
+    profile = profile_named(dialect)
+    for kind in SqlType:
+        assert ddl.type_rule(Column("C", kind, True, 6, 2), profile).fidelity != REFUSED, kind
+        assert literals(
+            pa.nulls(1, ARROW_TYPES[kind]), Column("C", kind, True, 6), profile, Policy()
+        )[0].to_pylist() == ["NULL"]
+    assert {rule.fidelity for rule in profile.types} <= {"exact", "widened", "lossy", "refused"}
+    assert all(rule.note for rule in profile.types if rule.fidelity != "exact"), (
+        "what is not exact says why"
+    )
+
+
+COLUMNS = tuple(
+    Column(f"{kind.value}_C", kind, place % 2 == 1, 6, 2) for place, kind in enumerate(SqlType)
+)
+TABLE = Table("SHOP", "ORDER", COLUMNS, ("SMALLINT_C",))
+INDEX = ddl.TableIndex("ORDER_IX", TABLE, (("INTEGER_C", True), ("DATE_C", False)))
+EVENTS = [
+    StructureChange(Action.CREATE_TABLE, TABLE),
+    StructureChange(Action.ADD_COLUMNS, TABLE, COLUMNS[:2]),
+    StructureChange(Action.DROP_COLUMNS, TABLE, COLUMNS[3:4]),
+    StructureChange(Action.RENAME_TABLE, TABLE, old_name="ORDER", new_name="ORDERS"),
+    StructureChange(Action.RENAME_COLUMN, TABLE, old_name="DATE_C", new_name="DAY"),
+    StructureChange(Action.CREATE_INDEX, TABLE, index=INDEX),
+    StructureChange(Action.DROP_TABLE, TABLE),
+]
+
+
+def parses(text: str, profile: Profile) -> bool:
+    if profile.indexes in ("index", "both"):
+        text = text.replace(
+            "INDEX shop.", "INDEX "
+        )  # sqlglot knows no schema at an index's name; a live test runs the statement
+    (tree,) = sqlglot.parse(text, dialect=profile.sqlglot)
+    return tree is not None
+
+
+@EVERY_DIALECT
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.action.value)
+def test_ddl_and_its_inverse_parse_back(dialect: str, event: StructureChange) -> None:
+    profile = profile_named(dialect)
+    inverse = event.inverse()
+    assert inverse is not None
+    for one in (event, inverse):
+        for text in statements(one, profile, "lower"):
+            assert text.endswith(";")
+            assert text.count("\n") == 0
+            assert parses(text, profile), text
+    back = inverse.inverse()
+    assert back is not None
+    assert statements(back, profile, "lower") == statements(event, profile, "lower")
+
+
+def test_ddl_texts() -> None:
+    table = Table(
+        "SHOP",
+        "ITEM",
+        (Column("ID", SqlType.INTEGER, False), Column("NAME", SqlType.VARCHAR, True, 20)),
+        ("ID",),
+    )
+    assert (
+        ddl.create_table(table, profile_named("postgres"))
+        == "CREATE TABLE shop.item (id INTEGER NOT NULL, name VARCHAR(20), PRIMARY KEY (id));"
+    )
+    assert "NAME VARCHAR2(20 CHAR)" in ddl.create_table(table, profile_named("oracle"))
+    assert ddl.create_table(table, profile_named("bigquery")).endswith(
+        "PRIMARY KEY (id) NOT ENFORCED);"
+    )
+    assert "KEY" not in ddl.create_table(table, profile_named("spark"))
+    nullable = Table("SHOP", "ITEM", (Column("ID", SqlType.INTEGER),), ("ID",))
+    assert (
+        ddl.create_table(nullable, profile_named("postgres"))
+        == "CREATE TABLE shop.item (id INTEGER, UNIQUE (id));"
+    )
+    assert (
+        ddl.create_index(ddl.TableIndex("I", table, (("NAME", False),)), profile_named("sqlite"))
+        == "CREATE INDEX shop.i ON item(name);"
+    )
+    assert (
+        ddl.drop_index(ddl.TableIndex("I", table, (("NAME", False),)), profile_named("mysql"))
+        == "DROP INDEX i ON shop.item;"
+    )
+    assert ddl.create_schema("SHOP", profile_named("mysql")) == "CREATE DATABASE shop;"
+    assert ddl.create_schema("SHOP", profile_named("sqlite")) == ""
+    with pytest.raises(SqlgenError, match="unique index"):
+        ddl.create_index(
+            ddl.TableIndex("I", table, (("NAME", False),), unique=True), profile_named("spark")
+        )
+
+
+def test_a_type_that_does_not_fit_is_refused() -> None:
+    table = Table("SHOP", "ITEM", (Column("B", SqlType.VARBINARY, True, 2_000_000),))
+    with pytest.raises(SqlgenError) as refused:
+        ddl.create_table(table, profile_named("redshift"))
+    assert refused.value.code == "LR3003"
+    assert [str(note) for note in ddl.lossy_columns(table, profile_named("redshift"))] == [
+        "SHOP.ITEM.B: VARBINARY(2000000) -> nothing: refused, 1,024,000 bytes at most"
+    ]

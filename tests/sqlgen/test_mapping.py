@@ -1,0 +1,330 @@
+"""Mappings: what they do to tables, rows and keys, and what is wrong with one is said before
+anything is written."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+
+from sqlgen import upsert
+from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.mapping import TableMap, parse_mapping, plain
+from sqlgen.masking import mask_key
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.statements import RenderOptions, render
+
+POSTGRES = profile_named("postgres")
+FILM = Table(
+    "SHOP",
+    "FILM",
+    (
+        Column("ID", SqlType.INTEGER, False),
+        Column("TITLE", SqlType.VARCHAR, True, 40),
+        Column("PRICE", SqlType.DECIMAL, True, 5, 2),
+    ),
+    ("ID",),
+)
+LENT = Table(
+    "SHOP",
+    "LENT",
+    (
+        Column("FILM", SqlType.INTEGER, False),
+        Column("WHO", SqlType.CHAR, True, 8),
+        Column("ON_DAY", SqlType.DATE),
+    ),
+)
+TABLES = [FILM, LENT]
+KEY = mask_key(b"sixteen bytes or more")
+
+
+def parsed(text: str, key: bytes | None = None, **options: object) -> TableMap:
+    return parse_mapping(text, TABLES, POSTGRES, RenderOptions(**options), key)  # type: ignore[arg-type]
+
+
+def hidden(made: TableMap) -> RenderOptions:
+    return RenderOptions(exclude_columns=made.excluded())
+
+
+def text_of(made: TableMap, rows: Rows) -> list[str]:
+    return render(made.rows(rows, hidden(made)), POSTGRES, plain(hidden(made))).text.to_pylist()
+
+
+def insert(**values: object) -> Rows:
+    return Rows(
+        FILM, Op.INSERT, 1, {}, {name: pa.array([value]) for name, value in values.items()}, {}
+    )
+
+
+def test_names_types_and_exclusions() -> None:
+    made = parsed("""
+        [schemas]
+        shop = "store"
+        [tables."shop.film"]
+        name = "movie"
+        columns = { id = "movie_id" }
+        types = { TITLE = "text" }
+        exclude = ["price"]
+        """)
+    assert text_of(made, insert(ID=7, TITLE="A")) == [
+        "INSERT INTO store.movie (movie_id, title) VALUES (7, 'A');"
+    ]
+    table = made.table(FILM, hidden(made))
+    assert [(column.name, column.declared) for column in table.columns] == [
+        ("movie_id", ""),
+        ("TITLE", "text"),
+    ]
+    assert table.key == ("movie_id",)
+    assert made.table(LENT, hidden(made)).schema == "store"
+    assert parsed('[tables."SHOP.FILM"]\nname = "other.movie"').name(FILM) == ("other", "movie")
+
+
+def test_columns_that_change_places_keep_their_values() -> None:
+    made = parsed('[tables."SHOP.FILM"]\ncolumns = { TITLE = "PRICE", PRICE = "TITLE" }')
+    assert text_of(made, insert(ID=1, TITLE="x", PRICE="2.00")) == [
+        "INSERT INTO shop.film (id, price, title) VALUES (1, 'x', 2.00);"
+    ]
+
+
+def test_an_update_of_what_is_left_out_alone_is_counted_as_that() -> None:
+    made = parsed('[tables."SHOP.FILM"]\nexclude = ["PRICE"]\ncolumns = { TITLE = "PRICE" }')
+    images = {"ID": pa.array([1, 2]), "TITLE": pa.array(["x", "y"])}
+    changed = {"PRICE": pa.array([True, True]), "TITLE": pa.array([False, True])}
+    rows = made.rows(Rows(FILM, Op.UPDATE, 2, images, images, changed), hidden(made))
+    found = render(rows, POSTGRES, plain(hidden(made)))
+    assert found.text.to_pylist()[1] == "UPDATE shop.film SET price = 'y' WHERE id = 2;"
+    assert found.outcome.tolist() == [2, 0]
+
+
+def test_masks_meet_again() -> None:
+    made = parsed(
+        '[tables."SHOP.FILM"]\nmask = ["ID", "TITLE"]\n[tables."SHOP.LENT"]\nmask = ["FILM"]', KEY
+    )
+    rows = made.rows(insert(ID=7, TITLE="secret"), RenderOptions())
+    other = made.rows(Rows(LENT, Op.DELETE, 1, {"FILM": pa.array([7])}, {}, {}), RenderOptions())
+    assert rows.after["ID"] == other.before["FILM"] != pa.array([7])
+    assert "secret" not in rows.after["TITLE"].to_pylist()
+    assert KEY not in repr(made.describe()).encode()
+
+
+def test_keys_follow() -> None:
+    made = parsed(
+        '[tables."SHOP.FILM"]\nname = "movie"\ncolumns = { ID = "movie_id"'
+        ' }\n[tables."SHOP.LENT"]\nexclude = ["WHO"]'
+    )
+    known = Constraints(
+        (("SHOP.FILM", ("ID",)), ("SHOP.LENT", ("WHO",))),
+        (
+            ForeignKey("f", "SHOP.LENT", ("FILM",), "SHOP.FILM", ("ID",)),
+            ForeignKey("g", "SHOP.LENT", ("WHO",), "SHOP.FILM", ("ID",)),
+        ),
+    )
+    found = made.constraints(known, TABLES, hidden(made))
+    assert found.keys == (("SHOP.MOVIE", ("movie_id",)),)
+    assert [
+        (key.table, key.columns, key.parent, key.parent_columns) for key in found.foreign_keys
+    ] == [("SHOP.LENT", ("FILM",), "SHOP.MOVIE", ("movie_id",))]
+    assert found.unused == (
+        "key (WHO) of SHOP.LENT: a column of it is left out",
+        "foreign key g of SHOP.LENT: a column or table of it is left out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[tables", "is not TOML"),
+        ("[table]", r"found \[table\]; expected one of: schemas, tables"),
+        ('[schemas]\nX = "y"', "schemas.X: the log has no such schema; expected one of: SHOP"),
+        ("[schemas]\nSHOP = 3", "schemas.SHOP: found 3; expected a name"),
+        ("schemas = 3", "schemas: found 3; expected a table"),
+        (
+            '[tables."SHOP.FILMS"]',
+            "tables.SHOP.FILMS: the log has no such table; expected one of: SHOP.FILM, SHOP.LENT",
+        ),
+        ('[tables]\n"SHOP.FILM" = 1', "tables.SHOP.FILM: found 1"),
+        (
+            '[tables."SHOP.FILM"]\nnames = "x"',
+            "tables.SHOP.FILM.names: expected one of: name, columns, types, exclude, mask",
+        ),
+        ('[tables."SHOP.FILM"]\nexclude = "PRICE"', "found 'PRICE'; expected a list"),
+        (
+            '[tables."SHOP.FILM"]\ncolumns = { X = "y" }',
+            "'X' is no column; expected one of: ID, TITLE, PRICE",
+        ),
+        ('[tables."SHOP.FILM"]\ncolumns = { ID = 4 }', "columns.ID: found 4; expected a text"),
+        (
+            '[tables."SHOP.FILM"]\ncolumns = { ID = "TITLE" }',
+            "SHOP.FILM: the columns ID and TITLE both become 'title'",
+        ),
+        ('[tables."SHOP.FILM"]\nname = "lent"', "both become shop.lent"),
+        ('[tables."SHOP.FILM"]\nexclude = ["ID"]', "found key column ID of SHOP.FILM excluded"),
+        (
+            '[tables."SHOP.FILM"]\ntypes = { PRICE = "numeric(" }',
+            r"found 'numeric\('; expected a type of postgres",
+        ),
+        (
+            '[tables."SHOP.FILM"]\ntypes = { PRICE = "integer); DROP TABLE x; --" }',
+            "expected a type of postgres",
+        ),
+        (
+            '[tables."SHOP.FILM"]\ntypes = { PRICE = "integer NOT NULL" }',
+            "expected a type of postgres",
+        ),
+        (
+            '[tables."SHOP.LENT"]\nmask = ["WHO"]',
+            "WHO cannot be masked: a mask has 16 characters, and the column holds 8",
+        ),
+        ('[tables."SHOP.LENT"]\nmask = ["ON_DAY"]', "there is no mask for DATE"),
+        (
+            '[tables."SHOP.FILM"]\nmask = ["TITLE"]\n[tables."shop.film"]\nname = "x"',
+            "found SHOP.FILM twice",
+        ),
+        ('[schemas]\nSHOP = "a"\nshop = "b"', "schemas.shop: found it twice"),
+        ('[schemas]\nSHOP = "a.b"', "schemas.SHOP: found 'a.b'; expected a name"),
+        ('[tables."SHOP.FILM"]\ncolumns = { ID = "a", id = "b" }', "columns: found ID twice"),
+        ('[tables."SHOP.FILM"]\nname = ""', "name: found ''; expected NAME or SCHEMA.NAME"),
+        ('[tables."SHOP.FILM"]\nname = "a."', "name: found 'a.'; expected NAME or SCHEMA.NAME"),
+        (
+            '[tables."SHOP.FILM"]\nname = "a.b.c"',
+            "name: found 'a.b.c'; expected NAME or SCHEMA.NAME",
+        ),
+        ('[tables."SHOP.FILM"]\ntypes = { PRICE = "integer\\n" }', "expected a type of postgres"),
+        (
+            '[tables."SHOP.FILM"]\ntypes = { PRICE = "integer /* x */" }',
+            "expected a type of postgres",
+        ),
+        (
+            '[tables."SHOP.FILM"]\nmask = ["TITLE"]',
+            "SHOP.FILM.TITLE is masked, and there is no key",
+        ),
+        (
+            '[tables."SHOP.FILM"]\nmask = ["TITLE"]\ntypes = { TITLE = "text" }',
+            "TITLE is masked and has a type of its own",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_mapping(text: str, said: str) -> None:
+    with pytest.raises(SqlgenError, match=said) as caught:
+        parsed(text)
+    assert caught.value.code == "LR1011"
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(SqlgenError, match=r"'X' is no column.*no such table"):
+        parsed('[tables."SHOP.FILM"]\nexclude = ["X"]\n[tables."SHOP.NOTHING"]')
+
+
+def test_every_form_of_a_table_is_looked_at() -> None:
+    first = Table(
+        "SHOP",
+        "FILM",
+        (Column("ID", SqlType.SMALLINT, False), Column("NAME", SqlType.VARCHAR, True, 40)),
+        ("ID",),
+    )
+    for text, said in (
+        (
+            '[tables."SHOP.FILM"]\nmask = ["ID"]',
+            "ID has several types in this log (INTEGER, SMALLINT)",
+        ),
+        (
+            '[tables."SHOP.FILM"]\ncolumns = { ID = "NAME" }',
+            "SHOP.FILM: the columns ID and NAME both become 'name'",
+        ),
+    ):
+        with pytest.raises(SqlgenError, match=re.escape(said)) as caught:
+            parse_mapping(text, [first, FILM], POSTGRES, RenderOptions(), KEY)
+        assert caught.value.code == "LR1011"
+        parse_mapping(text, [FILM], POSTGRES, RenderOptions(), KEY)
+
+
+def test_both_sides_of_a_foreign_key_get_one_mask() -> None:
+    film = '[tables."SHOP.FILM"]\nmask = ["ID"]\n'
+    lent = '[tables."SHOP.LENT"]\nmask = ["FILM"]\n'
+    known = Constraints((), (ForeignKey("f", "SHOP.LENT", ("FILM",), "SHOP.FILM"),))
+    assert parsed(film + lent, KEY).constraints(known, TABLES, RenderOptions()).foreign_keys
+    for text, said in (
+        (film, "SHOP.LENT.FILM not masked and SHOP.FILM.ID masked as INTEGER"),
+        (lent, "SHOP.FILM.ID not masked"),
+    ):
+        with pytest.raises(SqlgenError, match=said) as caught:
+            parsed(text, KEY).constraints(known, TABLES, RenderOptions())
+        assert caught.value.code == "LR1011"
+    short = Table("SHOP", "LENT", (Column("FILM", SqlType.SMALLINT, False),))
+    made = parse_mapping(film + lent, [FILM, short], POSTGRES, RenderOptions(), KEY)
+    with pytest.raises(
+        SqlgenError, match="SHOP.LENT.FILM masked as SMALLINT and SHOP.FILM.ID masked as INTEGER"
+    ):
+        made.constraints(known, [FILM, short], RenderOptions())
+
+
+def test_names_that_differ_in_case_are_told_apart() -> None:
+    small = Table(
+        "SHOP",
+        "film",
+        (Column("id", SqlType.INTEGER, False), Column("ID", SqlType.INTEGER)),
+        ("id",),
+    )
+    options = RenderOptions("exact")
+    made = parse_mapping(
+        '[tables."SHOP.FILM"]\nname = "big"\n[tables."SHOP.film"]\ncolumns = { ID = "no" }',
+        [FILM, small],
+        POSTGRES,
+        options,
+        None,
+    )
+    assert (made.name(FILM), made.name(small)) == (("SHOP", "big"), ("SHOP", "film"))
+    assert made.tables["SHOP.film"].columns == {"ID": "no"}
+    with pytest.raises(SqlgenError, match="tables.Shop.Film: the log has no such table"):
+        parse_mapping('[tables."Shop.Film"]', [FILM, small], POSTGRES, options, None)
+
+
+def test_keys_of_a_table_in_small_letters() -> None:
+    small = Table("SHOP", "lent", (Column("id", SqlType.INTEGER, False),), ("id",))
+    made = parse_mapping(
+        '[tables."SHOP.lent"]\ncolumns = { id = "no" }',
+        [small],
+        POSTGRES,
+        RenderOptions("exact"),
+        None,
+    )
+    assert made.constraints(
+        Constraints((("SHOP.LENT", ("id",)),)), [small], RenderOptions("exact")
+    ).keys == (("SHOP.LENT", ("no",)),)
+
+
+def test_what_is_left_out_is_no_glob() -> None:
+    odd = Table(
+        "SHOP",
+        "ODD",
+        (
+            Column("ID", SqlType.INTEGER, False),
+            Column("A*", SqlType.INTEGER),
+            Column("AB", SqlType.INTEGER),
+        ),
+        ("ID",),
+    )
+    options = RenderOptions("exact")
+    made = parse_mapping('[tables."SHOP.ODD"]\nexclude = ["A*"]', [odd], POSTGRES, options, None)
+    assert [column.name for column in made.table(odd, hidden(made)).columns] == ["ID", "AB"]
+
+
+def test_a_row_is_whole_without_what_the_mapping_leaves_out_only() -> None:
+    made = parsed('[tables."SHOP.FILM"]\nname = "movie"\nexclude = ["PRICE"]')
+    images = {"ID": pa.array([1]), "TITLE": pa.array(["x"]), "PRICE": pa.array(["1.00"])}
+    changed = {name: pa.array([name == "ID"]) for name in images}
+    rows = Rows(
+        FILM, Op.UPDATE, 1, {**images, "ID": pa.array([2])}, images, changed, pa.array([True])
+    )
+    found = upsert.render(made.rows(rows, hidden(made)), POSTGRES, plain(hidden(made)))
+    assert found.text.to_pylist()[0].startswith(
+        "DELETE FROM shop.movie WHERE id = 2;\nINSERT INTO shop.movie (id, title) VALUES (1, 'x')"
+    )
+    options = RenderOptions(exclude_columns=("PRICE",))
+    for mapping in (parsed('[tables."SHOP.FILM"]\nname = "movie"'), TableMap()):
+        found = upsert.render(mapping.rows(rows, options), POSTGRES, plain(options))
+        assert [problem.code for problem in found.problems] == ["LR3013"]

@@ -1,0 +1,118 @@
+"""The script that makes the tables of a log: what is in it, what cannot be said, and what is
+refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlglot
+
+from replay.cli.main import main
+from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.dialects import BUILT_IN, profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_script import schema_script
+
+DEPT = Table(
+    "APP",
+    "DEPT",
+    (Column("ID", SqlType.INTEGER, False), Column("NAME", SqlType.VARCHAR, False, 30)),
+    ("ID",),
+)
+EMP = Table(
+    "APP",
+    "EMP",
+    (
+        Column("ID", SqlType.INTEGER, False),
+        Column("DEPT", SqlType.INTEGER),
+        Column("MADE", SqlType.TIMESTAMP, True, 12),
+    ),
+    ("ID",),
+)
+KEYS = Constraints(
+    (("APP.DEPT", ("ID",)), ("APP.DEPT", ("NAME",))),
+    (ForeignKey("WORKS", "APP.EMP", ("DEPT",), "APP.DEPT", (), "SET NULL"),),
+)
+
+
+def statements(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("--")]
+
+
+def test_keys_and_notes() -> None:
+    made = schema_script([EMP, DEPT], KEYS, profile_named("postgres"))
+    assert statements(made.text) == [
+        "SET search_path = pg_catalog, pg_temp;",
+        "CREATE SCHEMA app;",
+        (
+            "CREATE TABLE app.emp (id INTEGER NOT NULL, dept INTEGER, made TIMESTAMP(6), PRIMARY"
+            " KEY (id));"
+        ),
+        "CREATE TABLE app.dept (id INTEGER NOT NULL, name VARCHAR(30) NOT NULL, PRIMARY KEY (id));",
+        "CREATE UNIQUE INDEX dept_u1 ON app.dept(name);",
+        (
+            "ALTER TABLE app.emp ADD CONSTRAINT works FOREIGN KEY (dept) REFERENCES app.dept (id)"
+            " ON DELETE SET NULL;"
+        ),
+    ]
+    assert [(note.column, note.fidelity) for note in made.notes] == [("MADE", "lossy")]
+    assert "-- MADE: TIMESTAMP(12) becomes TIMESTAMP(6), lossy: six fraction digits" in made.text
+    assert made.left_out == ()
+
+
+@pytest.mark.parametrize("dialect", sorted(BUILT_IN))
+def test_every_dialect_writes_what_it_reads_or_says_what_it_left_out(dialect: str) -> None:
+    profile = profile_named(dialect)
+    if not profile.indexes and profile.keys != " NOT ENFORCED":
+        with pytest.raises(SqlgenError, match="does not enforce keys"):
+            schema_script([EMP, DEPT], KEYS, profile)
+        return
+    made = schema_script([EMP, DEPT], KEYS, profile)
+    trees = [
+        sqlglot.parse_one(line.rstrip(";"), dialect=profile.sqlglot)
+        for line in statements(made.text)
+    ]
+    foreign = [tree for tree in trees if tree.find(sqlglot.exp.ForeignKey)]
+    assert len(foreign) + len(made.left_out) == 1
+    assert not made.left_out or "-- not said in " in made.text
+
+
+def test_names_that_collide() -> None:
+    other = Table("APP", "emp", EMP.columns, ("ID",))
+    with pytest.raises(SqlgenError, match="both become app.emp"):
+        schema_script([EMP, other], Constraints(), profile_named("postgres"))
+
+
+def test_the_command(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = ["ddl", "--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    assert main([*log, "--table", "*.FILM"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.count("CREATE TABLE") == 1
+    assert (
+        main(
+            [
+                *log,
+                "--dialect",
+                "sqlite",
+                "--schema",
+                str(sakila / "schema-ri.sql"),
+                "--out",
+                str(tmp_path / "x.sql"),
+            ]
+        )
+        == 4
+    )
+    shown = capsys.readouterr()
+    assert "11 tables in" in shown.out
+    assert (
+        "warning: not said in sqlite: foreign key fk_rental_customer_id of SAKILA.RENTAL to"
+        " SAKILA.CUSTOMER" in shown.err
+    )
+    assert main([*log, "--out", str(tmp_path / "x.sql")]) == 12
+    assert "LR1002" in capsys.readouterr().err
+    assert main([*log, "--out", str(tmp_path / "x.sql"), "--overwrite", "--names", "exact"]) == 0
+    assert '"SAKILA"."FILM"' in (tmp_path / "x.sql").read_text()
+    assert main([*log, "--table", "NO.SUCH"]) == 12
+    assert "LR1004" in capsys.readouterr().err

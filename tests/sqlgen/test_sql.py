@@ -1,0 +1,375 @@
+"""Statements and literals: each shape parses back, each value comes back, nothing breaks out of its
+line."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.literals import Policy, literals
+from sqlgen.names import check_collisions, identifier
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.script import escape_comment, script_prologue, unit_comments
+from sqlgen.statements import (
+    EMITTED,
+    EXCLUDED_COLUMNS,
+    NO_CHANGE,
+    PROBLEM,
+    RenderOptions,
+    columns_needed,
+    delete_all_statement,
+    render,
+    truncate_statement,
+)
+
+POSTGRES = profile_named("postgres")
+COLUMNS = (
+    Column("ID", SqlType.INTEGER, False),
+    Column("User", SqlType.VARCHAR, True, 40),
+    Column("AMOUNT", SqlType.DECIMAL, True, 9, 2),
+    Column("RATE", SqlType.DOUBLE, True),
+    Column("NOTE-1", SqlType.VARBINARY, True, 10),
+)
+KEYED = Table("SHOP", "ORDER", COLUMNS, ("ID",))
+KEYLESS = Table("SHOP", "LOOSE#", COLUMNS)
+
+
+def batch(*rows: tuple[object, ...]) -> dict[str, pa.Array]:
+    types = (pa.int64(), pa.string(), pa.string(), pa.float64(), pa.binary())
+    return {
+        column.name: pa.array([row[place] for row in rows], kind)
+        for place, (column, kind) in enumerate(zip(COLUMNS, types, strict=True))
+    }
+
+
+BEFORE = batch(
+    (1, "o'neil", "1.50", 0.1, b"\x00\xff"), (2, None, None, None, None), (3, "a", "0.00", 1.0, b"")
+)
+AFTER = batch(
+    (1, "x\ny\\", "1.50", 0.1, b"\x00\xff"),
+    (9, None, "-3.25", None, None),
+    (3, "a", "0.00", 1.0, b""),
+)
+
+
+def changes(table: Table, op: Op) -> Rows:
+    masks = {
+        name: pa.array(
+            [b != a for b, a in zip(BEFORE[name].to_pylist(), AFTER[name].to_pylist(), strict=True)]
+        )
+        for name in BEFORE
+    }
+    masks = {name: mask for name, mask in masks.items() if any(mask.to_pylist())}
+    return Rows(
+        table,
+        op,
+        3,
+        {} if op is Op.INSERT else BEFORE,
+        {} if op is Op.DELETE else AFTER,
+        masks if op is Op.UPDATE else {},
+    )
+
+
+KINDS = {Op.INSERT: exp.Insert, Op.UPDATE: exp.Update, Op.DELETE: exp.Delete}
+
+
+@pytest.mark.parametrize("names", ["lower", "exact"])
+@pytest.mark.parametrize("where", ["key", "guard", "all"])
+@pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
+@pytest.mark.parametrize("op", list(Op))
+def test_every_shape_parses_back(op: Op, table: Table, where: str, names: str) -> None:
+    rendered = render(changes(table, op), POSTGRES, RenderOptions(names=names, where_columns=where))
+    for text in filter(None, rendered.text.to_pylist()):
+        assert "\n" not in text
+        (tree,) = sqlglot.parse(text, dialect="postgres")
+        assert isinstance(tree, KINDS[op])
+        target = tree.find(exp.Table)
+        assert (target.db, target.name) == (
+            ("SHOP", table.name) if names == "exact" else ("shop", table.name.lower())
+        )
+        known = {column.name if names == "exact" else column.name.lower() for column in COLUMNS} | {
+            "ctid",
+            "tableoid",
+        }
+        assert {column.name for column in tree.find_all(exp.Column)} <= known
+        if op is not Op.INSERT:
+            assert tree.find(exp.Where)
+            assert (tree.find(exp.Limit) is not None) == (not table.key)
+
+
+def test_update_sets_only_what_changed() -> None:
+    rendered = render(changes(KEYED, Op.UPDATE), POSTGRES, RenderOptions())
+    assert rendered.text.to_pylist() == [
+        'UPDATE shop."order" SET "user" = E\'x\\ny\\\\\' WHERE id = 1;',
+        'UPDATE shop."order" SET id = 9, amount = -3.25 WHERE id = 2;',
+        "",
+    ]
+    assert rendered.outcome.tolist() == [EMITTED, EMITTED, NO_CHANGE]
+
+
+def test_undo_is_render_of_the_inverse() -> None:
+    rows = changes(KEYED, Op.UPDATE)
+    assert rows.inverse().inverse() == rows
+    assert render(rows.inverse(), POSTGRES, RenderOptions()).text.to_pylist() == [
+        "UPDATE shop.\"order\" SET \"user\" = 'o''neil' WHERE id = 1;",
+        'UPDATE shop."order" SET id = 2, amount = NULL WHERE id = 9;',
+        "",
+    ]
+    assert changes(KEYED, Op.INSERT).inverse().op is Op.DELETE
+
+
+def test_guard_and_null_safe_conditions() -> None:
+    texts = render(
+        changes(KEYED, Op.UPDATE), POSTGRES, RenderOptions(where_columns="guard")
+    ).text.to_pylist()
+    assert texts[0].endswith("WHERE id = 1 AND \"user\" = 'o''neil';")
+    assert texts[1].endswith("WHERE id = 2 AND amount IS NULL;")
+    texts = render(changes(KEYLESS, Op.DELETE), POSTGRES, RenderOptions()).text.to_pylist()
+    assert (
+        texts[1] == 'DELETE FROM shop."loose#" WHERE (tableoid, ctid) = (SELECT tableoid, ctid FROM'
+        ' shop."loose#" WHERE id = 2 AND "user" IS NULL AND amount IS NULL AND rate IS NULL AND'
+        ' "note-1" IS NULL LIMIT 1);'
+    )
+    assert re.search(r"rate BETWEEN '0\.0999999\d+' AND '0\.1000000\d+'", texts[0])
+
+
+def test_excluded_columns() -> None:
+    options = RenderOptions(exclude_columns=("SHOP.ORDER.AMOUNT", "user"))
+    rendered = render(changes(KEYED, Op.UPDATE), POSTGRES, options)
+    assert rendered.outcome.tolist() == [EXCLUDED_COLUMNS, EMITTED, NO_CHANGE]
+    assert rendered.text.to_pylist()[1] == 'UPDATE shop."order" SET id = 9 WHERE id = 2;'
+    assert "amount" not in render(changes(KEYED, Op.INSERT), POSTGRES, options).text[0].as_py()
+    with pytest.raises(SqlgenError) as refused:
+        columns_needed(KEYED, Op.DELETE, RenderOptions(exclude_columns=("ID",)))
+    assert refused.value.code == "LR3006"
+
+
+def test_names() -> None:
+    assert identifier("ORDER", POSTGRES, "lower").sql(dialect="postgres") == '"order"'
+    assert identifier("AMOUNT", POSTGRES, "lower").sql(dialect="postgres") == "amount"
+    assert identifier('a"b', POSTGRES, "exact").sql(dialect="postgres") == '"a""b"'
+    for bad in ("", "a\0b", "é" * 32):
+        with pytest.raises(SqlgenError) as refused:
+            identifier(bad, POSTGRES, "lower")
+        assert refused.value.code == "LR3005"
+    twins = Table("S", "T", (Column("Id", SqlType.INTEGER), Column("ID", SqlType.INTEGER)))
+    with pytest.raises(SqlgenError, match="both become 'id'"):
+        check_collisions([twins], POSTGRES, "lower")
+    check_collisions([twins], POSTGRES, "exact")
+    with pytest.raises(SqlgenError, match="both become"):
+        check_collisions([Table("S", "T", COLUMNS), Table("s", "T", COLUMNS)], POSTGRES, "lower")
+
+
+def test_table_events() -> None:
+    assert truncate_statement(KEYED, POSTGRES, "lower") == 'TRUNCATE TABLE shop."order";'
+    assert delete_all_statement(KEYED, POSTGRES, "exact") == 'DELETE FROM "SHOP"."ORDER";'
+
+
+def literal(
+    value: object, kind: SqlType, arrow: pa.DataType, length: int = 0, policy: Policy | None = None
+) -> str:
+    text, problems = literals(
+        pa.array([value], arrow), Column("C", kind, True, length), POSTGRES, policy or Policy()
+    )
+    assert problems == []
+    return text[0].as_py()
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_text_comes_back(value: str) -> None:
+    written = literal(value, SqlType.VARCHAR, pa.string())
+    assert "\n" not in written
+    assert "\r" not in written
+    tree = sqlglot.parse_one(f"SELECT {written}", dialect="postgres").expressions[0]
+    if written.startswith("E"):
+        body = written[2:-1].replace("''", "'")
+        steps = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+        back = re.sub(
+            r"\\(?:x([0-9a-f]{2})|(.))",
+            lambda found: chr(int(found[1], 16)) if found[1] else steps[found[2]],
+            body,
+        )
+        assert back == value
+    else:
+        assert isinstance(tree, exp.Literal)
+        assert tree.this == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "$$",
+        "--",
+        "/* x */",
+        "'; DROP TABLE t; --",
+        "\\'; --",
+        "\\",
+        "'",
+        "''",
+        "\u2028",
+        "\U0001f600",
+        "null",
+        "",
+    ],
+)
+def test_dangerous_texts_are_one_literal(value: str) -> None:
+    written = literal(value, SqlType.VARCHAR, pa.string())
+    tree = sqlglot.parse_one(f"SELECT {written} AS x", dialect="postgres")
+    assert len(tree.expressions) == 1
+    assert written != "NULL"
+
+
+def test_nul_policies() -> None:
+    values, column = pa.array(["a\0b", "c", None]), Column("C", SqlType.VARCHAR)
+    _, problems = literals(values, column, POSTGRES, Policy())
+    assert [(problem.row, problem.code) for problem in problems] == [(0, "LR3001")]
+    assert literals(values, column, POSTGRES, Policy(nul="strip"))[0].to_pylist() == [
+        "'ab'",
+        "'c'",
+        "NULL",
+    ]
+    assert literals(values, column, POSTGRES, Policy(nul="space"))[0].to_pylist() == [
+        "'a b'",
+        "'c'",
+        "NULL",
+    ]
+    rows = Rows(
+        KEYED,
+        Op.INSERT,
+        2,
+        {},
+        {**batch((1, "a\0b", None, None, None), (2, "c", None, None, None))},
+        {},
+    )
+    rendered = render(rows, POSTGRES, RenderOptions())
+    assert rendered.outcome.tolist() == [PROBLEM, EMITTED]
+    assert rendered.text.to_pylist()[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "arrow", "expected"),
+    [
+        (-5, SqlType.BIGINT, pa.int64(), "-5"),
+        (
+            "-1234567890123456789012345678.901",
+            SqlType.DECIMAL,
+            pa.string(),
+            "-1234567890123456789012345678.901",
+        ),
+        ("0.0000001", SqlType.DECIMAL, pa.string(), "0.0000001"),
+        (np.float32(0.1), SqlType.REAL, pa.float32(), "'0.1'"),
+        (0.1, SqlType.DOUBLE, pa.float64(), "'0.1'"),
+        (float("inf"), SqlType.DOUBLE, pa.float64(), "'Infinity'"),
+        (float("-inf"), SqlType.DOUBLE, pa.float64(), "'-Infinity'"),
+        (float("nan"), SqlType.DOUBLE, pa.float64(), "'NaN'"),
+        ("AB  ", SqlType.CHAR, pa.string(), "'AB'"),
+        ("AB  ", SqlType.VARCHAR, pa.string(), "'AB  '"),
+        (b"", SqlType.BINARY, pa.binary(), "'\\x'::bytea"),
+        (b"\x00'\\", SqlType.VARBINARY, pa.binary(), "'\\x00275c'::bytea"),
+        ("0001-01-01", SqlType.DATE, pa.string(), "'0001-01-01'"),
+        ("24:00:00", SqlType.TIME, pa.string(), "'24:00:00'"),
+        (None, SqlType.DOUBLE, pa.float64(), "NULL"),
+        (None, SqlType.BINARY, pa.binary(), "NULL"),
+    ],
+)
+def test_literals(value: object, kind: SqlType, arrow: pa.DataType, expected: str) -> None:
+    assert literal(value, kind, arrow) == expected
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_doubles_come_back(value: float) -> None:
+    assert float(literal(value, SqlType.DOUBLE, pa.float64()).strip("'")) == value
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_singles_come_back(value: float) -> None:
+    assert np.float32(literal(value, SqlType.REAL, pa.float32()).strip("'")) == np.float32(value)
+
+
+@given(st.dates(), st.integers(0, 86_399), st.integers(0, 10**12 - 1))
+def test_timestamps_beyond_microseconds(day: date, second: int, fraction: int) -> None:
+    whole = f"{day} {timedelta(seconds=second)!s:0>8}"
+    values, column = (
+        pa.array([f"{whole}.{fraction:012d}"]),
+        Column("C", SqlType.TIMESTAMP, True, 12),
+    )
+    text, problems = literals(values, column, POSTGRES, Policy())
+    assert bool(problems) == bool(fraction % 10**6)
+    assert text[0].as_py() == f"'{whole}.{fraction // 10**6:06d}'"
+    assert literals(values, column, POSTGRES, Policy(timestamps="truncate")) == (text, [])
+    rounded = (
+        literals(values, column, POSTGRES, Policy(timestamps="round"))[0][0].as_py().strip("'")
+    )
+    assert len(rounded) == 26
+    exact = (second * 10**12 + fraction) / 10**6
+    moved = (date.fromisoformat(rounded[:10]) - day).days * 86_400 + sum(
+        int(rounded[i : i + 2]) * k for i, k in ((11, 3600), (14, 60), (17, 1))
+    )
+    last = whole == "9999-12-31 23:59:59"
+    assert last or abs(moved * 10**6 + int(rounded[20:]) - exact) <= 0.5 + 1e-3
+
+
+def test_zones() -> None:
+    column = Column("C", SqlType.TIMESTAMP_TZ, True, 12)
+    values = pa.array(
+        ["2024-03-15 10:20:30.123456000000+05:30", "2024-03-15 10:20:30.000000000000-16:00"]
+    )
+    text, problems = literals(values, column, POSTGRES, Policy())
+    assert text[0].as_py() == "'2024-03-15 10:20:30.123456+05:30'"
+    assert [problem.row for problem in problems] == [1]
+
+
+@given(st.text())
+def test_nothing_breaks_out_of_a_comment(value: str) -> None:
+    value = value.encode("utf-8", "replace").decode()
+    (line,) = unit_comments({"authid": pa.array([value])}).to_pylist()
+    assert line.startswith("-- unit authid=")
+    assert len(line.splitlines()) == 1
+    assert "\0" not in line
+
+
+def test_comments_hide_every_line_end() -> None:
+    ends = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\u202e"
+    assert escape_comment(pa.array([ends, "plain"])).to_pylist() == [
+        "".join(f"\\u{ord(c):04X}" for c in ends),
+        "plain",
+    ]
+
+
+def test_prologue_is_plain_sql() -> None:
+    text = script_prologue(POSTGRES, "redo")
+    assert all(line.startswith(("--", "SET ")) for line in text.splitlines())
+    assert "SET search_path = pg_catalog, pg_temp;" in text
+    assert text.count("SET ") == len(POSTGRES.session) + 1
+    assert len(sqlglot.parse(text, dialect="postgres")) == len(POSTGRES.session) + 1
+
+
+@pytest.mark.parametrize(
+    ("dialect", "taken", "refused"),
+    [
+        ("tsql", ["+14:00", "-14:00", "+13:59"], ["+14:01", "-14:30", "+15:00"]),
+        ("bigquery", ["+14:00", "-14:00"], ["+14:01", "-15:00"]),
+        ("trino", ["+14:00", "-14:00"], ["+14:01", "-14:59"]),
+        ("db2", ["+14:00", "-12:59"], ["+14:01", "-13:00"]),
+        ("oracle", ["+14:59", "-12:59"], ["+15:00", "-13:00"]),
+        ("postgres", ["+15:59", "-15:59"], ["+16:00"]),
+    ],
+)
+def test_time_zone_offsets(dialect: str, taken: list[str], refused: list[str]) -> None:
+    column = Column("C", SqlType.TIMESTAMP_TZ, True, 6)
+    offsets = [*taken, *refused]
+    values = pa.array([f"2024-03-15 10:20:00.000000{offset}" for offset in offsets])
+    _, problems = literals(values, column, profile_named(dialect), Policy())
+    assert [problem.found[-6:] for problem in problems] == refused
+    assert all("an offset within" in problem.expected for problem in problems)

@@ -1,0 +1,265 @@
+"""``--upsert``: what a statement of each dialect says, read back, and what cannot be put in
+place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from sqlgen import upsert
+from sqlgen.dialects import BUILT_IN, Profile, profile_named
+from sqlgen.errors import SqlgenError
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.statements import EXCLUDED_COLUMNS, NO_CHANGE, PROBLEM, RenderOptions
+from tests.support.logbuilder import Col, LogBuilder, Tab, lrsn, text_of
+
+EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
+OPTIONS = RenderOptions(upsert=True)
+COLUMNS = (
+    Column("REGION", SqlType.VARCHAR, False, 4),
+    Column("N", SqlType.INTEGER, False),
+    Column("A", SqlType.VARCHAR, True, 9),
+    Column("B", SqlType.INTEGER),
+)
+STOCK = Table("SHOP", "STOCK", COLUMNS, ("REGION", "N"))
+
+
+def images(*rows: tuple[object, ...]) -> dict[str, pa.Array]:
+    return {
+        column.name: pa.array([row[place] for row in rows]) for place, column in enumerate(COLUMNS)
+    }
+
+
+def names(trees: list[exp.Expr] | None) -> list[str]:
+    return [tree.name.upper() for tree in trees or []]
+
+
+def updates(before: dict[str, pa.Array], after: dict[str, pa.Array], table: Table = STOCK) -> Rows:
+    changed = {
+        name: pa.array(
+            [b != a for b, a in zip(values.to_pylist(), after[name].to_pylist(), strict=True)]
+        )
+        for name, values in before.items()
+    }
+    return Rows(
+        table,
+        Op.UPDATE,
+        len(before["N"]),
+        before,
+        after,
+        changed,
+        pa.array([True] * len(before["N"])),
+    )
+
+
+def parsed(text: str, profile: Profile) -> list[exp.Expr]:
+    return [tree for tree in sqlglot.parse(text, dialect=profile.sqlglot) if tree is not None]
+
+
+@EVERY_DIALECT
+def test_a_statement_read_back_says_the_row_once(dialect: str) -> None:
+    """It finds a row by its key, sets each other column and no column of the key, and inserts every
+    column; all with the same values."""
+    profile = profile_named(dialect)
+    text = (
+        upsert.render(
+            Rows(STOCK, Op.INSERT, 1, {}, images(("EU", 7, "it's", None)), {}), profile, OPTIONS
+        )
+        .text[0]
+        .as_py()
+    )
+    trees = parsed(text, profile)
+    kind = "pair" if profile.upsert.folds else profile.upsert.kind
+    insert = trees[-1].find(exp.Insert)
+    assert insert is not None
+    assert names(insert.this.expressions) == ["REGION", "N", "A", "B"]
+    values = (
+        insert.expression.expressions[0]
+        if isinstance(insert.expression, exp.Values)
+        else insert.expression
+    )
+    assert [value.sql() for value in values.expressions] == [
+        "'EU'" if dialect != "tsql" else "N'EU'",
+        "7",
+        values.expressions[2].sql(),
+        "NULL",
+    ]
+    assert values.expressions[2].name == "it's"
+    if kind == "conflict":
+        found = insert.args["conflict"]
+        assert [key.find(exp.Identifier).name.upper() for key in found.args["conflict_keys"]] == [
+            "REGION",
+            "N",
+        ]
+        assert [(each.this.name, each.expression.sql()) for each in found.expressions] == [
+            ("a", "EXCLUDED.a"),
+            ("b", "EXCLUDED.b"),
+        ]
+    elif kind == "pair":
+        update, insert = trees
+        assert isinstance(update, exp.Update)
+        assert names([each.this for each in update.expressions]) == ["A", "B"]
+        (there,) = insert.find_all(exp.Exists)
+        assert update.args["where"].this.sql() == there.this.args["where"].this.sql()
+        assert {each.name.upper() for each in there.find_all(exp.Column)} == {"REGION", "N"}
+    elif kind == "merge":
+        merge = trees[0]
+        assert isinstance(merge, exp.Merge)
+        found_by = {each.name.upper() for each in merge.args["on"].find_all(exp.Column)}
+        assert found_by == {"REGION", "N"}
+        then = merge.args["whens"].expressions[0].args["then"]
+        assert names([each.this for each in then.expressions]) == ["A", "B"]
+        assert [each.expression.sql() for each in then.expressions] == [
+            value.sql() for value in values.expressions[2:]
+        ]
+    else:
+        assert isinstance(trees[0], exp.Delete)
+        assert len(trees) == 2
+        assert {each.this.name for each in trees[0].find_all(exp.EQ)} == {"region", "n"}
+
+
+@EVERY_DIALECT
+def test_a_changed_key_is_deleted_and_put_in_place(dialect: str) -> None:
+    profile = profile_named(dialect)
+    rows = updates(
+        images(("EU", 7, "x", 1), ("EU", 8, "y", 2)), images(("EU", 9, "x", 1), ("EU", 8, "z", 2))
+    )
+    for given, gone in ((rows, 7), (rows.inverse(), 9)):
+        moved, stayed = upsert.render(given, profile, OPTIONS).text.to_pylist()
+        first, *rest = moved.split("\n")
+        (tree,) = parsed(first, profile)
+        assert isinstance(tree, exp.Delete)
+        assert f"n = {gone}" in first.lower()
+        assert rest == upsert.render(
+            Rows(STOCK, Op.INSERT, 2, {}, dict(given.after), {}), profile, OPTIONS
+        ).text[0].as_py().split("\n")
+        assert (
+            stayed
+            == upsert.render(Rows(STOCK, Op.INSERT, 2, {}, dict(given.after), {}), profile, OPTIONS)
+            .text[1]
+            .as_py()
+        )
+
+
+def test_what_is_not_written() -> None:
+    rows = updates(
+        images(("EU", 1, "x", 1), ("EU", 2, "x", 1)), images(("EU", 1, "x", 1), ("EU", 2, "x", 2))
+    )
+    every = upsert.render(rows, profile_named("postgres"), OPTIONS)
+    assert every.outcome.tolist() == [NO_CHANGE, 0]
+    assert every.text[0].as_py() == ""
+    some = upsert.render(
+        rows, profile_named("postgres"), RenderOptions(upsert=True, exclude_columns=("B",))
+    )
+    assert some.outcome.tolist() == [NO_CHANGE, EXCLUDED_COLUMNS]
+    other = upsert.render(
+        rows, profile_named("postgres"), RenderOptions(upsert=True, exclude_columns=("A",))
+    )
+    assert other.text.to_pylist() == [
+        "",
+        "UPDATE shop.stock SET b = 2 WHERE region = 'EU' AND n = 2;",
+    ]
+
+
+def test_an_empty_text_in_the_key_is_refused_where_it_becomes_null() -> None:
+    options = replace(OPTIONS, policy=replace(OPTIONS.policy, empty_text="null"))
+    rendered = upsert.render(
+        Rows(STOCK, Op.INSERT, 2, {}, images(("", 1, "", 1), ("EU", 1, "", 1)), {}),
+        profile_named("oracle"),
+        options,
+    )
+    assert rendered.outcome.tolist() == [PROBLEM, 0]
+    assert [(problem.row, problem.code, problem.column) for problem in rendered.problems] == [
+        (0, "LR3013", "REGION")
+    ]
+    assert (
+        rendered.text[1]
+        .as_py()
+        .startswith(
+            "MERGE INTO SHOP.STOCK t USING DUAL ON (t.REGION = 'EU' AND t.N = 1) WHEN MATCHED"
+        )
+    )
+
+
+@pytest.mark.parametrize("op", Op)
+def test_a_table_without_a_key_is_refused(op: Op) -> None:
+    with pytest.raises(SqlgenError, match=r"found SHOP\.STOCK without a key") as refused:
+        upsert.render(
+            Rows(
+                replace(STOCK, key=()),
+                op,
+                1,
+                images(("EU", 1, "", 1)),
+                images(("EU", 1, "", 1)),
+                {},
+            ),
+            profile_named("mysql"),
+            OPTIONS,
+        )
+    assert refused.value.code == "LR3013"
+    assert "--exclude-table SHOP.STOCK" in refused.value.hint
+
+
+def test_rolled_back_work_stays_a_comment_line_by_line(tmp_path: Path) -> None:
+    table = Tab("T", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)))
+    log = LogBuilder((table,))
+    unit = log.unit()
+    unit.update(table, (1, 1), (2, 1), LOGRECDISP="S")
+    unit.update(table, (3, 1), (4, 1))
+    options = ScriptOptions(trace=True, render=OPTIONS)
+    control, data = log.write(tmp_path)
+    bundle = replay.write_script(
+        control, data, tmp_path / "out", selection=Selection(include_aborted=True), options=options
+    )
+    lines = [line for line in text_of(bundle).splitlines() if "testown.t" in line]
+    assert [line.split(" testown.t")[0] for line in lines] == [
+        "-- rolled back, not applied: DELETE FROM", "-- rolled back, not applied: INSERT INTO",
+        "DELETE FROM", "INSERT INTO",
+    ]  # fmt: skip
+    assert bundle.manifest["statements"] == 2
+
+
+PAIR = Tab("T", (Col("ID", "INT", 4, key=1), Col("A", "INT", 4), Col("B", "INT", 4)))
+
+
+@pytest.mark.parametrize("later", ["stays", "has an earlier time", "is damaged", "is undone"])
+def test_undo_leaves_what_a_later_unit_wrote(tmp_path: Path, later: str) -> None:
+    """A whole row from before a change would take back a later one to another column, where that
+    stays. A selection by time may leave one that committed later, on a member whose clock is
+    behind."""
+    log = LogBuilder((PAIR,))
+    log.unit(commit=100).update(PAIR, (1, 1, 1), (1, 2, 1))
+    log.unit(commit=200).update(
+        PAIR, (1, 2, 1), (1, 2, 2), **({"LOGRECDISP": "A"} if later == "is damaged" else {})
+    )
+    control, data = log.write(tmp_path)
+    early = Selection(from_time=bytes(17))
+    selection = {"stays": Selection(until_position=lrsn(150)), "has an earlier time": early}.get(
+        later, Selection()
+    )
+    options = ScriptOptions(render=OPTIONS)
+    bundle = replay.write_script(
+        control, data, tmp_path / "out", mode="undo", selection=selection, options=options
+    )
+    lines = [line for line in text_of(bundle).splitlines() if "testown.t" in line]
+    if later == "has an earlier time":
+        assert lines == [
+            "UPDATE testown.t SET b = 1 WHERE id = 1;",
+            "UPDATE testown.t SET a = 1 WHERE id = 1;",
+        ]
+    elif later == "is undone":
+        assert [line.partition(" ON CONFLICT")[0] for line in lines] == [
+            "INSERT INTO testown.t (id, a, b) VALUES (1, 2, 1)",
+            "INSERT INTO testown.t (id, a, b) VALUES (1, 1, 1)",
+        ]  # fmt: skip
+    else:
+        assert lines == ["UPDATE testown.t SET a = 1 WHERE id = 1;"]

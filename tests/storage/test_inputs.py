@@ -1,0 +1,182 @@
+"""Logs that lie in a store: the same bytes come out as of local files, and only the ranges are read
+that somebody asks for. The store is fsspec's, in memory."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from replay import storage
+from replay.cli.main import main
+from replay.errors import EXIT_UNUSABLE, InputError, UsageError
+from replay.logs.files import mapped, unpacked
+from tests.support import luwsakila, solidsakila
+from tests.support.luwbuilder import catalog_csv
+from tests.support.solidbuilder import Framing, write_catalog, write_rows
+from tests.support.stored import written
+
+Upload = Callable[[Path], str]
+
+
+@pytest.fixture
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges so small that what nobody asked for is not there, and forgotten soon."""
+    monkeypatch.setattr(storage, "_BLOCK", 256)
+    monkeypatch.setattr(storage, "_REQUEST", 4096)
+    monkeypatch.setattr(storage, "_KEPT", 64 << 10)
+
+
+@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.parametrize("data", ["small.dat", "small-nordw.dat"])
+@pytest.mark.parametrize("command", ["redo", "undo", "export"])
+def test_logmaster(
+    sakila_small: Path, tmp_path: Path, upload: Upload, command: str, data: str
+) -> None:
+    control = sakila_small / data.replace(".dat", ".ctl")
+    schema = [] if command == "export" else ["--schema", "none"]
+    here = written(
+        tmp_path / "here",
+        *(command, "--control", str(control), "--data", str(sakila_small / data), *schema),
+    )
+    stored = written(
+        tmp_path / "stored",
+        *(command, "--control", upload(control), "--data", upload(sakila_small / data), *schema),
+    )
+    assert stored == here
+
+
+def test_packed(sakila_small: Path, tmp_path: Path, upload: Upload) -> None:
+    packed = tmp_path / "small.dat.gz"
+    packed.write_bytes(gzip.compress((sakila_small / "small.dat").read_bytes()))
+    control = str(sakila_small / "small.ctl")
+    here = written(tmp_path / "here", "redo", "--control", control, "--data", str(packed))
+    stored = written(
+        tmp_path / "stored", "redo", "--control", f"file://{control}", "--data", upload(packed)
+    )
+    assert stored == here
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["redo", "undo"])
+def test_other_families(sakila: Path, tmp_path: Path, upload: Upload, command: str) -> None:
+    luw = luwsakila.encode(sakila, tmp_path, "v10", True, "raw")
+    (tmp_path / "sakila.log").write_bytes(luw.data)
+    (tmp_path / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
+    solid = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    (tmp_path / "catalog").mkdir()
+    write_catalog(tmp_path / "catalog", solid.tables)
+    rows = write_rows(tmp_path / "syslog.parquet", solid.log.rows)
+    for source, log, catalog in (
+        ("db2luw", tmp_path / "sakila.log", tmp_path / "catalog.csv"),
+        ("soliddb", Path(rows), tmp_path / "catalog"),
+    ):
+        words = (command, "--source", source, "--schema", "none")
+        here = written(
+            tmp_path / f"{source}-here", *words, "--log", str(log), "--catalog", str(catalog)
+        )
+        stored = written(
+            tmp_path / f"{source}-stored",
+            *(*words, "--log", upload(log), "--catalog", upload(catalog)),
+        )
+        assert stored == here
+
+
+def test_the_state_beside_a_log(sakila: Path, tmp_path: Path, upload: Upload) -> None:
+    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    word = ["migrate", *log, "--schema", "none"]
+    here = written(tmp_path / "here", *word, "--initial", str(sakila / "initial"))
+    stored = written(tmp_path / "stored", *word, "--initial", upload(sakila / "initial"))
+    assert stored == here
+
+
+def test_a_database_is_compared_with_a_stored_state(
+    tmp_path: Path, upload: Upload, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with duckdb.connect(str(tmp_path / "shop.db")) as database:
+        database.execute("CREATE TABLE item (id INT PRIMARY KEY, name TEXT)")
+        database.execute("INSERT INTO item VALUES (1, 'one'), (2, 'two')")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "item.csv").write_text("id,name\n1,one\n2,two\n", encoding="utf-8")
+    words = ["verify", "--to", f"duckdb:///{tmp_path}/shop.db", "--target-schema", "main"]
+    assert main([*words, "--expected", upload(tmp_path / "state")]) == 0
+    assert "2 rows" in capsys.readouterr().out
+    (tmp_path / "state" / "item.csv").write_text("id,name\n1,one\n2,TWO\n", encoding="utf-8")
+    assert main([*words, "--expected", upload(tmp_path / "state")]) == 8
+    assert main([*words, "--expected", "memory://nowhere/state"]) == EXIT_UNUSABLE
+    assert "LR2001 memory://nowhere/state" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_ranges(tmp_path: Path, upload: Upload) -> None:
+    data = np.random.default_rng(1).integers(0, 256, 200_000).astype(np.uint8)
+    (tmp_path / "data").write_bytes(data.tobytes())
+    place = unpacked(upload(tmp_path / "data"), None, 0)
+    first = mapped(place, 100_000, 100_010)
+    assert len(first) == len(data)
+    assert (first[100_000:100_010] == data[100_000:100_010]).all()
+    assert not first[:50_000].any()
+    start = np.arange(0, 190_000, 5_000)
+    for row in range(0, len(start), 5):
+        part = start[row : row + 5]
+        found = mapped(place, part, part + 700)
+        for low in part.tolist():
+            assert (found[low : low + 700] == data[low : low + 700]).all()
+    assert (first[100_000:100_010] == data[100_000:100_010]).all()
+    assert (mapped(place) == data).all()
+
+
+def test_an_object_that_changed(tmp_path: Path, upload: Upload) -> None:
+    (tmp_path / "data").write_bytes(b"one")
+    place = unpacked(upload(tmp_path / "data"), None, 0)
+    (tmp_path / "data").write_bytes(b"other")
+    upload(tmp_path / "data")
+    with pytest.raises(InputError, match="another one than when the log was opened") as caught:
+        mapped(place)
+    assert caught.value.code == "LR2001"
+    assert "#" not in str(caught.value)
+
+
+def test_spellings() -> None:
+    assert storage.settled("s3a://bucket/a%20b") == "s3://bucket/a%20b"
+    assert storage.settled("file:///data/a%20b") == "/data/a b"
+    assert storage.settled("abfs://box@store.dfs.core.windows.net/x").startswith("abfs://box@")
+    assert storage.settled("logs/x.dat") == "logs/x.dat"
+    assert not storage.is_url("postgresql://host/db")
+    assert storage.is_database("postgresql://host/db")
+    assert str(storage.at("s3://b/logs") / "x.csv.gz") == "s3://b/logs/x.csv.gz"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3://name:hidden@bucket/x",
+        "s3://hidden@bucket/x",
+        "abfs://box@store/x?sig=hidden",
+        "gs://bucket/x?access_token=hidden",
+        "s3://[hidden/x",
+    ],
+)
+def test_secrets_are_refused_and_not_repeated(
+    url: str, sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        storage.settled(url)
+    assert caught.value.code == "LR1001"
+    control = str(sakila_small / "small.ctl")
+    words = ["redo", "--control", control, "--data", url, "--out", str(tmp_path / "out")]
+    assert main(words) == EXIT_UNUSABLE
+    assert "hidden" not in str(caught.value) + "".join(capsys.readouterr())
+
+
+def test_a_file_that_is_not_there(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control, data = str(sakila_small / "small.ctl"), "memory://nowhere/none.dat"
+    words = ["redo", "--control", control, "--data", data, "--out", str(tmp_path / "out")]
+    assert main(words) == EXIT_UNUSABLE
+    assert "LR2001 memory://nowhere/none.dat" in capsys.readouterr().err

@@ -1,0 +1,129 @@
+"""Bundles that are written into a store: the same bytes as on this machine, the manifest last, and
+nothing of attempts that do not count. The store is fsspec's, in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+
+import replay
+from replay import storage
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.main import main
+from replay.errors import EXIT_UNUSABLE, InputError
+from replay.logs.logmaster.opening import open_log
+from replay.output.bundle import write_bundle
+from replay.output.stored_folder import StoredFolder
+from replay.pipeline.engine import Engine
+from replay.pipeline.plan import Plan, make_plan
+from tests.output.test_attempts import Twice
+from tests.support.places import FIXTURES
+from tests.support.stored import objects, stored, written
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Iterator[str]:
+    """The URL of a folder that is not there yet."""
+    url, store = f"memory://{tmp_path.name}/out", fsspec.filesystem("memory")
+    yield url
+    if store.exists(f"/{tmp_path.name}"):
+        store.rm(f"/{tmp_path.name}", recursive=True)
+
+
+@pytest.fixture
+def small(sakila_small: Path) -> list[str]:
+    return [
+        *("--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")),
+        *("--records-per-file", "50"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "words", [["redo"], ["undo", "--schema", "none"], ["export"], ["export", "--format", "csv"]]
+)
+def test_the_same_bytes(small: list[str], tmp_path: Path, out: str, words: list[str]) -> None:
+    here = written(tmp_path / "here", *words, *small)
+    assert stored(out, *words, *small) == here
+    assert stored(out, *words, *small, "--overwrite") == here
+
+
+def test_units_that_are_set_aside(tmp_path: Path, out: str) -> None:
+    log = FIXTURES / "incomplete" / "log"
+    (control,), (data,) = log.glob("*.ctl"), log.glob("*.dat*")
+    words = ["redo", "--control", str(control), "--data", str(data)]
+    codes = [
+        main([*words, "--engine", "local", "--out", place]) for place in (str(tmp_path / "b"), out)
+    ]
+    assert codes[0] == codes[1]
+    assert set(objects(out)) == {
+        path.relative_to(tmp_path / "b").as_posix()
+        for path in (tmp_path / "b").rglob("*")
+        if path.is_file()
+    }
+
+
+def test_what_is_there_stays(
+    small: list[str], out: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = fsspec.filesystem("memory")
+    store.pipe("/" + out.partition("://")[2] + "/precious.txt", b"x")
+    for words in (["redo", *small], ["redo", *small, "--overwrite"]):
+        assert main([*words, "--engine", "local", "--out", out]) == EXIT_UNUSABLE
+        assert "LR1002" in capsys.readouterr().err
+    assert list(objects(out)) == ["precious.txt"]
+
+
+def planned(sakila_small: Path, tmp_path: Path) -> tuple[Plan, replay.logs.LogFile]:
+    log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
+    return make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20), log
+
+
+def test_attempts_that_do_not_count(sakila_small: Path, tmp_path: Path, out: str) -> None:
+    plan, log = planned(sakila_small, tmp_path)
+    twice = Twice()
+    written_ = write_bundle(plan, log, storage.at(out), Engine(twice.execute))
+    before = objects(out)
+    assert set(before) == {
+        "manifest.json",
+        *(script["name"] for script in written_.manifest["scripts"]),
+    }
+    for job, *rest in twice.late:
+        with pytest.raises(InputError, match="the run that this task is of has ended"):
+            list(job.reduce(*rest))
+    assert objects(out) == before
+
+
+def test_a_file_that_is_not_whole(
+    sakila_small: Path, tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, log = planned(sakila_small, tmp_path)
+    plain = storage.copy_all
+
+    def torn(pairs: list[tuple[storage.StoredPath, storage.StoredPath]]) -> None:
+        plain(pairs)
+        storage.put(b"half", pairs[0][1])
+
+    monkeypatch.setattr(storage, "copy_all", torn)
+    with pytest.raises(InputError, match="LR2001.*bytes of it are there"):
+        write_bundle(plan, log, storage.at(out), replay.pipeline.local.ENGINE)
+    assert "manifest.json" not in objects(out)
+
+
+def test_what_a_killed_run_left(small: list[str], tmp_path: Path, out: str) -> None:
+    left = StoredFolder.begun(storage.StoredPath(out))
+    storage.put(b"half", left.staging / "0-x" / "0000-redo.sql")
+    assert stored(out, "redo", *small) == written(tmp_path / "here", "redo", *small)
+
+
+def test_single_files(sakila: Path, sakila_small: Path, tmp_path: Path, out: str) -> None:
+    log = [
+        *("--control", str(sakila_small / "small.ctl")),
+        *("--data", str(sakila_small / "small.dat")),
+    ]
+    assert main(["graph", *log, "--schema", "none", "--format", "json", "--out", out]) in (0, 4)
+    assert json.loads(storage.at(out).read_bytes())

@@ -1,0 +1,90 @@
+"""A small log of one table with a column of each type, for what a target may do by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.logbuilder import Col, LogBuilder, Row, Tab
+
+#: All columns, with types of Db2: INTEGER, DECIMAL(9,2), VARCHAR(10), CHAR(5), DATE, TIMESTAMP(6),
+#: DOUBLE, REAL, BIGINT, SMALLINT, VARCHAR(6) FOR BIT DATA, TIME.
+COLUMNS = (
+    Col("K", "INT", 4, key=1),
+    Col("N", "DEC", 5, scale=2),
+    Col("T", "VCHR", 10),
+    Col("C", "CHAR", 5),
+    Col("D", "DATE", 10),
+    Col("TS", "DTTM", 26, nulls="Y"),
+    Col("F", "FLOT", 8),
+    Col("R", "FLOT", 4),
+    Col("B", "INT", 8),
+    Col("S", "INT", 2),
+    Col("X", "VCHR", 6, subtype="B"),
+    Col("C2", "TIME", 8),
+)
+TABLE = Tab("THINGS", COLUMNS)
+#: Its types in each dialect, in the order of COLUMNS.
+TYPES = {
+    "postgres": (
+        "integer", "numeric(9,2)", "varchar(10)", "char(5)", "date", "timestamp(6)",
+        "double precision", "real", "bigint", "smallint", "bytea", "time(0)",
+    ),
+    "duckdb": (
+        "INTEGER", "DECIMAL(9,2)", "VARCHAR", "VARCHAR", "DATE", "TIMESTAMP", "DOUBLE", "FLOAT",
+        "BIGINT", "SMALLINT", "BLOB", "TIME",
+    ),
+    "sqlite": (
+        "INTEGER", "NUMERIC", "TEXT", "TEXT", "TEXT", "TEXT", "REAL", "REAL", "INTEGER", "INTEGER",
+        "BLOB", "TEXT",
+    ),
+    "mariadb": (
+        "int", "decimal(9,2)", "varchar(10) COLLATE utf8mb4_bin", "char(5) COLLATE utf8mb4_bin",
+        "date", "datetime(6)", "double", "float", "bigint", "smallint", "varbinary(6)", "time",
+    ),
+}  # fmt: skip
+FIRST: Row = (
+    1, "1.25", "abc", "ab", "2024-03-15", "2024-03-15 10:00:00.123456", 0.5, 0.25, 10, 1, b"\x01",
+    "10:00:00",
+)  # fmt: skip
+SECOND: Row = (
+    2, "1234567.89", "longer one", "abcde", "2024-03-16", None, 0.1, 1.5, 2**60, 300, b"\x02\x03",
+    "11:00:00",
+)  # fmt: skip
+
+
+def write_log(folder: Path, key: bool = True, text: str = "abcd", number: int = 1) -> list[str]:
+    """A log that inserts two rows, changes the first and deletes the second; the options that name
+    it. ``key``: whether the log knows a key of the table; ``text``: what its column T becomes;
+    ``number``: its key."""
+    columns = COLUMNS if key else tuple(Col("K", "INT", 4) if c.key else c for c in COLUMNS)
+    table = Tab("THINGS", columns)
+    log = LogBuilder((table,))
+    unit = log.unit()
+    first = (number, *FIRST[1:])
+    unit.insert(table, first)
+    unit.insert(table, SECOND)
+    unit = log.unit()
+    unit.update(table, first, (number, "2.50", text, *FIRST[3:]))
+    unit = log.unit()
+    unit.delete(table, SECOND)
+    return _written(log, folder)
+
+
+def text_key_log(folder: Path, key: bool = True) -> list[str]:
+    """A log that changes V of the row 'a' of a table N, V from 1 to 2."""
+    table = Tab("NAMES", (Col("N", "VCHR", 10, key=int(key)), Col("V", "INT", 4)))
+    log = LogBuilder((table,))
+    log.unit().update(table, ("a", 1), ("a", 2))
+    return _written(log, folder)
+
+
+def _written(log: LogBuilder, folder: Path) -> list[str]:
+    control, data = log.write(folder, seed=1)
+    return ["--control", str(control), "--data", str(data[0]), "--engine", "local"]
+
+
+def table_of(dialect: str, changed: dict[str, str], key: str = ", PRIMARY KEY (k)") -> str:
+    """What stands between the parentheses of the table's CREATE, with other types of columns."""
+    names = [column.name.lower() for column in COLUMNS]
+    types = {**dict(zip(names, TYPES[dialect], strict=True)), **changed}
+    return ", ".join(f"{name} {types[name]}" for name in names) + key

@@ -1,0 +1,68 @@
+"""Files that cannot be replayed into, and names that come near, in SQLite, DuckDB and MariaDB."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from replay.targets.states import path_of
+from tests.support.engines import Place
+from tests.support.small_target import replay, run, session_of, small_target, write_log
+
+#: Kind -> what is said of the table in another place, and of one in another case.
+NEAR = {
+    "sqlite": "the target has no such table (testown.t); there is other.t",
+    "duckdb": "the target has no such table (testown.t); there is other.t",
+    "mariadb": "no such table (testown.t), or this user has no right on it and is not shown it;"
+    " there is other.t",
+}
+
+
+@pytest.fixture
+def target(place: Place) -> Iterator[str]:
+    with small_target(place.dialect, place.url or None) as url:
+        yield url
+
+
+def test_a_name_that_comes_near(
+    place: Place, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = target
+    if place.dialect == "sqlite":
+        url = f"{target}testown.db?schema=other"
+    else:
+        run(target, "CREATE SCHEMA other", "CREATE TABLE other.t (k varchar(8))", "DROP TABLE"
+            " testown.t")  # fmt: skip
+    assert replay(write_log(tmp_path), url) == 8
+    assert NEAR[place.dialect] in capsys.readouterr().out
+
+
+@contextmanager
+def ordinary_user() -> Iterator[None]:
+    """Not root, whom no file's mode keeps from writing."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(before)
+
+
+def test_a_file_that_cannot_be_written() -> None:
+    """It is refused by its name, before any plan."""
+    with small_target("sqlite", None) as url, session_of(url) as session:
+        folder = path_of(url)
+        (path,) = folder.glob("*.db")
+        folder.chmod(0o755)
+        assert session.read_only() == ""
+        path.chmod(0o444)
+        with ordinary_user():
+            assert session.read_only() == f"the file {path} cannot be written by this user"
+        path.chmod(0o666)
+        folder.chmod(0o555)
+        with ordinary_user():
+            assert "the folder of its journal" in session.read_only()
+        folder.chmod(0o755)

@@ -1,0 +1,332 @@
+"""Verify on every kind of target: the same value is the same in whatever type it lies there, and
+one that was rounded, padded, re-encoded or cut is named with both values."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from replay.cli.main import main
+from replay.live.comparable import family_of, of_state, of_texts, of_values
+from replay.targets import Target, target_named
+from sqlgen import ddl
+from sqlgen.dialects import profile_named
+from sqlgen.rows import Op, Rows
+from sqlgen.schema import ARROW_TYPES, SqlType, Table
+from sqlgen.statements import RenderOptions, render
+from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.targets.test_values import COLUMNS, row
+
+TRIP = Table("ROUND", "TRIP", COLUMNS, ("ID",))
+EDGES: list[tuple[Any, ...]] = [
+    (1, -32768, "-9999999999999.99", "0.00001", 0.1, 0.1, "a", "a  ", b"", "0001-01-01",
+     "00:00:00", "0001-01-01 00:00:00.000000", True, "1E+6144", "it's"),
+    (2, 32767, "0.10", "99999999999999999999999999.99999", 16777216.0, 5e-300, "", "", b"\0\xff",
+     "9999-12-31", "23:59:59", "9999-12-31 23:59:59.999999", False, "-0.00", "\u00e9\U0001f600"),
+    (3, *[None] * 14),
+    (4, 0, "-0.01", "-1.50000", 3.4028235e38, 1.7976931348623157e308, "x y", "\\N", b"\\x41",
+     "2024-02-29", "12:00:00", "2024-02-29 12:34:56.100000", True, "123.4500", '"\\,\n'),
+]  # fmt: skip
+
+
+@pytest.fixture(
+    params=[
+        "postgres",
+        "duckdb",
+        "sqlite",
+        pytest.param("mariadb", marks=pytest.mark.containers),
+    ]
+)
+def place(request: pytest.FixtureRequest) -> Iterator[tuple[Target, str]]:
+    """A target and the URL of an empty database of its kind."""
+    target = target_named(request.param)
+    if request.param == "postgres":
+        yield target, request.getfixturevalue("fresh_database")
+        return
+    server = None
+    if request.param == "mariadb":
+        server = request.getfixturevalue("container_mariadb")[0]
+    with target.scratch(server) as url:
+        yield target, url
+
+
+def run(target: Target, url: str, *statements: str) -> None:
+    with closing(target.connect(url)) as session:
+        for statement in statements:
+            session.begin()
+            found = session.run(statement.encode() + b"\n")
+            assert found.failure is None, found.failure
+            session.commit()
+
+
+def make(target: Target, url: str, schema: str, *statements: str) -> None:
+    """Make a schema and what lies in it."""
+    with closing(target.connect(url)) as session:
+        session.make_schema(schema)
+    run(target, url, *statements)
+
+
+@settings(
+    max_examples=8,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(drawn=st.lists(row, min_size=5, max_size=20))
+def test_a_value_is_the_same_wherever_it_lies(
+    place: tuple[Target, str], drawn: list[tuple[Any, ...]]
+) -> None:
+    """What a statement of ours wrote is read back as what it said, for every type."""
+    target, url = place
+    profile = profile_named(target.dialect)
+    options = RenderOptions()
+    table = replace(TRIP, columns=COLUMNS)
+    rows = [*EDGES, *((at, *values) for at, values in enumerate(drawn, 100))]
+    values = {
+        column.name: pa.array([one[at] for one in rows], ARROW_TYPES[column.type])
+        for at, column in enumerate(COLUMNS)
+    }
+    rendered = render(Rows(table, Op.INSERT, len(rows), {}, values, {}), profile, options)
+    bad = {problem.row for problem in rendered.problems}
+    good = [at for at in range(len(rows)) if at not in bad]
+    assert len(good) >= 2
+    create = ddl.create_table(table, profile, options.names).rstrip().rstrip(";")
+    make(target, url, "round")
+    with closing(target.connect(url)) as session:
+        if session.facts("round", "trip") is not None:
+            run(target, url, "DROP TABLE round.trip;")
+    run(target, url, " ".join(create.split("\n")) + ";")
+    run(target, url, *(rendered.text[at].as_py() for at in good))
+    with closing(target.connect(url)) as session:
+        session.snapshot()
+        names = [column.name.lower() for column in COLUMNS]
+        batches = list(session.texts("round", "trip", names))
+        found = pa.Table.from_batches(batches).combine_chunks()
+    order = pa.array([int(text) for text in found["id"].to_pylist()])
+    found = found.take(pa.compute.sort_indices(order))
+    for column in COLUMNS:
+        wanted = of_values(
+            values[column.name].take(pa.array(good)), column, profile, options.policy
+        )
+        texts = found[column.name.lower()].combine_chunks()
+        assert of_texts(texts, column.type).to_pylist() == wanted.to_pylist(), column
+        state = of_state(wanted, column, profile, options.policy)
+        assert state.to_pylist() == wanted.to_pylist(), column
+
+
+NARROW = Tab(
+    "NARROW",
+    (
+        Col("ID", "INT", 4, key=1),
+        Col("D", "DEC", 5, scale=2, nulls="Y"),
+        Col("R", "FLOT", 8, nulls="Y"),
+        Col("V", "VCHR", 10, nulls="Y", subtype="S"),
+        Col("N", "VCHR", 10, nulls="Y", subtype="S"),
+        Col("P", "VCHR", 10, nulls="Y", subtype="S"),
+        Col("TS", "DTTM", 26, nulls="Y"),
+    ),
+)
+WROTE = ("1.55", 0.1, "h\u00e9llo", "007", "ab", "2024-03-15 10:20:30.123456")
+#: Types that hold less than the log's, and what becomes of :data:`WROTE` in them.
+TYPES: dict[str, tuple[str, ...]] = {
+    "postgres": ("numeric(9,1)", "real", "varchar(9)", "integer", "char(4)", "timestamp(0)"),
+    "mariadb": ("decimal(9,1)", "float", "varchar(9)", "integer", "binary(4)", "datetime(0)"),
+    "duckdb": ("decimal(9,1)", "real", "varchar", "integer", "varchar", "timestamp_s"),
+    "sqlite": ("real", "real", "text", "integer", "text", "text"),
+}
+FOUND: dict[str, tuple[str, ...]] = {
+    "postgres": ("1.6", "0.10000000149011612", "h?llo", "7", "ab  ", "2024-03-15 10:20:30"),
+    "mariadb": ("1.6", "0.10000000149011612", "h?llo", "7", "\\x61620000", "2024-03-15 10:20:30"),
+    "duckdb": ("1.6", "0.10000000149011612", "h?llo", "7", "ab  ", "2024-03-15 10:20:30"),
+    "sqlite": ("1.6", "0.10000000149011612", "h?llo", "7", "ab  ", "2024-03-15 10:20:30"),
+}
+
+
+def narrow_log(folder: Path) -> list[str]:
+    """A log that inserts one row, changes another, and changes the key of a third."""
+    log = LogBuilder((NARROW,))
+    unit = log.unit()
+    unit.insert(NARROW, (1, *WROTE))
+    unit.update(NARROW, (2, "0.00", 1.0, "x", "y", "z", WROTE[5]), (2, *WROTE))
+    unit.update(NARROW, (3, *[None] * 6), (4, *[None] * 6))
+    control, (data,) = log.write(folder)
+    return ["--control", str(control), "--data", str(data), "--engine", "local"]
+
+
+def narrow_state(folder: Path) -> Path:
+    (folder / "state").mkdir()
+    lines = ["id,d,r,v,n,p,ts", f"2,0.00,1.0,x,y,z,{WROTE[5]}", "3" + ",\\N" * 6]
+    (folder / "state" / "narrow.csv").write_text("\n".join(lines) + "\n")
+    return folder / "state"
+
+
+def narrow_table(target: Target, url: str, values: tuple[str, ...]) -> None:
+    """The table in types that hold less, with rows 1 and 2 of these values."""
+    names = ("d", "r", "v", "n", "p", "ts")
+    columns = ", ".join(f"{n} {t}" for n, t in zip(names, TYPES[target.dialect], strict=True))
+    written = ", ".join(f"'{value}'" for value in values)
+    make(
+        target,
+        url,
+        "testown",
+        f"CREATE TABLE testown.narrow (id integer PRIMARY KEY, {columns}, more integer);",
+        *(f"INSERT INTO testown.narrow VALUES ({at}, {written}, 5);" for at in (1, 2)),
+        "INSERT INTO testown.narrow (id) VALUES (4);",
+    )
+
+
+def test_values_that_the_target_changed_are_named_with_both(
+    place: tuple[Target, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The types of the target round what the log says; tables shaped like the target's would round
+    alike, and see nothing."""
+    target, url = place
+    sent = ("1.55", "0.1", "h?llo", "007", "ab", "2024-03-15 10:20:30.123456")
+    if target.dialect in ("duckdb", "sqlite"):  # no type of theirs pads, or cuts a time
+        sent = FOUND[target.dialect]
+    narrow_table(target, url, sent)
+    log, state = narrow_log(tmp_path), narrow_state(tmp_path)
+    out = tmp_path / "certificate.json"
+    arguments = ["verify", *log, "--to", url, "--expected", str(state), "--certificate", str(out)]
+    assert main(arguments) == 8
+    said = capsys.readouterr().out
+    assert "testown.narrow: 3 rows, 2 DIFFER" in said
+    assert "not compared: column narrow.more: it is in the target only" in said
+    wanted = ("1.55", "0.1", "h\u00e9llo", "007", "ab", "2024-03-15 10:20:30.123456")
+    differ = [
+        f"{name}: expected {expected!r}, found {found!r}"
+        for name, expected, found in zip(
+            ("d", "r", "v", "n", "p", "ts"), wanted, FOUND[target.dialect], strict=True
+        )
+        if expected != found
+    ]
+    for at in (1, 2):
+        assert f"id = {at}: {'; '.join(differ)}\n" in said
+    assert "id = 4" not in said
+    found = json.loads(out.read_text())
+    assert found["holds"] is False
+    (table,) = found["tables"]
+    assert table["expected"] != table["found"]
+    assert main(["verify", "--certificate", str(out)]) == 8
+    assert "the claim did NOT hold when it was made" in capsys.readouterr().out
+
+
+def test_the_rows_of_a_certificate_are_looked_at_again(
+    place: tuple[Target, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, url = place
+    log, state = narrow_log(tmp_path), narrow_state(tmp_path)
+    wide = {
+        "postgres": ("numeric(9,2)", "double precision", "text", "text", "text", "timestamp(6)"),
+        "mariadb": ("decimal(9,2)", "double", "text", "text", "text", "datetime(6)"),
+        "duckdb": ("decimal(9,2)", "double", "text", "text", "text", "timestamp"),
+        "sqlite": ("text", "real", "text", "text", "text", "text"),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TYPES, target.dialect, wide[target.dialect])
+        narrow_table(target, url, tuple(map(str, WROTE)))
+    out = tmp_path / "certificate.json"
+    whole = ["verify", *log, "--to", url, "--expected", str(state), "--certificate", str(out)]
+    assert main(whole) == 0, capsys.readouterr().out
+    again = ["verify", "--certificate", str(out)]
+    assert main([*again, *log, "--to", url]) == 0
+    assert capsys.readouterr().out.endswith("VALID\n")
+    run(target, url, "UPDATE testown.narrow SET d = 1.54 WHERE id = 2;")
+    assert main([*again, "--to", url]) == 8
+    assert "WRONG: the rows of testown.narrow are others now" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect", "kind"),
+    [
+        ("character varying(9)", "postgres", SqlType.VARCHAR),
+        ("character(9)", "postgres", SqlType.CHAR),
+        ("numeric", "postgres", SqlType.DECIMAL),
+        ("timestamp with time zone", "postgres", SqlType.TIMESTAMP_TZ),
+        ("time without time zone", "postgres", SqlType.TIME),
+        ("interval", "postgres", SqlType.VARCHAR),
+        ("point", "postgres", SqlType.VARCHAR),
+        ("float", "mariadb", SqlType.REAL),
+        ("REAL", "sqlite", SqlType.DOUBLE),
+        ("", "sqlite", SqlType.VARCHAR),
+        ("tinyint", "mariadb", SqlType.BOOLEAN),
+        ("HUGEINT", "duckdb", SqlType.DECIMAL),
+        ("TIMESTAMP_NS", "duckdb", SqlType.TIMESTAMP),
+    ],
+)
+def test_families_of_types(name: str, dialect: str, kind: SqlType) -> None:
+    assert family_of(name, dialect) is kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "same"),
+    [
+        (SqlType.DECIMAL, "1.50", "1.5", True),
+        (SqlType.DECIMAL, "-0.00", "0", True),
+        (SqlType.DECIMAL, "1e2", "100", True),
+        (SqlType.DECIMAL, "12300000000000000000000000000.45", "1.23e+28", False),
+        (SqlType.VARCHAR, "007", "7", False),
+        (SqlType.VARCHAR, "a ", "a", False),
+        (SqlType.CHAR, "a ", "a", True),
+        (SqlType.REAL, "0.1", "0.10000000149011612", True),
+        (SqlType.REAL, "0.1", "0.10000001", False),
+        (SqlType.DOUBLE, "0.1", "0.10000000149011612", False),
+        (SqlType.DOUBLE, "-0.0", "0", True),
+        (SqlType.DATE, "2024-03-15", "2024-03-15 00:00:00", True),
+        (SqlType.TIMESTAMP, "2024-03-15 10:00:00.500000", "2024-03-15 10:00:00.5", True),
+        (SqlType.TIMESTAMP, "2024-03-15 10:00:00.5", "2024-03-15 10:00:00", False),
+        (SqlType.TIMESTAMP_TZ, "2024-03-15 10:00:00+02:00", "2024-03-15 08:00:00+00", True),
+        (SqlType.TIMESTAMP_TZ, "0001-01-01 10:00:00.5-01:30", "0001-01-01 11:30:00.50Z", True),
+        (SqlType.TIMESTAMP_TZ, "2024-03-15 10:00:00+02:00", "2024-03-15 10:00:00+00", False),
+        (SqlType.BOOLEAN, "t", "1", True),
+        (SqlType.BLOB, "\\xAB", "\\xab", True),
+        (SqlType.TIME, "10:00:00.000", "10:00:00", True),
+    ],
+)
+def test_forms(kind: SqlType, one: str, other: str, same: bool) -> None:
+    texts = of_texts(pa.array([one, other, None]), kind).to_pylist()
+    assert (texts[0] == texts[1]) is same
+    assert texts[2] is None
+
+
+def test_many_rows_that_differ_are_all_counted(tmp_path: Path) -> None:
+    """Buckets, groups of buckets and keys lead to the same count as looking at every row."""
+    from replay.live import differences
+
+    rng = random.Random(7)
+    wanted = {number: rng.randrange(1000) for number in range(20_000)}
+    here = dict(wanted)
+    for number in rng.sample(range(20_000), 500):
+        here[number] += 1
+    for number in rng.sample(range(20_000), 300):
+        del here[number]
+    here |= dict.fromkeys(range(30000, 30070), 1)
+    differing = sum(wanted.get(number) != here.get(number) for number in {*wanted, *here})
+    form = differences.RowHash(("k", "v"), ("k",))
+
+    def side(rows: dict[int, int]) -> Iterator[differences.SignedRows]:
+        columns = {
+            "k": pa.array([str(number) for number in rows]),
+            "v": pa.array([str(value) for value in rows.values()]),
+        }
+        yield differences.SignedRows(columns, len(rows))
+
+    for held in (4_000_000, 2_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(differences, "_HELD_ROWS", held)
+            found = differences.differences_of(
+                form, lambda: side(wanted), lambda: side(here), 20_000
+            )
+        assert found.differing == differing
+        assert len(found.examples) == 20
+    assert not differences.differences_of(form, lambda: side(here), lambda: side(here), 1).differing
