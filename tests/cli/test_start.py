@@ -21,12 +21,12 @@ from sqlgen.dialects import BUILT_IN
 
 HEAVY = {"numpy", "pyarrow", "sqlglot", "pandas", "duckdb", "networkx", "pyspark", "tqdm", "numba"}
 PROGRAM = """
-import json, sys, time
+import json, sys
 import contextlib, io
 from replay.cli.main import main
 with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
     main(sys.argv[1:])
-print(json.dumps([time.process_time(), sorted(sys.modules), out.getvalue()]))
+print(json.dumps([sorted(sys.modules), out.getvalue()]))
 """
 
 
@@ -39,10 +39,10 @@ def test_help_is_light(arguments: list[str]) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True
     )
-    seconds, modules, text = json.loads(ended.stdout)
+    modules, text = json.loads(ended.stdout)
     assert {name.partition(".")[0] for name in modules} & HEAVY == set()
     assert "logreplay" in text
-    assert seconds < 0.4  # 0.1 on a machine with nothing else to do
+    assert len(modules) < 200  # 160; each costs time that every call of the command pays
 
 
 def test_the_names_of_light_modules_are_those_that_are_there() -> None:
@@ -57,7 +57,7 @@ def test_a_look_into_a_small_log_imports_no_sql(sakila_small: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, *named], capture_output=True, text=True, check=True
     )
-    _, modules, _ = json.loads(ended.stdout)
+    modules, _ = json.loads(ended.stdout)
     used = {name.partition(".")[0] for name in modules}
     assert used & HEAVY == {"numpy", "pyarrow"}
     assert not {"replay.live.replay", "replay.output.bundle", "sqlgen.ddl_grammar"} & set(modules)
@@ -69,7 +69,7 @@ def test_a_small_run_imports_what_it_uses(sakila_small: Path, tmp_path: Path) ->
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, *named], capture_output=True, text=True, check=True
     )
-    _, modules, _ = json.loads(ended.stdout)
+    modules, _ = json.loads(ended.stdout)
     used = {name.partition(".")[0] for name in modules}
     assert used & {"pandas", "networkx", "pyspark", "duckdb", "numba", "psycopg"} == set()
     assert {"numpy", "pyarrow", "sqlglot"} <= used

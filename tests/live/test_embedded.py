@@ -96,7 +96,7 @@ def test_it_is_stopped_and_removed_when_the_process_is_killed(
     process.send_signal(sign)
     process.communicate()
 
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 120
     while folders(tmp_path) and time.monotonic() < limit:
         time.sleep(0.05)
     assert folders(tmp_path) == []

@@ -36,7 +36,7 @@ def noted(*given):
     with psycopg.connect(sys.argv[1], autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         connection.execute("SELECT pg_reload_conf()")
-    time.sleep(0.5)
+    time.sleep(1)
 Store.note = noted
 sys.exit(main(sys.argv[2:]))
 """
@@ -67,7 +67,7 @@ def arguments(log: list[str], url: str, *options: str) -> list[str]:
 
 def wait_for(url: str, condition: str) -> None:
     """Wait until some session waits in this way."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not rows(url, WAITING.format(condition)):
         assert time.monotonic() < deadline
         time.sleep(0.05)

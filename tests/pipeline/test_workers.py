@@ -34,7 +34,7 @@ def test_results_come_in_the_order_of_the_tasks(threads: int) -> None:
 
 
 def test_two_tasks_run_at_the_same_time() -> None:
-    met = threading.Barrier(2, timeout=10)
+    met = threading.Barrier(2, timeout=120)
     with Workers(2) as pool:
         assert len(list(pool.results((Task(met.wait, 0) for _ in range(2)), 2))) == 2
 

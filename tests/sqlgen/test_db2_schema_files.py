@@ -3,8 +3,9 @@ is passed over and counted, what is not understood is named and costs nothing el
 
 from __future__ import annotations
 
-import time
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import given, settings
@@ -291,12 +292,23 @@ def test_what_a_column_says_that_is_not_understood_is_named() -> None:
 
 
 def test_a_large_file_is_read_in_a_straight_line() -> None:
-    """Eight times the text takes some eight times as long, not sixty-four times."""
+    """Four times the text takes at most a tenth more than four times the calls."""
     text = (FIXTURES / "db2ddl" / "look-9.7.sql").read_text(encoding="utf-8")
 
-    def seconds(times: int) -> float:
-        start = time.process_time()
-        assert len(statements(text * times)) >= 20 * times
-        return time.process_time() - start
+    def calls(times: int) -> int:
+        seen = 0
 
-    assert seconds(40) < 30 * min(seconds(5) for _ in range(3)) + 0.2
+        def noted(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal seen
+            seen += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(noted)
+        try:
+            found = len(statements(text * times))
+        finally:
+            sys.setprofile(before)
+        assert found >= 20 * times
+        return seen
+
+    assert calls(20) < 4.4 * calls(5)
