@@ -535,6 +535,7 @@ def test_versions_are_pinned_without_addresses() -> None:
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OPTIONS = (ROOT / "replay" / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
 CODE = "".join(README.split("```")[1::2])
 PROGRAMS = sorted(
     set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE))
@@ -579,6 +580,11 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+def test_the_readme_is_a_screen_or_two() -> None:
+    """What is more than the first steps has a page of its own."""
+    assert README.count("\n") < 140
+
+
 def test_the_readme_starts_with_the_two_commands() -> None:
     first = [line.strip().split("#")[0].strip() for line in CODE.split("\n")[:4]]
     assert [line for line in first if line.startswith("scripts/")] == [
@@ -592,18 +598,18 @@ def test_the_readmes_commands_exist(command: str, capsys: pytest.CaptureFixture[
     assert help_of(command, capsys)
 
 
-def test_the_readmes_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_options_of_the_docs_are_the_programs(capsys: pytest.CaptureFixture[str]) -> None:
     table = {
         option
-        for line in README.split("\n")
+        for line in OPTIONS.split("\n")
         if line.startswith("| `--")
         for option in OPTION.findall(line.split("|")[1])
     }
     program = {
         option for command in COMMANDS for option in OPTION.findall(help_of(command, capsys))
     }
-    assert table - program == set(), "README has options that the program lacks"
-    assert program - table - {"--help"} == set(), "the program has options that README lacks"
+    assert table - program == set(), "options.md has options that the program lacks"
+    assert program - table - {"--help"} == set(), "the program has options that options.md lacks"
 
 
 def test_tests_that_the_docs_name_exist() -> None:

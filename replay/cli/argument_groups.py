@@ -61,7 +61,7 @@ def add_mapping(command: argparse.ArgumentParser) -> None:
         "--mapping",
         type=place,
         metavar="F",
-        help="names, types, exclusions and masks of the target (TOML; see README)",
+        help="names, types, exclusions and masks of the target (TOML; see logreplay docs)",
     )
     group.add_argument(
         "--mask-key-file",
@@ -136,7 +136,7 @@ def add_log(parser: argparse.ArgumentParser) -> None:
         action=OncePerName,
         default=[],
         metavar="NAME=VALUE",
-        help="a setting of the log family (repeatable; README lists them)",
+        help="a setting of the log family (repeatable; logreplay docs lists them)",
     )
     group.add_argument(
         "--ccsid",

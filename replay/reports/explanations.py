@@ -43,7 +43,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR1011": (
         "The mapping file is not TOML, or names tables or columns that the log does not have.",
-        "The names on the left are the log's. README shows an example under 'A migration'.",
+        "The names on the left are the log's. The documentation has an example (how-to, scripts).",
     ),
     "LR2001": (
         "A file is not there, may not be read, or lacks in a folder that must have one for"
@@ -131,7 +131,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR2018": (
         "Records can be laid out in several documented ways, and the log does not decide"
         " between them.",
-        "Say which with --log-option; README lists the settings of each family.",
+        "Say which with --log-option; the documentation lists the settings of each family"
+        " (options).",
     ),
     "LR2030": (
         "Records are not in the order in which the database wrote them.",
@@ -139,7 +140,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2031": (
         "The export of the catalog lacks columns or tables, or contradicts itself.",
-        "Export it again with the statement that README has for this family.",
+        "Export it again with the statement that the documentation has (collect a log).",
     ),
     "LR2032": (
         "The log says that a change is taken back which it does not have.",
@@ -147,7 +148,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2033": (
         "Changes are flagged as not to be propagated, and nobody said what that means here.",
-        "Say it with --log-option capture-off=…; README has the choices.",
+        "Say it with --log-option capture-off=…; the documentation has the choices (logs of"
+        " solidDB).",
     ),
     "LR2034": (
         "The sessions in which the log was read do not follow one another: changes lie"

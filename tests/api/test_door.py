@@ -1,4 +1,4 @@
-"""The library's door: the example of the README on the bundled log, and the refusals that it shares
+"""The library's door: the example of the docs on the bundled log, and the refusals that it shares
 with the command line."""
 
 from __future__ import annotations

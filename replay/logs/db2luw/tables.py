@@ -35,7 +35,7 @@ NEEDED = (
     "SCALE",
     "NULLS",
 )
-_HINT = "Export it with the query in README, with a header line"
+_HINT = "Export it with the query of `logreplay docs` (collect a log), with a header line"
 
 _SQL_TYPES = {
     "SMALLINT": SqlType.SMALLINT, "INTEGER": SqlType.INTEGER, "BIGINT": SqlType.BIGINT,
