@@ -4,8 +4,9 @@ and commit date."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,15 @@ from replay.output.dataset_files import DatasetSink
 from replay.output.formats import (
     FACTS,
     OPS,
+    STRUCTURE,
     Dataset,
     Datasets,
     Format,
+    UnitFormat,
     definition_of,
     format_of,
     structure_dataset,
+    transactions_dataset,
 )
 from replay.output.formats.values import cast
 from replay.pipeline.partition import (
@@ -82,6 +86,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         self.datasets = Datasets(log.catalog, plan.options.render, self.profile)
         self.unknown = export.unknown
         self._so_far: dict[tuple[str, str], int] = {}
+        self._long = LongUnit()
 
     # -- images
     # ---------------------------------------------------------------------------------------------
@@ -129,15 +134,22 @@ class BucketExporter(BucketReader[list[Piece]]):
 
     def _emit(self, changes: ChunkChanges, pieces: list[Piece], emitted: Mask, chunk: Chunk) -> int:
         if chunk.piece == 0:
-            self._so_far = {}
+            self._so_far, self._long = {}, LongUnit()
         for silent, parent in ((False, ""), (True, ROLLED_BACK)):
             ordered = np.flatnonzero(emitted & ((changes.uncommitted > 0) == silent))
             if len(ordered):
-                self._write(changes, pieces, ordered, parent)
+                self._write(changes, pieces, ordered, parent, chunk)
+        if chunk.pieces > 1 and chunk.piece == chunk.pieces - 1 and self._long.facts is not None:
+            self._units(*self._long.counted())
         return 0
 
     def _write(
-        self, changes: ChunkChanges, content: list[Piece], ordered: Index, parent: str
+        self,
+        changes: ChunkChanges,
+        content: list[Piece],
+        ordered: Index,
+        parent: str,
+        chunk: Chunk,
     ) -> None:
         place = np.full(len(changes.head), -1, np.int64)
         place[ordered] = np.arange(len(ordered))
@@ -151,6 +163,15 @@ class BucketExporter(BucketReader[list[Piece]]):
         facts, dates = self._facts(changes, ordered, unit, sequence)
         fate = pa.array(changes.uncommitted[ordered].astype(np.int32))
         facts = facts.append_column("fate", fate)  # why it is no committed work: a reason, or 0
+        if not parent and isinstance(self.form, UnitFormat):
+            counted = _counted(pieces, unit, events)
+            if len(counted.unit):
+                first = order.run_starts(unit)[np.unique(counted.unit)]
+                counts = (facts.take(pa.array(first)), dates.take(pa.array(first)), counted)
+                if chunk.pieces > 1:
+                    self._long.add(*counts)
+                else:
+                    self._units(*counts)
         for piece in pieces:
             rows = piece.changes
             own = self._numbered(unit[rows], events[rows], (parent, piece.dataset.name))
@@ -164,6 +185,25 @@ class BucketExporter(BucketReader[list[Piece]]):
                         piece.dataset, mine.take(chosen), piece.images.take(chosen)
                     )
                     self.sink.write(parent, piece.dataset, text, lines, len(chosen))
+
+    def _units(self, facts: pa.Table, dates: pa.Array, counted: UnitCounts) -> None:
+        """Write where units begin and end: facts and dates of each, and what they hold."""
+        assert isinstance(self.form, UnitFormat)
+        place = np.cumsum(np.diff(counted.unit, prepend=counted.unit[0]) > 0)  # from 0, no gaps
+        codes = dates.dictionary_encode("encode")
+        of_unit = codes.indices.to_numpy()
+        for code, text in enumerate(codes.dictionary.to_pylist()):
+            units = np.flatnonzero(of_unit == code)
+            if not len(units):
+                continue
+            mine = np.flatnonzero(of_unit[place] == code)
+            lines = self.form.units(
+                facts.take(pa.array(units)),
+                np.searchsorted(units, place[mine]),
+                [counted.collection[row] for row in mine.tolist()],
+                counted.events[mine],
+            )
+            self.sink.write("", transactions_dataset(), text, lines, 0)
 
     def _numbered(self, unit: Index, events: Index, scope: tuple[str, str]) -> Index:
         """The number of each change's first event within its unit, from 1; pieces of a long unit go
@@ -227,6 +267,65 @@ class BucketExporter(BucketReader[list[Piece]]):
         return pa.table([facts[name] for name in FACTS.names], schema=FACTS), dates.take(of_unit)
 
 
+@dataclass(frozen=True)
+class UnitCounts:
+    """How many ``events`` units have of tables (``collection``); ``unit`` rises."""
+
+    unit: Index
+    collection: list[str]
+    events: Index
+
+
+@dataclass
+class LongUnit:
+    """What the pieces of one long unit hold so far: facts and date of its first change."""
+
+    facts: pa.Table | None = None
+    dates: pa.Array | None = None
+    events: Counter[str] = field(default_factory=Counter)
+
+    def add(self, facts: pa.Table, dates: pa.Array, counted: UnitCounts) -> None:
+        """Count one more piece."""
+        if self.facts is None:
+            self.facts, self.dates = facts, dates
+        for collection, events in zip(counted.collection, counted.events.tolist(), strict=True):
+            self.events[collection] += events
+
+    def counted(self) -> tuple[pa.Table, pa.Array, UnitCounts]:
+        """The unit as one of :meth:`BucketExporter._units`."""
+        assert self.facts is not None
+        names = sorted(self.events)
+        events = np.array([self.events[name] for name in names], np.int64)
+        return self.facts, self.dates, UnitCounts(np.zeros(len(names), np.int64), names, events)
+
+
+def _counted(pieces: list[Piece], unit: Index, events: Index) -> UnitCounts:
+    """How many events units have of each table; ``unit`` and ``events`` are those of all changes.
+    Changes of structure are no events of a unit: their topic has none."""
+    names: list[str] = []
+    rows, codes = [], []
+    for piece in pieces:
+        if piece.dataset.table is not STRUCTURE:
+            name = ".".join(part for part in piece.dataset.topic if part)
+            if name not in names:
+                names.append(name)
+            rows.append(piece.changes)
+            codes.append(np.full(len(piece.changes), names.index(name), np.int64))
+    if not rows:
+        return UnitCounts(np.empty(0, np.int64), [], np.empty(0, np.int64))
+    number = np.cumsum(np.diff(unit, prepend=unit[0]) != 0)  # of the unit among those here
+    chosen = np.concatenate(rows)
+    rank = np.argsort(np.argsort(names))
+    pair = number[chosen] * len(names) + rank[np.concatenate(codes)]
+    present, place = np.unique(pair, return_inverse=True)
+    counts = np.zeros(len(present), np.int64)
+    np.add.at(counts, place, events[chosen])
+    ordered = sorted(names)
+    return UnitCounts(
+        present // len(names), [ordered[code] for code in (present % len(names)).tolist()], counts
+    )
+
+
 #: Name of a fact, what :meth:`replay.logs.LogFile.unit_fields` calls it, and which of
 #: :data:`replay.logs.FACTS` it is.
 _NAMES = (
@@ -286,6 +385,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
         for dataset in (
             *map(datasets.of, np.flatnonzero(plan.version_taken).tolist()),
             structure_dataset(),
+            transactions_dataset(),
         )
     }
     files: dict[str, list[WrittenFile]] = {}

@@ -99,7 +99,7 @@ def test_spark_reads_text(spark: Any, sakila_small: Path, tmp_path: Path) -> Non
         "--engine",
         "local",
     ]
-    for form, *options in (("parquet",), ("jsonl",), ("csv", "--csv-null", "\\N"), ("debezium",)):
+    for form, *options in (("debezium",), ("parquet",), ("jsonl",), ("csv", "--csv-null", "\\N")):
         manifest = export(log, tmp_path / form, "--format", form, *options)
     for dataset in manifest["datasets"]:
         folders = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from replay.pipeline import partition
 from tests.output.test_datasets import FULL, KINDS, NULLS, lines, written
 from tests.support.exported import export
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
@@ -55,7 +57,7 @@ def events(tmp_path: Path) -> list[dict[str, Any]]:
     manifest = export(written(log, tmp_path), tmp_path / "out", "--format", "debezium")
     assert (manifest["changes"], manifest["units"]) == (7, 3)
     assert [(entry["topic"], entry["changes"]) for entry in manifest["datasets"]] == [
-        ("logreplay.testown.acct", 5), ("logreplay.testown.free", 2),
+        ("logreplay.testown.acct", 5), ("logreplay.testown.free", 2), ("logreplay.transaction", 0),
     ]  # fmt: skip
     return [*lines(tmp_path / "out", "testown.acct"), *lines(tmp_path / "out", "testown.free")]
 
@@ -146,6 +148,82 @@ def test_source_has_the_facts_of_the_unit(events: list[dict[str, Any]]) -> None:
         len({event["value"]["payload"]["transaction"]["id"] for event in events if event["value"]})
         == 3
     )
+
+
+def of_units(events: list[dict[str, Any]]) -> dict[str, Counter[str]]:
+    """Events of each unit by data collection, as the events themselves say."""
+    counts: dict[str, Counter[str]] = {}
+    for event in events:
+        if event["value"] is not None:
+            payload = event["value"]["payload"]
+            name = f"{payload['source']['schema']}.{payload['source']['table']}"
+            counts.setdefault(payload["transaction"]["id"], Counter())[name] += 1
+    return counts
+
+
+def transactions(folder: Path) -> dict[str, Counter[str]]:
+    """Events of each unit as its END says; BEGIN comes before it, once."""
+    ended: dict[str, Counter[str]] = {}
+    begun = ""
+    for event in lines(folder, "transactions"):
+        assert event["topic"] == "logreplay.transaction"
+        for part in ("key", "value"):
+            check(event[part]["schema"], event[part]["payload"], part)
+        value = event["value"]["payload"]
+        assert event["key"]["payload"] == {"id": value["id"]}
+        if value["status"] == "BEGIN":
+            assert begun == ""
+            assert value["id"] not in ended
+            begun = value["id"]
+            continue
+        assert (value["status"], begun) == ("END", value["id"])
+        begun = ""
+        listed = {
+            entry["data_collection"]: entry["event_count"] for entry in value["data_collections"]
+        }
+        assert value["event_count"] == sum(listed.values())
+        ended[value["id"]] = Counter(listed)
+    assert begun == ""
+    return ended
+
+
+def test_units_begin_and_end_with_their_counts(
+    events: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    told = transactions(tmp_path / "out")
+    assert told == of_units(events)
+    assert [dict(counts) for counts in told.values()] == [
+        {"testown.acct": 2, "testown.free": 1},
+        {"testown.acct": 3, "testown.free": 1},
+        {"testown.acct": 1},
+    ]
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_long_unit_ends_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
+) -> None:
+    """A unit that is read in several pieces; one with a bad record at its end is not told of."""
+    monkeypatch.setattr(partition, "CHUNK", 16)
+    log = LogBuilder((ACCT, FREE))
+    log.unit().insert(FREE, (0, "first"))
+    unit = log.unit()
+    for number in range(100):
+        unit.insert(ACCT if number % 3 else FREE, acct(number) if number % 3 else (number, "x"))
+    if damaged:
+        unit.insert(ACCT, (100, "1", "2024-13-99", *acct(100)[3:]))
+    log.unit().delete(FREE, (0, "first"))
+    manifest = export(
+        written(log, tmp_path), tmp_path / "out", "--format", "debezium", "--engine", "local"
+    )
+    told = transactions(tmp_path / "out")
+    found = [
+        event for name in ("testown.acct", "testown.free")
+        if (tmp_path / "out" / name).exists() for event in lines(tmp_path / "out", name)
+    ]  # fmt: skip
+    assert told == of_units(found)
+    assert len(told) == manifest["units"] == (2 if damaged else 3)
+    assert sum(sum(counts.values()) for counts in told.values()) == manifest["changes"]
 
 
 def test_values_are_what_their_semantic_types_say(tmp_path: Path) -> None:

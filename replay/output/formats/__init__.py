@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from urllib.parse import quote
 
 import pyarrow as pa
 
+from replay.arrays import Index
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.choices import ExportFormat
 from replay.changes.envelope import Change
@@ -101,6 +102,9 @@ STRUCTURE = Table(
     ),
 )
 
+#: Where units begin and end, in formats that have events of their own for it (:class:`UnitFormat`).
+TRANSACTIONS = Table("", "transactions", ())
+
 ImageColumns = Mapping[str, pa.Array]
 
 
@@ -179,6 +183,19 @@ class Format(Protocol):
         ...
 
 
+@runtime_checkable
+class UnitFormat(Format, Protocol):
+    """A format that tells where each unit begins and ends, and how much it holds."""
+
+    def units(
+        self, facts: pa.Table, unit: Index, collection: Sequence[str], events: Index
+    ) -> pa.Table:
+        """What :meth:`Writer.write` takes of ``n`` units (:data:`FACTS` of one change of each).
+        ``unit`` (rising; int64 from 0), ``collection`` and ``events`` (int64) say how many events
+        each has of each table, at least one entry a unit."""
+        ...
+
+
 def format_of(export: Export, options: RenderOptions) -> Format:
     """The format of an export. UsageError (LR1001) for a name that no format has."""
     if export.format not in FORMATS:
@@ -228,6 +245,11 @@ class Datasets:
 
     def _spelled(self, name: str) -> str:
         return target_name(name, self.profile, self.options.names)
+
+
+def transactions_dataset() -> Dataset:
+    """The dataset of the beginnings and ends of units."""
+    return Dataset(TRANSACTIONS.name, TRANSACTIONS, 1, (), (), ("", "transaction"))
 
 
 def structure_dataset() -> Dataset:

@@ -2,7 +2,8 @@
 a line, with topic, key, value and headers.
 
 A delete is followed by a tombstone (value null); an update of the key is a delete, a tombstone and
-a create, with the header that names the other key, as connectors do. Decimals are strings
+a create, with the header that names the other key, as connectors do. Where units begin and end is
+told on a topic of its own (:mod:`replay.output.formats.transactions`). Decimals are strings
 (``decimal.handling.mode=string``), bytes base64, times and timestamps what their precision asks for
 (``time.precision.mode=adaptive``). Keys and values have their schemas with them
 (``schemas.enable``) unless these stand apart, in the manifest.
@@ -11,7 +12,7 @@ a create, with the header that names the other key, as connectors do. Decimals a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay.arrays import Index
 from replay.changes.options import Export
-from replay.output.formats import STRUCTURE, Dataset, ImageColumns, Writer, schema_events
+from replay.output.formats import (
+    STRUCTURE,
+    TRANSACTIONS,
+    Dataset,
+    ImageColumns,
+    Writer,
+    schema_events,
+    transactions,
+    transactions_dataset,
+)
 from replay.output.formats.connect import (
     PREFIX,
     SOURCE_FIELDS,
@@ -213,6 +224,20 @@ class Debezium:
         events = _Events(self, dataset, facts.combine_chunks(), images.combine_chunks())
         return pa.table([events.schema_changes()], ["line"])
 
+    def units(
+        self, facts: pa.Table, unit: Index, collection: Sequence[str], events: Index
+    ) -> pa.Table:
+        """BEGIN and END of units, two lines in one text."""
+        schemas = _schemas(transactions_dataset())
+        assert schemas.key is not None
+        wraps = (
+            transactions.wrapped(schemas.key, self.inline),
+            transactions.wrapped(schemas.value, self.inline),
+        )
+        ids = transactions.unit_id(*(facts[name].combine_chunks() for name in ("urid", "member")))
+        lines = transactions.unit_lines(ids, _moment(facts), unit, collection, events, wraps)
+        return pa.table([lines], ["line"])
+
     def open(self, path: Path, dataset: Dataset) -> Writer:
         """A new file."""
         return LineWriter(path)
@@ -226,7 +251,15 @@ class Debezium:
         }
 
 
+def _moment(facts: pa.Table) -> pa.Array:
+    """Milliseconds of the commit."""
+    time = facts["commit_time"].combine_chunks().cast(pa.timestamp("ms"), safe=False)
+    return pc.fill_null(pc.cast(time.cast(pa.int64()), pa.string()), "null")
+
+
 def _schemas(dataset: Dataset) -> Schemas:
+    if dataset.table is TRANSACTIONS:
+        return Schemas(transactions.KEY, transactions.VALUE)
     return (
         Schemas(schema_events.KEY, schema_events.VALUE)
         if dataset.table is STRUCTURE
@@ -253,10 +286,7 @@ class _Events:
 
     @staticmethod
     def _envelope(form: Debezium, schema: Schema | None) -> tuple[str, str]:
-        if schema is None or not form.inline:
-            return "", ""
-        text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-        return f'{{"schema":{text},"payload":', "}"
+        return ("", "") if schema is None else transactions.wrapped(schema, form.inline)
 
     def text(self, name: str) -> pa.Array:
         """A column of the images."""
@@ -270,13 +300,7 @@ class _Events:
 
     def moment(self) -> pa.Array:
         """Milliseconds of the commit."""
-        time = (
-            self.facts["commit_time"]
-            .combine_chunks()
-            .cast(pa.timestamp("ms"), safe=False)
-            .cast(pa.int64())
-        )
-        return pc.fill_null(pc.cast(time, pa.string()), "null")
+        return _moment(self.facts)
 
     def source(self) -> list[str | pa.Array]:
         """The object ``source``."""
@@ -307,9 +331,8 @@ class _Events:
             pc.cast(pc.add(self.facts[name].combine_chunks(), later), pa.string())
             for name in ("sequence", "place")
         ]
-        urid, member = (self.facts[name].combine_chunks() for name in ("urid", "member"))
-        unit = pc.binary_join_element_wise(
-            urid, pc.cast(member, pa.string()), "/", null_handling="skip"
+        unit = transactions.unit_id(
+            *(self.facts[name].combine_chunks() for name in ("urid", "member"))
         )
         return [
             '{"id":"',
