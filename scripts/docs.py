@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from replay.cli.manual import codes_page, commands_page, described_parser, man_pages
+from replay.cli.reference_tables import dialects_page, layouts_page
 
 ROOT = Path(__file__).resolve().parent.parent
 _FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')
@@ -25,6 +26,8 @@ def sources(folder: Path) -> None:
     reference.mkdir(exist_ok=True)
     (reference / "commands.md").write_text(commands_page(parser), encoding="utf-8")
     (reference / "codes.md").write_text(codes_page(), encoding="utf-8")
+    (reference / "dialects.md").write_text(dialects_page(), encoding="utf-8")
+    (reference / "layouts.md").write_text(layouts_page(), encoding="utf-8")
 
 
 def build(pages: Path, site: Path) -> int:

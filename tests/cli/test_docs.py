@@ -18,7 +18,11 @@ from replay.cli.manual import (
     described_parser,
     man_pages,
 )
+from replay.cli.reference_tables import dialects_page, layouts_page
 from replay.errors import CODES
+from replay.logs.logmaster.layouts import LLDF
+from sqlgen.choices import DIALECTS
+from sqlgen.schema import SqlType
 from tests.support.places import FIXTURES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "replay" / "docs").rglob("*.md"))]
@@ -77,6 +81,21 @@ def test_every_code_has_cause_and_cure() -> None:
     page = codes_page()
     assert re.findall(r"^### (LR\d+)$", page, re.M) == sorted(CODES)
     assert page.count("*What to do:*") == len(CODES)
+
+
+def test_every_dialect_and_type_is_in_the_reference() -> None:
+    page = dialects_page()
+    assert re.findall(r"^## (\w+)$", page, re.M) == list(DIALECTS)
+    for section in re.split(r"^## ", page, flags=re.M)[1:]:
+        named = {line.split("|")[1].strip().split(" (")[0] for line in section.split("\n")[4:]
+                 if line.startswith("|")}  # fmt: skip
+        assert {kind.value for kind in SqlType} - named == set(), section.split("\n")[0]
+
+
+def test_every_field_of_a_log_header_is_in_the_reference() -> None:
+    page = layouts_page()
+    for name, entry in LLDF.names.items():
+        assert f"| {name} | {entry.offset} | {entry.length} |" in page
 
 
 def test_lines_of_man_pages_are_no_requests_by_accident() -> None:
