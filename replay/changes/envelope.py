@@ -124,9 +124,21 @@ class Envelope(Protocol):
         ...
 
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
-        """The ``authid``, ``plan``, ``correlation`` or ``connection`` of the unit, as octets of
-        ASCII or UTF-8 that blanks may follow; empty where the log does not tell it. KeyError for
-        another ``kind``."""
+        """The ``authid``, ``plan``, ``correlation``, ``connection`` or ``luw`` (logical unit of
+        work, NETWORK.NAME.INSTANCE.SEQUENCE) of the unit, or the ``database`` or ``tablespace`` of
+        the record's table, as octets of ASCII or UTF-8 that blanks may follow; empty where the log
+        does not tell it. KeyError for another ``kind``."""
+        ...
+
+    def location(self, kind: str) -> Index:
+        """Where the changed row lies: the id of its ``database`` or ``tablespace``, the number of
+        its ``partition`` or ``page``; -1 where the log does not tell it. KeyError for another
+        ``kind``."""
+        ...
+
+    def rid(self) -> Bytes:
+        """The row's identifier, ``uint8[n, width]`` as in the log; of width 0 where the log does
+        not tell it."""
         ...
 
     def take(self, rows: Index) -> Envelope:

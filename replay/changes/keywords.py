@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from replay.changes.notation import position_of, time_of, unit_of
+from replay.changes.notation import position_of, range_of, rid_of, time_of, unit_of
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from sqlgen.constraints import Constraints
@@ -19,6 +19,8 @@ from sqlgen.statements import RenderOptions
 Words = str | Iterable[str]
 #: A position in hexadecimal digits (LRSN, RBA, LSN, LOGADDR), or its octets.
 PositionText = str | bytes
+#: Numbers, each alone or as ``FIRST-LAST``.
+Numbers = str | int | Iterable[str | int | tuple[int, int]]
 #: A unit of recovery: ``URID`` or ``URID/MEMBER``, or (octets, member).
 UnitText = str | tuple[bytes, int | None]
 
@@ -40,6 +42,12 @@ class SelectionOptions(TypedDict, total=False):
     correlations: Words
     connections: Words
     members: Iterable[int]
+    luws: Words
+    databases: Words
+    tablespaces: Words
+    partitions: Numbers
+    pages: Numbers
+    rids: Words | Iterable[bytes]
     where: str | None
     columns: Words
     exclude_columns: Words
@@ -115,6 +123,17 @@ def selection_of(**options: Unpack[SelectionOptions]) -> Selection:
         units = (units,)
     values["units"] = tuple(
         unit_of(unit) if isinstance(unit, str) else tuple(unit) for unit in units
+    )
+    for name in ("partitions", "pages"):
+        numbers = values.get(name, ())
+        values[name] = tuple(
+            number if isinstance(number, tuple) else range_of(str(number))
+            for number in ((numbers,) if isinstance(numbers, (str, int)) else numbers)
+        )
+    rids = values.get("rids", ())
+    values["rids"] = tuple(
+        rid_of(rid) if isinstance(rid, str) else rid
+        for rid in ((rids,) if isinstance(rids, (str, bytes)) else rids)
     )
     return Selection(**values)
 

@@ -59,3 +59,37 @@ def unit_of(text: str) -> tuple[bytes, int | None]:
             f"found {urid!r}; expected the id of a unit, of 20 (or 12, or 16) hexadecimal digits",
         )
     return unit, int(member) if member else None
+
+
+def range_of(text: str) -> tuple[int, int]:
+    """First and last of some numbers, ``N`` or ``FIRST-LAST``, decimal or hexadecimal (``0x…``,
+    ``X'…'``). UsageError (LR1001) for other text, and for an end before the beginning."""
+    first, dash, last = text.partition("-")
+    low = _number(first, text)
+    high = _number(last, text) if dash else low
+    if high < low:
+        raise UsageError("LR1001", f"found {text!r}; expected the lower number first")
+    return low, high
+
+
+def _number(text: str, whole: str) -> int:
+    plain = text.strip()
+    digits = plain.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
+    base = 16 if digits != plain.upper() else 10
+    allowed = r"[0-9A-F]{1,15}" if base == 16 else r"[0-9]{1,18}"
+    if not re.fullmatch(allowed, digits):
+        raise UsageError(
+            "LR1001", f"found {whole!r}; expected N or FIRST-LAST, decimal or hexadecimal (0x1F)"
+        )
+    return int(digits, base)
+
+
+def rid_of(text: str) -> bytes:
+    """The octets of a row identifier from its hexadecimal digits, with or without ``X'…'`` or
+    ``0x``. UsageError (LR1001) for other text."""
+    digits = text.strip().upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
+    if not re.fullmatch(r"(?:[0-9A-F]{2}){4,8}", digits):
+        raise UsageError(
+            "LR1001", f"found {text!r}; expected the hexadecimal digits of a RID, as in the log"
+        )
+    return bytes.fromhex(digits)

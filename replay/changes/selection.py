@@ -42,6 +42,12 @@ REASONS: tuple[str, ...] = (
     "correlation id not selected (--correlation)",
     "connection not selected (--connection)",
     "member not selected (--member)",
+    "logical unit of work not selected (--luw)",
+    "database not selected (--database)",
+    "table space not selected (--tablespace)",
+    "partition not selected (--partition)",
+    "page not selected (--page)",
+    "row not selected (--rid)",
     "caused by RI (--ri skip)",
     "caused by a trigger (--triggers skip)",
     "does not satisfy --where",
@@ -70,13 +76,15 @@ UNCOMMITTED = (1, 2, 3, 4)
 
 #: The reasons that say what the user chose; the dependency graph may take such units all the same.
 #: (RI and trigger policies are none of them.)
-CHOSEN_BY = tuple(range(9, 19))
+CHOSEN_BY = tuple(
+    range(REASON["outside --from-lrsn/--until-lrsn"], REASON["caused by RI (--ri skip)"])
+)
 UNSATISFIED = "does not satisfy --where"
 #: Of changes that a selection takes and whose statement leaves nothing of them.
 CANCELLED_OUT = REASONS[-1]
 TAKEN_BEFORE = REASONS[-2]
 #: Reasons that the dependency graph gives.
-BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[24:28]
+BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[30:34]
 #: Records that are no changes of tables, and why they are left out.
 _NO_CHANGES = (
     (Change.CATALOG, 5),
@@ -99,11 +107,19 @@ _BY_NAME = {
     "correlations": "correlation id not selected (--correlation)",
     "connections": "connection not selected (--connection)",
     "members": "member not selected (--member)",
+    "luws": "logical unit of work not selected (--luw)",
+    "databases": "database not selected (--database)",
+    "tablespaces": "table space not selected (--tablespace)",
+    "partitions": "partition not selected (--partition)",
+    "pages": "page not selected (--page)",
+    "rids": "row not selected (--rid)",
 }
 
 #: Fields of :class:`Selection` that leave changes of a table out by what a record's header says,
 #: wherever it lies in the log.
 BY_HEADER = ("ops", *_BY_NAME)
+#: Those of them that say where rows lie.
+BY_LOCATION = ("databases", "tablespaces", "partitions", "pages", "rids")
 
 #: Fields of :class:`Selection` that hold several values.
 _SEVERAL = (
@@ -120,8 +136,10 @@ VerdictCodes = Bytes
 @dataclass(frozen=True)
 class Selection:
     """What the user asked for. Positions are 10 bytes (or what the log places: 6, 8, a whole
-    LOGADDR), times 17 packed bytes (as in the header); None and empty mean no limit. SqlgenError
-    (LR1001) for a word that no option has."""
+    LOGADDR), times 17 packed bytes (as in the header), ``databases`` and ``tablespaces`` globs of
+    names or ids in decimal digits, ``partitions`` and ``pages`` first and last numbers, ``rids``
+    the octets of row identifiers; None and empty mean no limit. SqlgenError (LR1001) for a word
+    that no option has."""
 
     from_position: bytes | None = None
     until_position: bytes | None = None
@@ -136,6 +154,12 @@ class Selection:
     correlations: tuple[str, ...] = ()
     connections: tuple[str, ...] = ()
     members: tuple[int, ...] = ()
+    luws: tuple[str, ...] = ()
+    databases: tuple[str, ...] = ()
+    tablespaces: tuple[str, ...] = ()
+    partitions: tuple[tuple[int, int], ...] = ()
+    pages: tuple[tuple[int, int], ...] = ()
+    rids: tuple[bytes, ...] = ()
     where: str | None = None
     columns: tuple[str, ...] = ()
     exclude_columns: tuple[str, ...] = ()
@@ -176,6 +200,10 @@ class Selection:
                     urid.hex().upper() + ("" if member is None else f"/{member}")
                     for urid, member in value
                 ]
+            elif name in ("partitions", "pages"):
+                value = [str(low) if low == high else f"{low}-{high}" for low, high in value]
+            elif name == "rids":
+                value = [rid.hex().upper() for rid in value]
             shown[name] = (
                 value.hex().upper()
                 if isinstance(value, bytes)
@@ -292,6 +320,46 @@ def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> No
             leave(~_matches(envelope.name(kind), globs), _BY_NAME[f"{kind}s"])
     if selection.members:
         leave(~np.isin(envelope.member(), selection.members), _BY_NAME["members"])
+    if selection.luws:
+        whole = tuple(form for glob in selection.luws for form in (glob, f"{glob}.????"))
+        leave(~_matches(envelope.name("luw"), whole), _BY_NAME["luws"])
+    for kind in ("database", "tablespace"):
+        if wanted_objects := getattr(selection, f"{kind}s"):
+            leave(~_of_objects(envelope, kind, wanted_objects), _BY_NAME[f"{kind}s"])
+    for kind in ("partition", "page"):
+        if ranges := getattr(selection, f"{kind}s"):
+            number, wanted = envelope.location(kind), np.zeros(len(envelope), bool)
+            for low, high in ranges:
+                wanted |= (number >= low) & (number <= high)
+            leave(~wanted, _BY_NAME[f"{kind}s"])
+    if selection.rids:
+        rid, wanted = envelope.rid(), np.zeros(len(envelope), bool)
+        for octets in selection.rids:
+            if rid.shape[1] == len(octets):
+                wanted |= compare(rid, octets) == 0
+        leave(~wanted, _BY_NAME["rids"])
+
+
+def is_id(text: str) -> bool:
+    """Whether a database or table space is named by its id."""
+    return text.isascii() and text.isdigit()
+
+
+def _of_objects(envelope: Envelope, kind: str, wanted: tuple[str, ...]) -> Mask:
+    """Which records are of one of these databases or table spaces: ids, globs of names, globs of
+    DATABASE.TABLESPACE."""
+    ids = [int(text) for text in wanted if is_id(text)]
+    globs = tuple(text for text in wanted if not is_id(text))
+    taken = np.isin(envelope.location(kind), ids) if ids else np.zeros(len(envelope), bool)
+    plain = tuple(glob for glob in globs if kind == "database" or "." not in glob)
+    if plain:
+        taken |= _matches(envelope.name(kind), plain)
+    for glob in set(globs) - set(plain):
+        database, _, space = glob.partition(".")
+        taken |= _matches(envelope.name("database"), (database,)) & _matches(
+            envelope.name("tablespace"), (space,)
+        )
+    return taken
 
 
 def _matches(names: npt.NDArray[np.bytes_], globs: tuple[str, ...]) -> Mask:

@@ -23,10 +23,12 @@ from replay.cli.argument_types import (
     OncePerName,
     ccsid,
     number,
+    numbers,
     pair,
     place,
     position,
     positive,
+    rid,
     time,
     unit,
     unit_choice,
@@ -432,6 +434,7 @@ def add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
         metavar="N",
         help="only this data sharing member (repeatable)",
     )
+    _add_places(group)
     group.add_argument(
         "--where",
         metavar="SQL",
@@ -551,9 +554,51 @@ def add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
             metavar="URID[/M] or KIND=GLOB",
             help=(
                 "all but these units of recovery and what builds on them; KIND is ur, authid, plan,"
-                " correlation or connection (repeatable)"
+                " correlation, connection or luw (repeatable)"
             ),
         )
+
+
+def _add_places(group: argparse._ArgumentGroup) -> None:
+    """Which logical units of work, and where rows lie."""
+    texts: tuple[tuple[str, str, str], ...] = (
+        (
+            "luw",
+            "NETWORK.NAME.INSTANCE[.SEQUENCE]",
+            "only these logical units of work (LUWIDs; globs, repeatable)",
+        ),
+        ("database", "GLOB|DBID", "only tables of this database, by name or id (repeatable)"),
+        (
+            "tablespace",
+            "GLOB|DATABASE.GLOB|ID",
+            "only tables of this table space, by name or id (repeatable)",
+        ),
+    )
+    for name, form, what in texts:
+        group.add_argument(f"--{name}", action="append", default=[], metavar=form, help=what)
+    for name, what in (
+        ("partition", "only rows of these partitions (repeatable)"),
+        (
+            "page",
+            "only rows of these pages, as the RID in the log has them; 0x1F or 31 (repeatable)",
+        ),
+    ):
+        group.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            type=numbers,
+            metavar="N|FIRST-LAST",
+            help=what,
+        )
+    group.add_argument(
+        "--rid",
+        action="append",
+        default=[],
+        type=rid,
+        metavar="X",
+        help="only the row with this identifier, in the hexadecimal digits of the log (repeatable)",
+    )
 
 
 def add_baseline(parser: argparse.ArgumentParser, when: str) -> None:

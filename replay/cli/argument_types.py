@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from replay.changes.notation import position_of, time_of, unit_of
+from replay.changes.notation import position_of, range_of, rid_of, time_of, unit_of
 from replay.errors import UsageError
 from replay.storage import Place, at
 
@@ -113,6 +113,16 @@ def unit(text: str) -> tuple[bytes, int | None]:
     return _read(unit_of, text)
 
 
+def numbers(text: str) -> tuple[int, int]:
+    """First and last of some numbers."""
+    return _read(range_of, text)
+
+
+def rid(text: str) -> bytes:
+    """A row identifier."""
+    return _read(rid_of, text)
+
+
 def pair(what: str, text: str) -> tuple[str, str]:
     """``NAME=VALUE``."""
     name, sign, value = text.partition("=")
@@ -170,6 +180,7 @@ def unit_choice(text: str) -> tuple[str, Any]:
         "plan": "plans",
         "correlation": "correlations",
         "connection": "connections",
+        "luw": "luws",
     }
     if kind not in fields or not value:
         raise argparse.ArgumentTypeError(

@@ -199,7 +199,7 @@ def _add_looks(
         type=unit_choice,
         metavar="URID[/M] or KIND=GLOB",
         help=(
-            "the units to do without; KIND is ur, authid, plan, correlation or connection"
+            "the units to do without; KIND is ur, authid, plan, correlation, connection or luw"
             " (repeatable)"
         ),
     )

@@ -380,6 +380,13 @@ FACTS: dict[str, str] = {
     "correlation ids": "the correlation id",
     "connections": "the connection",
     "members": "the member of a data sharing group, or the log stream",
+    "logical units of work": "the logical unit of work (LUWID)",
+    "databases": "the database of a table",
+    "table spaces": "the table space of a row",
+    "table space names": "the name of a table space",
+    "partitions": "the partition of a row",
+    "pages": "the page of a row",
+    "row identifiers": "the row identifier (RID)",
 }
 
 
@@ -394,6 +401,15 @@ class Capabilities:
     def __post_init__(self) -> None:
         if set(self.known) & set(self.unknown) or set(self.known) | set(self.unknown) != set(FACTS):
             raise ValueError("every fact is either known or unknown, with the reason")
+
+
+@runtime_checkable
+class TellsLess(Protocol):
+    """A log that may lack facts which other logs of its family hold."""
+
+    def untold(self) -> Mapping[str, str]:
+        """Those of :data:`FACTS` that it lacks, and why."""
+        ...
 
 
 @dataclass(frozen=True)

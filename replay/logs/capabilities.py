@@ -3,11 +3,11 @@ before anything is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from replay.changes.selection import Selection
+from replay.changes.selection import Selection, is_id
 from replay.errors import Refusal
-from replay.logs import FACTS, Family
+from replay.logs import FACTS, Family, LogFile, TellsLess
 
 #: Field of :class:`replay.changes.selection.Selection`, the value that needs something (None: any
 #: limit), the option it came from, the fact.
@@ -19,6 +19,12 @@ _SELECTION: tuple[tuple[str, str | None, str, str], ...] = (
     ("correlations", None, "--correlation", "correlation ids"),
     ("connections", None, "--connection", "connections"),
     ("members", None, "--member", "members"),
+    ("luws", None, "--luw", "logical units of work"),
+    ("databases", None, "--database", "databases"),
+    ("tablespaces", None, "--tablespace", "table spaces"),
+    ("partitions", None, "--partition", "partitions"),
+    ("pages", None, "--page", "pages"),
+    ("rids", None, "--rid", "row identifiers"),
     ("ri", "skip", "--ri skip", "origins"),
     ("triggers", "skip", "--triggers skip", "origins"),
     ("incomplete", "dependentrba", "--incomplete dependentrba", "incomplete units"),
@@ -37,6 +43,11 @@ def needed(mode: str, selection: Selection) -> Iterator[tuple[str, str]]:
         given = getattr(selection, field)
         if given == value if value is not None else given:
             yield option, fact
+    for name in selection.tablespaces:
+        if not is_id(name):
+            yield f"--tablespace {name}", "table space names"
+        if "." in name:
+            yield f"--tablespace {name}", "databases"
     if selection.excepted is not None:
         yield from (
             (f"--except {option.removeprefix('--')}", fact)
@@ -46,11 +57,21 @@ def needed(mode: str, selection: Selection) -> Iterator[tuple[str, str]]:
 
 def check_needs(family: Family, mode: str, selection: Selection) -> None:
     """Refusal LR3020 when a run needs a fact that the logs of ``family`` cannot give."""
-    unknown = family.capabilities.unknown
+    _refuse(mode, selection, f"a {family.title}", family.capabilities.unknown)
+
+
+def check_told(log: LogFile, mode: str, selection: Selection) -> None:
+    """Refusal LR3020 when a run needs a fact that this log lacks, whatever others of its family
+    hold."""
+    if isinstance(log, TellsLess):
+        _refuse(mode, selection, "this log", log.untold())
+
+
+def _refuse(mode: str, selection: Selection, what: str, unknown: Mapping[str, str]) -> None:
     for option, fact in needed(mode, selection):
         if fact in unknown:
             message = (
-                f"found {option}, which needs to know {FACTS[fact]}; expected what a {family.title}"
+                f"found {option}, which needs to know {FACTS[fact]}; expected what {what}"
                 f" can tell: {unknown[fact]}"
             )
             raise Refusal("LR3020", message, hint="logreplay inspect lists what cannot be known")

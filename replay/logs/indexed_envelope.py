@@ -125,6 +125,14 @@ class IndexedEnvelope:
         """Empty: there are no names in the log."""
         return np.zeros(len(self.rows), "S1")
 
+    def location(self, kind: str) -> Index:
+        """-1: the log does not say where rows lie."""
+        return np.full(len(self.rows), -1, np.int64)
+
+    def rid(self) -> Bytes:
+        """Of no width: there are no row identifiers in the log."""
+        return np.zeros((len(self.rows), 0), np.uint8)
+
     def names(self, kind: str) -> pa.Array:
         """The same as text."""
         return pa.array(

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from replay.changes.selection import BY_HEADER
 from replay.errors import EXIT_WARNING, Refusal, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile
@@ -43,8 +44,8 @@ RUNS = "_logreplay"
 _ORDER = ["commit_lrsn", "urid", "member", "sequence"]
 #: What limits an export to a part of the changes of its tables.
 _LIMITS = (
-    *("ops", "units", "authids", "plans", "correlations", "connections", "members", "where"),
-    *("excepted", "include_aborted", "from_position", "from_time"),
+    *BY_HEADER,
+    *("where", "excepted", "include_aborted", "from_position", "from_time"),
 )
 
 

@@ -18,7 +18,7 @@ from replay.changes.selection import Selection
 from replay.changes.value_filter import ValueFilter
 from replay.errors import UsageError
 from replay.logs import Family, Inputs, LogFile, source_named
-from replay.logs.capabilities import check_needs
+from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.plan import Plan, make_plan
 from sqlgen.choices import Assertion, RealPolicy
 from sqlgen.constraints import Constraints
@@ -199,6 +199,7 @@ def make_request(
     with usage_errors():
         demand = replace(demand, mode=choice(Mode, demand.mode, "mode"))
         _check_needs(opened.family, demand, selection)
+        check_told(opened.log, "structure" if demand.structure else demand.mode, selection)
         opened.family.admit(opened.log)
         if demand.exact_reals and opened.family.with_wide_reals is not None:
             opened = replace(opened, log=opened.family.with_wide_reals(opened.log))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection, limits
+from replay.changes.selection import BY_LOCATION, Selection, limits
 from replay.dependencies.write_sets import KeySpaces
 from replay.errors import UsageError
 from replay.logs import LogFile
@@ -209,11 +209,14 @@ def history_of(
             matched,
         )
     placed = place(selection, asked.log)
+    spots = _at_places(asked, base, selection, tables)
     request = row_request(asked, base)
     changes = rows_of(asked, request)
     parts = _collected(changes, tables, start)
     wanted = _wanted(start, matched, bool(keys), selection.where is not None)
     lived = lives(parts, wanted)
+    if spots is not None:
+        lived = [change for change in lived if _spot(change) in spots]
     versions, hidden = _shown(lived, tables, placed, rolled_back, asked.log)
     of = _of_what(selection, keys)
     total = changes.tally.statements
@@ -228,6 +231,22 @@ def history_of(
         tuple(_commands(asked, versions)),
         bool(changes.damaged),
     )
+
+
+def _at_places(
+    asked: Asked, base: Selection, selection: Selection, tables: Tables
+) -> set[tuple[str, int]] | None:
+    """The changes that a selection takes by what only headers tell; None where it asks for none."""
+    named = {name: getattr(selection, name) for name in ("luws", *BY_LOCATION)}
+    if not any(named.values()):
+        return None
+    spots: set[tuple[str, int]] = set()
+    _match(asked, replace(base, **named), tables, None, spots)
+    return spots
+
+
+def _spot(change: Mapping[str, Any]) -> tuple[str, int]:
+    return change["log_file"], change["log_record"]
 
 
 def _of_what(selection: Selection, keys: Sequence[str]) -> str:
@@ -341,8 +360,7 @@ def _wanted(
     def wanted(change: Mapping[str, Any]) -> bool:
         keys = start.get(change["identity"], set())
         has_key = not by_key or change["key_before"] in keys or change["key_after"] in keys
-        place = change["log_file"], change["log_record"]
-        return has_key and (not by_value or place in matched)
+        return has_key and (not by_value or _spot(change) in matched)
 
     return wanted
 

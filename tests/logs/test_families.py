@@ -26,6 +26,13 @@ ASKING = {
     "correlation ids": ("redo", Selection(correlations=("C",))),
     "connections": ("redo", Selection(connections=("C",))),
     "members": ("redo", Selection(members=(1,))),
+    "logical units of work": ("redo", Selection(luws=("N.*",))),
+    "databases": ("redo", Selection(databases=("D",))),
+    "table spaces": ("redo", Selection(tablespaces=("3",))),
+    "table space names": ("redo", Selection(tablespaces=("S",))),
+    "partitions": ("redo", Selection(partitions=((1, 1),))),
+    "pages": ("redo", Selection(pages=((1, 2),))),
+    "row identifiers": ("redo", Selection(rids=(bytes(5),))),
     "recovery sets": ("redo", Selection(from_recovery_point=True)),
     "rolled-back work": ("redo", Selection(include_aborted=True)),
 }

@@ -37,6 +37,18 @@ class LuwEntries(indexed_envelope.IndexedEnvelope):
             self.rows["cancelled"], ord("S"), np.where(committed, ord("C"), ord("A"))
         ).astype(np.uint8)
 
+    def location(self, kind: str) -> Index:
+        """The id of the table space; nothing else has a number."""
+        if kind != "tablespace":
+            return super().location(kind)
+        return self.rows["space"].astype(np.int64)
+
+    def rid(self) -> Bytes:
+        """The row's identifier, in the octets of the log."""
+        width = int(self.rows["rid_size"].max()) if len(self.rows) else 0
+        raw = np.ascontiguousarray(self.rows["rid"]).view(np.uint8).reshape(-1, 6)
+        return np.asarray(raw[:, 6 - width :])
+
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """The authorization id; other names are not in the log."""
         if kind != "authid":

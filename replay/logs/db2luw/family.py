@@ -20,6 +20,14 @@ _UNKNOWN = {
     "plans": "records name a transaction and, at its end, an authorization id",
     "correlation ids": "records name a transaction and, at its end, an authorization id",
     "connections": "records name a transaction and, at its end, an authorization id",
+    "logical units of work": "records name a transaction by its number only (--ur)",
+    "databases": "a log is of one database, which it does not name",
+    "table space names": "records hold the id of the table space, a number",
+    "partitions": "records name the table space and object of a partition, not its number",
+    "pages": (
+        "which part of a RID is the page is not published for all releases; whole ones are"
+        " compared (--rid)"
+    ),
 }
 
 FAMILY = Family(

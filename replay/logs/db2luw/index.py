@@ -25,6 +25,7 @@ from replay.logs.db2luw.scan import (
     HALF_MOVED,
     NORMAL,
     OVERFLOWN,
+    POINTS,
     SCANNED,
     pass_over_temporary,
     scan,
@@ -35,7 +36,8 @@ from sqlgen.structure import StructureChange
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
 #: of the change's first record, which is its place in the unit; images are places in
-#: ``before_file`` and ``after_file``. ``problem`` is of the images (:data:`scan.PROBLEMS`),
+#: ``before_file`` and ``after_file``. ``space`` and ``rid`` (its last ``rid_size`` octets, as in
+#: the log) say where the change's row lies. ``problem`` is of the images (:data:`scan.PROBLEMS`),
 #: ``fault`` of the record itself (:data:`FAULTS`).
 ENTRY = np.dtype(
     [
@@ -45,6 +47,7 @@ ENTRY = np.dtype(
         ("fault", "u1"), ("lsn", "<u8"),
         ("before_file", "<u2"), ("before", "<i8"), ("before_size", "<i4"), ("after_file", "<u2"),
         ("after", "<i8"), ("after_size", "<i4"),
+        ("space", "<u2"), ("rid", "V6"), ("rid_size", "u1"),
     ]
 )  # fmt: skip
 
@@ -170,6 +173,7 @@ def build_index(
         code_page,
     )
     entries = _entries(records, tids, result, timeline, holes.position)
+    _located(records, files, entries)
     warnings = _moved(records, result, entries)
     known_units, by_lsn, untimed = _units(records, result, files, rising)
     lacking = chains.lacking(chained, result.unit, len(result.last), holes)
@@ -274,6 +278,19 @@ def _entries(
     return entries
 
 
+def _located(records: Records, files: list[OpenedFile], entries: Records) -> None:
+    """Say of each record where its row lies."""
+    entries["space"] = records["space"]
+    for place, file in enumerate(files):
+        rows = np.flatnonzero(records["file"] == place)
+        size = file.shape.dialect.row["rid"].size
+        number_ = records["rid"][rows].astype(np.uint64)
+        big = number_ if file.shape.big else number_.byteswap() >> np.uint64(64 - 8 * size)
+        octets_ = np.ascontiguousarray(big.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 2:])
+        entries["rid"][rows] = octets_.view("V6").reshape(-1)
+        entries["rid_size"][rows] = size
+
+
 def _in_committed(result: units.Units) -> Mask:
     disposition = np.append(result.disposition, 0)
     return np.asarray(disposition[result.unit] == ord("C"))
@@ -336,6 +353,11 @@ def _initialised_in_vain(records: Records, result: units.Units) -> list[int]:
     return gone
 
 
+def _points(records: Records, row: int) -> bool:
+    """Whether a record is about the pointer that a moved row left in its own place."""
+    return POINTS in (records["before_is"][row], records["after_is"][row])
+
+
 def _moved(records: Records, result: units.Units, entries: Records) -> list[str]:
     """Make one change of the records of each moved row."""
     live = ~result.cancelled & (result.unit >= 0)
@@ -344,6 +366,9 @@ def _moved(records: Records, result: units.Units, entries: Records) -> list[str]
         rows = list(moved.records)
         entries["change"][rows] = Change.UPDATE if moved.before and moved.after else Change.DELETE
         entries["head"][rows] = rows[0]
+        home = next((row for row in rows if _points(records, row)), rows[0])
+        for name in ("space", "rid"):
+            entries[name][rows] = entries[name][home]
         entries["segment"][rows] = np.arange(1, len(rows) + 1)
         entries["segments"][rows] = len(rows)
         entries["version"][rows] = entries["version"][moved.after[0] if moved.after else rows[0]]

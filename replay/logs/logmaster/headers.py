@@ -35,6 +35,24 @@ _NAMES = {
     "plan": "PLAN",
     "correlation": "CORRELATIONID",
     "connection": "CONNECTID",
+    "database": "DBNAME",
+    "tablespace": "TSNAME",
+}
+_NUMBERS = {"database": "DBID", "tablespace": "PSID", "partition": "PARTNUM"}
+_LUW = ("LUWNETWORKID", "LUWNAME", "LUWINSTANCENO", "LUWSEQUENCENO")
+
+#: Facts, and the header fields that hold them; a header that XHDF records describe may lack some.
+OPTIONAL: dict[str, tuple[str, ...]] = {
+    "authorization ids": ("AUTHID",),
+    "plans": ("PLAN",),
+    "correlation ids": ("CORRELATIONID",),
+    "connections": ("CONNECTID",),
+    "logical units of work": _LUW,
+    "databases": ("DBNAME",),
+    "table space names": ("TSNAME",),
+    "partitions": ("PARTNUM",),
+    "pages": ("RID",),
+    "row identifiers": ("RID",),
 }
 
 
@@ -202,10 +220,53 @@ class Headers:
         return Headers(self.layout, self.block[rows])
 
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
-        """A name of the unit as ASCII bytes: ``kind`` is authid, plan, correlation or
-        connection."""
+        """A name of the unit or of the table's place as ASCII bytes; empty where the header has no
+        such field."""
+        if kind == "luw":
+            return self._logical_units()
+        if _NAMES[kind] not in self.layout.names:
+            return np.zeros(len(self), "S1")
         text = np.ascontiguousarray(TO_ASCII[self.raw(_NAMES[kind])])
         return text.view(f"S{text.shape[1]}").reshape(-1)
+
+    def _logical_units(self) -> npt.NDArray[np.bytes_]:
+        """NETWORK.NAME.INSTANCE.SEQUENCE, the numbers in hexadecimal digits."""
+        if not all(name in self.layout.names for name in _LUW):
+            return np.zeros(len(self), "S1")
+        parts = [self.raw(name) for name in _LUW]
+        whole = np.ascontiguousarray(np.concatenate(parts, axis=1))
+        values, number = np.unique(
+            whole.view(f"V{whole.shape[1]}").reshape(-1), return_inverse=True
+        )
+        texts = []
+        for value in values:
+            octets, fields = value.tobytes(), []
+            for part in parts:
+                fields.append(octets[: part.shape[1]])
+                octets = octets[part.shape[1] :]
+            names = [
+                TO_ASCII[np.frombuffer(field, np.uint8)].tobytes().strip(b" \0")
+                for field in fields[:2]
+            ]
+            texts.append(
+                b".".join([*names, *(field.hex().upper().encode() for field in fields[2:])])
+            )
+        return np.array(texts or [b""], np.bytes_)[number]
+
+    def location(self, kind: str) -> Index:
+        """DBID, PSID, PARTNUM, or the page: all of RID but its last octet."""
+        if kind != "page":
+            name = _NUMBERS[kind]
+            found = name in self.layout.names
+            return self.number(name).astype(np.int64) if found else np.full(len(self), -1, np.int64)
+        page = np.zeros(len(self), np.int64)
+        for octet in self.rid()[:, :-1].T:
+            page = (page << 8) | octet
+        return page if self.rid().shape[1] else np.full(len(self), -1, np.int64)
+
+    def rid(self) -> Bytes:
+        """RID: page and row number."""
+        return self.raw("RID") if "RID" in self.layout.names else np.zeros((len(self), 0), np.uint8)
 
 
 def timestamp_text(value: bytes) -> str | None:

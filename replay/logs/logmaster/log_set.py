@@ -4,7 +4,7 @@ numbered as in the catalog that all control files make together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -116,6 +116,10 @@ class LogSet(LogmasterLog):
     def in_words(self, reason: str) -> str:
         """The reason in the words of a log set."""
         return IN_ANOTHER_LOG if reason == REPEATED else reason
+
+    def untold(self) -> Mapping[str, str]:
+        """What the headers of one of the logs have no field for."""
+        return {fact: why for log in self.members for fact, why in log.untold().items()}
 
     def inputs(self) -> list[str]:
         """The files the user named."""

@@ -27,7 +27,7 @@ from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.data import Reading, find_images, join_segments, payload
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_rules import HeaderRules
-from replay.logs.logmaster.headers import TO_ASCII, Headers, zero
+from replay.logs.logmaster.headers import OPTIONAL, TO_ASCII, Headers, zero
 from replay.logs.logmaster.row_readings import FitCounts, whole_log
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
@@ -103,6 +103,15 @@ class LogmasterLog:
     def has_structure(self) -> bool:
         """False: such changes are not in the log."""
         return False
+
+    def untold(self) -> Mapping[str, str]:
+        """What its headers have no field for."""
+        names = self.control.header.names
+        return {
+            fact: "its data record headers (XHDF) have no " + ", ".join(lacking)
+            for fact, fields in OPTIONAL.items()
+            if (lacking := [field for field in fields if field not in names])
+        }
 
     def inputs(self) -> list[str]:
         """The files the user named."""

@@ -8,6 +8,7 @@ from replay.logs.soliddb.layouts import FRAMINGS
 from replay.logs.soliddb.reader import open_log
 
 _NAMES = "SYS_LOG names a transaction by its number only"
+_ROWS = "SYS_LOG says of a row which table it is of, and nothing of where it lies"
 _UNKNOWN = {
     "commit times": (
         "SYS_LOG has no times; a point in time is a LOGADDR (--until-position) or a transaction"
@@ -24,6 +25,13 @@ _UNKNOWN = {
     "correlation ids": _NAMES,
     "connections": _NAMES,
     "members": "there is one log",
+    "logical units of work": _NAMES,
+    "databases": _ROWS,
+    "table spaces": _ROWS,
+    "table space names": _ROWS,
+    "partitions": _ROWS,
+    "pages": _ROWS,
+    "row identifiers": _ROWS,
 }
 
 FAMILY = Family(
