@@ -341,25 +341,9 @@ def _add_export(
         "--overwrite", action="store_true", help="replace a bundle that is already there"
     )
     group.add_argument(
-        "--format",
-        choices=tuple(ExportFormat),
-        default=ExportFormat.PARQUET,
-        help=(
-            "parquet (default); csv, jsonl or debezium (text); delta or iceberg: tables of a lake,"
-            " to which the changes are added once, however often a log is given"
-        ),
-    )
-    group.add_argument(
-        "--merge",
+        "--grow",
         action="store_true",
-        help="delta, iceberg: keep tables equal to the source's, in place of adding changes",
-    )
-    group.add_argument(
-        "--initial",
-        type=Path,
-        metavar="DIR",
-        help="--merge: the rows before the log, TABLE.csv or TABLE.csv.gz for each table, for"
-        " tables that are not there yet",
+        help="add to the datasets in DIR, in one commit, what they do not have; no unit twice",
     )
     _add_formats(group)
     group.add_argument(
@@ -390,7 +374,28 @@ def _add_export(
 
 
 def _add_formats(group: Any) -> None:
-    """How each format of export is written."""
+    """The format of an export, and how each is written."""
+    group.add_argument(
+        "--format",
+        choices=tuple(ExportFormat),
+        default=ExportFormat.PARQUET,
+        help=(
+            "parquet (default); csv, jsonl or debezium (text); delta or iceberg: tables of a lake,"
+            " to which the changes are added once, however often a log is given"
+        ),
+    )
+    group.add_argument(
+        "--merge",
+        action="store_true",
+        help="delta, iceberg: keep tables equal to the source's, in place of adding changes",
+    )
+    group.add_argument(
+        "--initial",
+        type=Path,
+        metavar="DIR",
+        help="--merge: the rows before the log, TABLE.csv or TABLE.csv.gz for each table, for"
+        " tables that are not there yet",
+    )
     group.add_argument(
         "--parquet-types",
         choices=tuple(ParquetTypes),
@@ -467,10 +472,18 @@ def _add_live(
 def _add_follow(
     commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
 ) -> None:
-    what = "watch a folder and bring a live database up to date as logs arrive"
+    what = "watch a folder, and bring a live database or an export up to date as logs arrive"
     command = commands.add_parser("follow", help=what, description=what, **layout)
-    _add_replaying(command)
+    _add_replaying(command, required=False)
     add_following(command)
+    group = command.add_argument_group("export (beside --to, or without it)")
+    group.add_argument(
+        "--export",
+        type=place,
+        metavar="DIR",
+        help="the folder in which datasets grow, or a lake: one commit each time that logs arrive",
+    )
+    _add_formats(group)
     command.set_defaults(run=run["follow"], **_NOT_ASKED)
     for name, what in (
         ("pause", "tell those who follow a folder to wait"),
@@ -494,10 +507,12 @@ def _add_replay(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
     return _add_replaying(command)
 
 
-def _add_replaying(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _add_replaying(
+    command: argparse.ArgumentParser, required: bool = True
+) -> argparse.ArgumentParser:
     """The options of a replay into a live database."""
     add_log(command)
-    add_target(command)
+    add_target(command, required)
     group = command.add_argument_group("replay")
     until = group.add_mutually_exclusive_group()
     what = "up to this commit position, inclusive; below the target's position: back to it"

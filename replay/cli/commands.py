@@ -23,8 +23,9 @@ from replay.api import (
 )
 from replay.changes.balance import balance_text
 from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Mode
-from replay.changes.options import Export, ScriptOptions
+from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.cli.exporting import export_of, grow
 from replay.cli.following import follow
 from replay.cli.log_words import look_at
 from replay.cli.progress import Bar
@@ -391,32 +392,36 @@ def _export(arguments: argparse.Namespace) -> int:
                 f" {' or '.join(_LINES)}",
             )
         return _printed(_export, arguments)
-    to_lake = arguments.format in LAKE_FORMATS
-    if arguments.merge and not to_lake:
-        raise UsageError(
-            "LR1001",
-            f"found --merge with --format {arguments.format}; expected {' or '.join(LAKE_FORMATS)}",
-        )
-    if arguments.initial is not None and not arguments.merge:
-        raise UsageError("LR1001", "found --initial without --merge; expected both or none")
-    if to_lake:
+    export = export_of(arguments)
+    if arguments.grow:
+        return _grown(arguments)
+    if export.format in LAKE_FORMATS:
         lake.check_lake(arguments.out)
     else:
         check_output(arguments.out, arguments.overwrite)
-    export = Export(
-        arguments.format,
-        arguments.parquet_types,
-        arguments.csv_null,
-        arguments.schemas,
-        formulas=arguments.csv_formulas,
-        merge=arguments.merge,
-        initial=None if arguments.initial is None else str(arguments.initial),
-    )
     demand = Demand(options=options_of(arguments), export=export, baseline=arguments.baseline)
     with _scratch() as scratch:
         request = request_of(arguments, scratch, demand, selection_of(arguments))
         tell_notes(request.notes)
         return _write(arguments, request)
+
+
+def _grown(arguments: argparse.Namespace) -> int:
+    """``export --grow``: one more commit of a dataset that is there."""
+    if arguments.overwrite or arguments.after is not None:
+        raise UsageError(
+            "LR1001",
+            "found --grow with --overwrite or --after; expected it without: the folder says itself"
+            " where it ended",
+        )
+    with Bar(sys.stderr) as progress:
+        growth = grow(arguments, progress, lambda request: tell_notes(request.notes))
+    code = _tell_written(arguments, growth.bundle)
+    if growth.commit is None:
+        print(f"nothing new for {arguments.out}")
+    else:
+        print(f"commit {growth.commit:06d} of {arguments.out}")
+    return code
 
 
 def _write(arguments: argparse.Namespace, request: Request) -> int:
@@ -429,6 +434,10 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
             after=getattr(arguments, "after", None),
             adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
         )
+    return _tell_written(arguments, bundle)
+
+
+def _tell_written(arguments: argparse.Namespace, bundle: Bundle) -> int:
     for warning in bundle.manifest["warnings"]:
         print(f"warning: {warning}")
     _tell_bundle(bundle)

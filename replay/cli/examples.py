@@ -65,6 +65,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "status": ("--to postgresql://app@host/shop",),
     "follow": (
         "--logs /logs --to postgresql://app@host/shop",
+        "--logs /logs --export /data/changes --format parquet",
         "--logs /logs --to postgresql://app@host/shop --cut-over --expected DIR",
     ),
     "pause": ("/logs",),

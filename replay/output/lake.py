@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from replay.changes.selection import BY_HEADER
-from replay.errors import EXIT_WARNING, Refusal, UsageError, Where
+from replay.errors import EXIT_WARNING, InputError, Refusal, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
@@ -196,6 +196,24 @@ def _what(plan: Plan) -> str:
     options = plan.options.render.describe() | {"names": str(plan.options.names)}
     form = "rows" if _merges(plan) else "changes"
     return json.dumps({"form": form, "selection": chosen, "options": options}, sort_keys=True)
+
+
+def last_run(out: Path) -> Mapping[str, Any]:
+    """The manifest of the last run that took changes, with the units set aside as the very last
+    one has them; empty where there is none. InputError (LR2001) for one that cannot be read."""
+    runs = out / RUNS
+    aside: Any = None
+    for path in sorted(runs.glob("*/manifest.json"), reverse=True) if runs.is_dir() else ():
+        try:
+            manifest: dict[str, Any] = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise InputError(
+                "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
+            ) from None
+        aside = manifest["quarantined_units"] if aside is None else aside
+        if manifest["last_commit_lrsn"] is not None:
+            return {**manifest, "quarantined_units": aside}
+    return {} if aside is None else {"quarantined_units": aside}
 
 
 def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:

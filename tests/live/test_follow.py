@@ -185,6 +185,21 @@ def test_a_target_that_is_down_is_waited_for(site: Site, tmp_path: Path) -> None
     assert main(words) == 8
 
 
+def test_a_target_and_an_export(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.arrive(0, range(2))
+    out = site.folder / "changes"
+    words = site.words("--once", "--export", str(out), "--format", "csv", "--log-json")
+    down = list(words)
+    down[down.index("--to") + 1] = "postgresql://nobody@127.0.0.1:1/none"
+    assert main(down) == 8
+    assert main(words) == 0
+    assert site.keys() == [0, 1]
+    files = list(out.glob("testown.t/**/*.csv"))
+    assert [len(path.read_text().splitlines()) for path in files] == [3]
+    found = [entry for entry in events(capsys) if entry["event"] == "applied"]
+    assert [(entry["of"], entry["units"]) for entry in found] == [("export", 2), ("target", 2)]
+
+
 def test_a_point_to_stop_at(site: Site) -> None:
     site.arrive(0, range(2))
     site.arrive(1, range(2, 4))

@@ -1,0 +1,220 @@
+"""What ``logreplay follow`` brings up to date: a live database, and an export that grows."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from replay.api import placed, replay_input, replay_request
+from replay.changes.choices import LAKE_FORMATS
+from replay.changes.position import Position
+from replay.changes.selection import Selection
+from replay.cli.exporting import grow
+from replay.cli.request import engine_of, options_of, replay_words, request_of, selection_of
+from replay.errors import EXIT_OK
+from replay.leftovers import WorkFolder
+from replay.live import replay as live
+from replay.live import status
+from replay.live.route import Destination
+from replay.logs import LogFile, LogPair
+from replay.output.growth import GrowingFolder
+from replay.output.lake import last_run
+from replay.pipeline.extent import LogExtent, log_extent
+from replay.pipeline.request import Demand, Request
+from sqlgen.choices import EmptyTextPolicy, WhereColumns
+
+
+class Stopped(BaseException):
+    """The end of a run that was told to stop: between two transactions, with nothing lost."""
+
+
+@dataclass
+class Seen:
+    """What is known of a receiver, for those who look from outside: where it stands, how many
+    ``units`` and ``changes`` are in it, how many units are set aside (``pending``), what is in the
+    way (``trouble``), and whether it is where a run shall end (``reached``)."""
+
+    position: str | None = None
+    units: int = 0
+    changes: int = 0
+    pending: int = 0
+    trouble: str | None = None
+    reached: bool = False
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one run did: its exit code, and how many units and statements (or changes) came."""
+
+    code: int
+    units: int = 0
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Receiver(Protocol):
+    """What is brought up to date."""
+
+    #: How it is called in messages; its options, without those of other receivers.
+    name: str
+    arguments: argparse.Namespace
+    seen: Seen
+
+    def stand(self) -> status.Stand:
+        """How far it is; notes that in ``seen``."""
+        ...
+
+    def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
+        """Bring it up to what some logs have."""
+        ...
+
+
+def named_logs(
+    arguments: argparse.Namespace, pairs: Sequence[LogPair], log: Sequence[str]
+) -> argparse.Namespace:
+    """The arguments of a run over some logs."""
+    words = [word for pair in pairs for word in (("control", [pair.control]), ("data", pair.data))]
+    named = {"in_turn": words, "log": list(log), "logs": [], "continues": True}
+    return argparse.Namespace(**{**vars(arguments), **named})
+
+
+def all_of(arguments: argparse.Namespace) -> Selection:
+    """The selection without its ends: where a run stops is said to the replay."""
+    return replace(selection_of(arguments), until_position=None, until_time=None)
+
+
+def _note(seen: Seen, stand: status.Stand) -> status.Stand:
+    seen.position = None if stand.position is None else stand.position.hexadecimal
+    seen.units, seen.changes, seen.pending = stand.units, stand.statements, stand.pending
+    return stand
+
+
+class DatabaseReceiver:
+    """A live database. ``stop`` says whether to end: between two transactions."""
+
+    def __init__(self, arguments: argparse.Namespace, stop: Callable[[], bool]) -> None:
+        self.arguments, self.stop, self.seen = arguments, stop, Seen()
+        self.name = "target"
+
+    def stand(self) -> status.Stand:
+        """How far it is."""
+        return _note(self.seen, status.stand(self.arguments.to))
+
+    def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
+        """Replay what some logs have and it has not."""
+        arguments = named_logs(self.arguments, pairs, log)
+        demand = Demand(options=options_of(arguments), continued=True)
+        with WorkFolder() as scratch:
+            request = request_of(arguments, scratch, demand, all_of(arguments), arguments.to)
+            until = self._until(request)
+            if until is None:
+                self.seen.reached = True
+                return Taken(EXIT_OK)
+            wanted = replace(
+                replay_request(request, arguments.to, until, replay_words(arguments), True),
+                reached=self._between,
+            )
+            source = replay_input(request, engine_of(arguments, request.log, self._watch))
+            with live.plan_replay(source, wanted, arguments.split_mb << 20) as plan:
+                if plan.is_empty:
+                    taken = Taken(plan.exit_code)
+                else:
+                    report = plan.apply()
+                    facts = {"units": report.units, "statements": report.statements}
+                    taken = Taken(report.exit_code, report.units, facts)
+            self.seen.reached = self._goes_beyond(request.log, until)
+        return taken
+
+    def _until(self, request: Request) -> Destination | None:
+        """Where to go with some logs; None where the target is there already, because following
+        never goes back."""
+        position, name = self.arguments.until_position, self.arguments.until_mark
+        last = placed(request, position)
+        if name is not None:
+            marks = status.stand(self.arguments.to).marks
+            last = Destination(None, None, name).commit(LogExtent(), marks)
+        if last is not None and (self.seen.position or "") >= last.hexadecimal:
+            return None
+        return Destination(last, self.arguments.until_time, None)
+
+    def _goes_beyond(self, log: LogFile, until: Destination) -> bool:
+        """Whether the logs go up to where a run shall stop."""
+        if until.time is None and until.position is None:
+            return False
+        extent = log_extent(log, until.time)
+        if until.position is None:
+            return extent.late is not None
+        return extent.last is not None and extent.last >= until.position
+
+    def _between(self, point: str) -> None:
+        """Where a run may end: a transaction was committed, or none has begun."""
+        if point == "committed" and self.stop():
+            raise Stopped
+
+    def _watch(self, stage: str, done: int, total: int) -> None:
+        """Progress of the plan, of which nothing is written yet."""
+        if self.stop():
+            raise Stopped
+
+
+class ExportReceiver:
+    """An export that grows. ``stop`` says whether to end: what is not committed is dropped."""
+
+    def __init__(self, arguments: argparse.Namespace, stop: Callable[[], bool]) -> None:
+        how = {
+            "out": arguments.export,
+            "to": None,
+            "dialect": "duckdb",
+            "where_columns": WhereColumns.KEY,
+            "commit_every": 1,
+            "empty_text": EmptyTextPolicy.REFUSE,
+            "baseline": None,
+        }
+        self.arguments = argparse.Namespace(**{**vars(arguments), **how})
+        self.stop, self.seen, self.name = stop, Seen(), "export"
+        self._lake = self.arguments.format in LAKE_FORMATS
+
+    def stand(self) -> status.Stand:
+        """How far it is, as the manifest of its last commit says."""
+        if self._lake:
+            return _note(self.seen, _stand_of_lake(self.arguments.out))
+        manifest = GrowingFolder(self.arguments.out).stand()
+        if not manifest:
+            return _note(self.seen, status.Stand(None, 0, 0, 0, {}))
+        ended, sums = manifest["continuation"], manifest["growth"]
+        position = None if ended["position"] is None else Position.from_hex(ended["position"])
+        pending = len(ended["pending"])
+        return _note(self.seen, status.Stand(position, sums["units"], sums["changes"], pending, {}))
+
+    def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
+        """Add what some logs have and it has not."""
+        growth = grow(named_logs(self.arguments, pairs, log), self._watch, self._look)
+        manifest = growth.bundle.manifest
+        facts = {"units": manifest["units"], "changes": manifest["changes"]}
+        if growth.commit:
+            facts["commit"] = growth.commit
+        new = growth.commit is not None
+        return Taken(growth.bundle.exit_code, manifest["units"] if new else 0, facts)
+
+    def _look(self, request: Request) -> None:
+        """See whether the logs go up to where a run shall stop."""
+        until = placed(request, self.arguments.until_position)
+        if until is not None:
+            last = log_extent(request.log).last
+            self.seen.reached = last is not None and last >= until
+
+    def _watch(self, stage: str, done: int, total: int) -> None:
+        """Progress of what is not committed yet."""
+        if self.stop():
+            raise Stopped
+
+
+def _stand_of_lake(out: Path) -> status.Stand:
+    """How far the tables of a lake are, as the last runs say."""
+    manifest = last_run(out)
+    last = manifest.get("last_commit_lrsn")
+    position = None if last is None else Position.from_hex(last)
+    pending = len(manifest.get("quarantined_units", ()))
+    return status.Stand(position, manifest.get("units", 0), manifest.get("changes", 0), pending, {})

@@ -1,0 +1,165 @@
+"""A dataset that grows in place, commit by commit: ``export --grow`` and ``follow --export``.
+
+Each commit is a bundle that goes on where the one before it ended. Its files are prepared in a
+hidden folder that takes the name ``_logreplay/000007`` in one step, which is the commit. Then each
+file is given its name among those of its table, ``part-000007-…``; what a killed run left to do of
+that is done by the next one. So a file with such a name is of a commit, and whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.errors import InputError, Refusal, UsageError, Where
+from replay.leftovers import WorkFolder
+from replay.output.bundle import Bundle
+from replay.output.continuation import NOTHING
+from replay.output.lake import RUNS
+from replay.storage import Place
+
+#: Where the files of a commit lie until they have their names.
+_FILES = "files"
+_COMMIT = re.compile(r"\d{6,}")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What became of one bundle: ``commit`` is its number, None where it brought nothing new."""
+
+    bundle: Bundle
+    commit: int | None
+
+
+class GrowingFolder:
+    """The folder ``out`` of a growing dataset. UsageError (LR1002) for a URL, a file, and a folder
+    that holds something else."""
+
+    def __init__(self, out: Place) -> None:
+        if not isinstance(out, Path) or re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(out)):
+            raise UsageError("LR1002", f"{out} is a URL; expected a folder of this machine")
+        if out.exists() and not out.is_dir():
+            raise UsageError("LR1002", f"{out} is a file; expected a folder")
+        self.out, self.commits = out, out / RUNS
+        if not self.commits.is_dir() and out.is_dir():
+            strange = sorted(entry.name for entry in out.iterdir() if entry.name[0] != ".")
+            if strange:
+                raise UsageError(
+                    "LR1002",
+                    f"{out} holds {strange[0]} and no {RUNS}, so no dataset grows there",
+                    hint="Name a new folder; a bundle goes on with --after, in a folder of its own",
+                )
+
+    def last(self) -> Path | None:
+        """The folder of the last commit; None before the first."""
+        names = self.commits.iterdir() if self.commits.is_dir() else ()
+        found = [path for path in names if _COMMIT.fullmatch(path.name)]
+        return max(found, key=lambda path: int(path.name), default=None)
+
+    def stand(self) -> Mapping[str, Any]:
+        """The manifest of the last commit; empty before the first. InputError (LR2001) for one that
+        cannot be read."""
+        last = self.last()
+        if last is None:
+            return {}
+        path = last / "manifest.json"
+        try:
+            manifest: Mapping[str, Any] = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise InputError(
+                "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
+            ) from None
+        if "growth" not in manifest:
+            raise UsageError(
+                "LR1002",
+                f"{self.out} is a lake's folder; expected one in which a dataset grows",
+                Where(str(path)),
+            )
+        return manifest
+
+    def grow(self, write: Callable[[Path, Place | str], Bundle]) -> Growth:
+        """Add what ``write(folder, after)`` makes: a bundle in ``folder`` that goes on from the one
+        in ``after``. A bundle that brings nothing new is dropped.
+
+        UsageError (LR1001) for one that nothing can go on from, Refusal (LR4004) where another run
+        has grown the folder meanwhile; else what ``write`` raises. The folder is then as it was.
+        """
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.commits.mkdir(exist_ok=True)
+        before, manifest = self.last(), self.stand()
+        if before is not None:
+            self._name_files(before)
+        number = 1 if before is None else int(before.name) + 1
+        with WorkFolder(".logreplay-", self.out) as work:
+            bundle = write(Path(work) / "run", before or NOTHING)
+            if "continuation" not in bundle.manifest:
+                raise UsageError(
+                    "LR1001",
+                    "found --until-time or --except for a dataset that grows; expected an export"
+                    " that another one can go on from",
+                )
+            if manifest and not _brings(bundle.manifest, manifest):
+                return Growth(bundle, None)
+            ready = Path(work) / "commit"
+            _prepare(bundle, manifest, number, ready)
+            try:
+                ready.rename(self.commits / f"{number:06d}")
+            except OSError:
+                if not (self.commits / f"{number:06d}").exists():
+                    raise
+                raise Refusal(
+                    "LR4004",
+                    f"found commit {number:06d} of another run in {self.out}; expected one run that"
+                    " grows it at a time",
+                    hint="Run it again",
+                ) from None
+        self._name_files(self.commits / f"{number:06d}")
+        return Growth(bundle, number)
+
+    def _name_files(self, commit: Path) -> None:
+        """Give the files of a commit their names, as far as they have not got them."""
+        files = commit / _FILES
+        if not files.is_dir():
+            return
+        for path in sorted(path for path in files.rglob("*") if path.is_file()):
+            place = self.out / path.relative_to(files)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # another run, which does the same, was faster
+                path.rename(place)
+        shutil.rmtree(files, ignore_errors=True)
+
+
+def _brings(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether a bundle has changes, or knows more of units and logs than the one before it."""
+    return bool(new["changes"]) or new["continuation"] != old["continuation"]
+
+
+def _prepare(bundle: Bundle, before: Mapping[str, Any], number: int, ready: Path) -> None:
+    """Make the folder of a commit: its manifest, what was set aside, and its files under the names
+    that they will have. ``growth`` in the manifest has the number of the commit, and how many units
+    and changes there are with it."""
+    ready.mkdir()
+    folder, manifest = Path(bundle.folder), bundle.manifest
+    for dataset in manifest["datasets"]:
+        for file in dataset["files"]:
+            place, _, name = file["name"].rpartition("/")
+            final = f"{place}/part-{number:06d}-{name.removeprefix('part-')}"
+            (ready / _FILES / place).mkdir(parents=True, exist_ok=True)
+            (folder / file["name"]).rename(ready / _FILES / final)
+            file["name"] = final
+    if (folder / "quarantine").is_dir():
+        (folder / "quarantine").rename(ready / "quarantine")
+    sums = before.get("growth", {"units": 0, "changes": 0})
+    manifest["growth"] = {
+        "commit": number,
+        "units": sums["units"] + manifest["units"],
+        "changes": sums["changes"] + manifest["changes"],
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    (ready / "manifest.json").write_text(text, encoding="utf-8")
