@@ -9,8 +9,8 @@ from __future__ import annotations
 import glob
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -18,63 +18,57 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pyarrow as pa
 
 from replay import storage
-from replay.changes.choices import LAKE_FORMATS, ApplyMode, CascadeMode, Enforcement, Gaps, Mode
+from replay.changes.choices import LAKE_FORMATS, CascadeMode, Enforcement, Gaps, Mode
 from replay.changes.keywords import (
-    POLICIES,
+    LiveOptions,
     PositionText,
     ReplayOptions,
     SelectionOptions,
     StatementOptions,
+    TextOptions,
     ValueOptions,
-    check_words,
     octets_of_position,
     script_options,
     selection_of,
 )
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import EXIT_OK, UsageError
 from replay.leftovers import WorkFolder
-from replay.live.keys import key_source, read_bytes
+from replay.live.keys import key_source
 from replay.logs import Inputs, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
 from replay.pipeline import local
+from replay.pipeline.checked import checked
 from replay.pipeline.engine import Engine
 from replay.pipeline.request import (
     SPLIT_BYTES,
     Demand,
     KeySource,
-    MappingFile,
     OpenLog,
     Request,
     make_request,
+    mapping_file,
     open_source,
-    place_position,
     script_notes,
     usage_errors,
 )
 from replay.reports.questions import Questions
 from replay.storage import Place
-from replay.targets import target_of
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
 from sqlgen.late import LateModule
-from sqlgen.masking import mask_key
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from replay.dependencies import agreement
-    from replay.dependencies.baseline import StateRows
     from replay.live import (
         certificate,
         certificate_check,
-        error_policy,
-        hazards,
-        pace,
         route,
         target_state,
+        wanted,
     )
     from replay.live import replay as live
     from replay.live import verify as comparison
@@ -82,12 +76,9 @@ if TYPE_CHECKING:
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
-    certificate, certificate_check, error_policy = (
+    certificate, certificate_check, route, target_state, wanted = (
         LateModule(f"replay.live.{name}")
-        for name in ("certificate", "certificate_check", "error_policy")
-    )
-    hazards, pace, route, target_state = (
-        LateModule(f"replay.live.{name}") for name in ("hazards", "pace", "route", "target_state")
+        for name in ("certificate", "certificate_check", "route", "target_state", "wanted")
     )
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, continuation, formats, lake = (
@@ -103,6 +94,7 @@ _RECORDS_TOGETHER = 50_000
 # -------------------------------------------------------------------------------------------------
 
 
+@checked
 def open_log(
     source: str = "logmaster",
     *,
@@ -155,7 +147,7 @@ def open_log(
 
 def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
     for scheme, value in ccsids.items():
-        if scheme.upper() not in ("E", "A", "U") or type(value) is not int or value < 0:
+        if scheme.upper() not in ("E", "A", "U") or value < 0:
             raise UsageError(
                 "LR1001",
                 f"found code page {scheme!r}: {value!r}; expected E, A or U, and a CCSID",
@@ -197,12 +189,14 @@ class Log(Questions):
         """What is in the log, as ``logreplay inspect --json`` says it."""
         return inspect.describe(self.opened.family, self.opened.log)
 
+    @checked
     def check(self, schema: KeySource = None) -> agreement.Agreement:
         """Whether the log agrees with itself, as ``logreplay check`` says it; ``schema`` tells of
         unique keys, which are the identity of rows of tables without a primary key."""
         request = make_request(self.opened, Selection(), Demand(continued=True), schema)
-        return agreement_of(self.opened, self.engine, SPLIT_BYTES, request.constraints)
+        return agreement.agreement_of(self.opened, self.engine, SPLIT_BYTES, request.constraints)
 
+    @checked
     def select(self, **options: Unpack[SelectionOptions]) -> Selected:
         """A part of the log, or without options all of it. Refusal (LR3020) for what the family
         cannot know, UsageError (LR1001, LR1003, LR1004) for what is not in the log or contradicts
@@ -210,12 +204,14 @@ class Log(Questions):
         with usage_errors():
             return self.take(selection_of(**options))
 
+    @checked
     def take(self, selection: Selection) -> Selected:
         """A part of the log as :class:`replay.changes.selection.Selection`; errors as
         :meth:`select`."""
         make_request(self.opened, selection, Demand(continued=True))
         return Selected(self, selection)
 
+    @checked
     def asked(self, schema: KeySource | str | Path = None, dialect: str = "postgres") -> ask.Asked:
         """This log as reports and histories ask it."""
         known = schema if callable(schema) else key_source(schema, dialect)
@@ -240,6 +236,7 @@ class Selected:
         make = make_request if demand.export is None else formats.export_request
         return make(self.log.opened, selection or self.selection, demand, keys)
 
+    @checked
     def redo(
         self,
         dialect: str = "postgres",
@@ -252,6 +249,7 @@ class Selected:
         chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
         return self._scripts(Mode.REDO, dialect, chosen, options)
 
+    @checked
     def undo(
         self,
         dialect: str = "postgres",
@@ -275,6 +273,7 @@ class Selected:
         demand = Demand(mode, script, mapping, baseline=_place(options.get("baseline")))
         return Writable(self.request(demand, _keys(options), selection), self.log.engine)
 
+    @checked
     def export(
         self,
         format: str = "parquet",
@@ -313,6 +312,7 @@ class Selected:
         demand = Demand(options=values, export=export)
         return self.request(demand, _keys(options), selection)
 
+    @checked
     def changes(
         self, table: str | None = None, **options: Unpack[ValueOptions]
     ) -> pa.RecordBatchReader:
@@ -346,6 +346,7 @@ class Selected:
             )
         return batches.reader
 
+    @checked
     def replay(
         self,
         url: str,
@@ -359,24 +360,25 @@ class Selected:
         :meth:`replay.live.replay.ReplayPlan.apply`. It keeps a session and temporary files until it
         is closed, or the log is. Errors as those of :func:`replay.live.replay.plan_replay`."""
         with usage_errors():
-            script = replay_options(url, self.selection, **options)
+            script = wanted.replay_options(url, self.selection, options)
             choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
             position = octets_of_position(until)
-        pace_of(options)  # before anything is connected to
-        chosen, end, time = without_end(
+        wanted.pace_of(options)  # before anything is connected to
+        chosen, end, time = wanted.without_end(
             self.selection,
             position,
             None if until_time is None else time_of(until_time, True),
             until_mark,
         )
         request = self.request(Demand(options=script, continued=True), _keys(options, url), chosen)
-        wanted = replay_request(
-            request, url, route.Destination(placed(request, end), time, until_mark), options
+        asked = wanted.replay_request(
+            request, url, route.Destination(wanted.placed(request, end), time, until_mark), options
         )
-        plan = live.plan_replay(replay_input(request, self.log.engine), wanted)
+        plan = live.plan_replay(wanted.replay_input(request, self.log.engine), asked)
         self.log.also_close(plan)
         return plan
 
+    @checked
     def verify(self, url: str, expected: str | Path, **options: Any) -> Verification:
         """As :func:`verify`, with this part of the log."""
         return verify(url, expected, changes=self, **options)
@@ -396,6 +398,7 @@ class Writable:
         scripts = self.request.export is None
         return script_notes(self.request) if scripts else self.request.notes
 
+    @checked
     def write(
         self,
         out: str | Place,
@@ -416,7 +419,7 @@ class Writable:
                     f"found after {after} with the format {export.format}, whose tables say"
                     " themselves where they ended; expected no manifest",
                 )
-            with baseline_of(request) as state:
+            with target_state.baseline_of(request) as state:
                 return lake.write_lake(
                     request.plan(self.split_bytes),
                     request.log,
@@ -427,7 +430,7 @@ class Writable:
                     state=state,
                 )
         bundle.check_output(folder, overwrite)
-        with baseline_of(request) as state:
+        with target_state.baseline_of(request) as state:
             return bundle.write_bundle(
                 request.plan(self.split_bytes),
                 request.log,
@@ -440,14 +443,6 @@ class Writable:
                 before=before,
                 adjoining=adjoining,
             )
-
-
-def agreement_of(
-    opened: OpenLog, engine: Engine, split_bytes: int, constraints: Constraints | None
-) -> agreement.Agreement:
-    """Check a log by an engine (:func:`replay.dependencies.agreement.check_log`)."""
-    splits = [split for split, _, _ in opened.log.splits(split_bytes)]
-    return agreement.check_log(engine.execute, opened.log, splits, opened.family.order, constraints)
 
 
 # -- live databases
@@ -469,6 +464,7 @@ class Verification:
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
+    @checked
     def write(self, path: str | Path, sign_key: str | Path | None = None) -> None:
         """Write the findings as a certificate, signed where a private key (Ed25519, PEM) is
         given."""
@@ -476,6 +472,7 @@ class Verification:
         certificate.write(self.findings, Path(path), key)
 
 
+@checked
 def check_certificate(
     path: str | Path,
     *,
@@ -488,13 +485,14 @@ def check_certificate(
     work = None
     if changes is not None:
         demand = Demand(Mode.REDO, ScriptOptions(), continued=True)
-        work = replay_input(changes.request(demand, Constraints()), changes.log.engine)
+        work = wanted.replay_input(changes.request(demand, Constraints()), changes.log.engine)
     lines: list[str] = []
     key = None if public_key is None else Path(public_key)
     code, findings = certificate_check.check(Path(path), lines.append, key, work, url)
     return Verification(code, findings, tuple(lines))
 
 
+@checked
 def verify(
     url: str | None,
     expected: str | Path,
@@ -504,7 +502,7 @@ def verify(
     ddl: str | Path | None = None,
     target_schema: str | None = None,
     scratch: str | None = None,
-    **options: Unpack[ReplayOptions],
+    **options: Unpack[LiveOptions],
 ) -> Verification:
     """Compare a database with the state folder ``expected``, brought by ``changes`` to where the
     database stands; or (``roundtrip``) prove in a scratch database that undo takes back what redo
@@ -512,11 +510,11 @@ def verify(
     work, place = None, url or scratch or "postgresql:"
     if changes is not None:
         with usage_errors():
-            script = replay_options(place, changes.selection, **options)
+            script = wanted.replay_options(place, changes.selection, options)
         demand = Demand(Mode.UNDO if roundtrip else Mode.REDO, script, continued=True)
         request = changes.request(demand, _keys(options))
         comparison.check_verifiable(request.selection)
-        work = replay_input(request, changes.log.engine)
+        work = wanted.replay_input(request, changes.log.engine)
     lines: list[str] = []
     code, findings = comparison.compare(
         url, storage.at(expected), work, lines.append, roundtrip, ddl, target_schema, scratch
@@ -524,136 +522,11 @@ def verify(
     return Verification(code, findings, tuple(lines))
 
 
-def without_end(
-    selection: Selection, until: bytes | None, until_time: bytes | None, until_mark: str | None
-) -> tuple[Selection, bytes | None, bytes | None]:
-    """A selection without its end, and the end of a replay (position, time): its own, where the
-    selection has none. UsageError (LR1001) for several ends."""
-    ends = [end for end in (until, until_time, until_mark) if end is not None]
-    ends += [end for end in (selection.until_position, selection.until_time) if end is not None]
-    if len(ends) > 1:
-        raise UsageError("LR1001", f"found {len(ends)} ends of a replay; expected at most one")
-    chosen = replace(selection, until_position=None, until_time=None)
-    return chosen, until or selection.until_position, until_time or selection.until_time
-
-
-def replay_input(request: Request, engine: Engine) -> live.ReplayInput:
-    """A request as a live database takes it. UsageError (LR1001) for a range: where a replay begins
-    is up to the target, and where it ends is said to it."""
-    selection = request.selection
-    for name in ("from_position", "until_position", "from_time", "until_time"):
-        if getattr(selection, name) is not None:
-            raise UsageError(
-                "LR1001",
-                f"found {name} in a selection for a live database; expected changes of the whole"
-                " log",
-                hint="Say to replay where it shall end (until, until_time, until_mark)",
-            )
-    return live.ReplayInput(request.log, selection, request.options, request.constraints, engine)
-
-
-def placed(request: Request, position: bytes | None) -> Position | None:
-    """A position of a replay, as the log places it (the last that it may mean)."""
-    return place_position(request.log, position, True)
-
-
-def replay_request(
-    request: Request,
-    url: str,
-    destination: route.Destination,
-    options: ReplayOptions,
-    apply: bool = False,
-) -> live.ReplayRequest:
-    """What is asked of a replay. UsageError (LR1001) for words that no option has."""
-    on = options.get("on", ())
-    with usage_errors():
-        enforcement = choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
-    return live.ReplayRequest(
-        url,
-        apply,
-        destination,
-        placed(request, octets_of_position(options.get("at"))),
-        options.get("adjoining", False),
-        enforcement,
-        error_policy.error_policy_of([on] if isinstance(on, str) else on),
-        pace=pace_of(options),
-        accepted=hazards.accepted_kinds(options.get("accept", ())),
-    )
-
-
-def pace_of(options: ReplayOptions) -> pace.Pace:
-    """How a replay is cut into transactions. UsageError (LR1001) for words and numbers that no
-    option has."""
-    statements = options.get("commit_statements")
-    with usage_errors():
-        mode = choice(ApplyMode, options.get("mode", ApplyMode.STRICT), "--mode")
-        each = pace.Pace.statements if statements is None else statements
-        net = pace.MERGED_STATEMENTS if statements is None else statements
-        return pace.Pace(
-            options.get("commit_every", pace.Pace.units),
-            pace.Pace.statements if mode is ApplyMode.MERGED else each,
-            options.get("tries", pace.Pace.tries),
-            sessions=options.get("sessions", pace.Pace.sessions),
-            mode=mode,
-            merged_statements=net,
-        )
-
-
-# -- options
-# -------------------------------------------------------------------------------------------------
-
-
-def replay_options(
-    url: str, selection: Selection, **options: Unpack[ReplayOptions]
-) -> ScriptOptions:
-    """How the statements for a live database are written; rows are found by their key and the old
-    values of what changes, unless told otherwise."""
-    check_words(options, ReplayOptions)
-    mine = {
-        name: value
-        for name, value in options.items()
-        if name in (*POLICIES, "names", "where_columns")
-    }
-    given: dict[str, Any] = {"where_columns": "guard", **mine}
-    return script_options(target_of(url).dialect, selection, **given)
-
-
-def mapping_file(path: str | Path | None, key: str | Path | None) -> MappingFile | None:
-    """A mapping file and the key for its masks. InputError (LR2001) for one that cannot be read,
-    UsageError (LR1001) for a key alone."""
-    if path is None:
-        if key is not None:
-            raise UsageError("LR1001", "found --mask-key-file without --mapping; expected both")
-        return None
-    with usage_errors():
-        secret = None if key is None else mask_key(read_bytes(key))
-    return MappingFile(read_bytes(path).decode("utf-8", "replace"), secret)
-
-
 def _place(baseline: str | Path | None) -> str | None:
     return None if baseline is None else str(baseline)
 
 
-@contextmanager
-def baseline_of(request: Request) -> Iterator[StateRows | None]:
-    """The state that the rows of a request are compared with, while it is open. UsageError (LR1001)
-    for a database whose names a mapping changes."""
-    if request.baseline is None:
-        yield None
-        return
-    if storage.is_database(request.baseline) and request.options.mapping is not None:
-        raise UsageError(
-            "LR1001",
-            "found --baseline with a database, and --mapping, which renames its tables; expected"
-            " one of them",
-            hint="Give the state as a folder of TABLE.csv",
-        )
-    tables = [version.table for version in request.log.catalog.versions]
-    with target_state.open_state(request.baseline, tables, request.options) as state:
-        yield state
-
-
-def _keys(options: ValueOptions, target: str | None = None) -> KeySource:
+def _keys(options: TextOptions, target: str | None = None) -> KeySource:
     return key_source(options.get("schema"), options.get("schema_dialect", "postgres"), target)
 
 
@@ -661,10 +534,11 @@ def _keys(options: ValueOptions, target: str | None = None) -> KeySource:
 # -------------------------------------------------------------------------------------------------
 
 
+@checked
 def write_script(
     control: str | Path,
     data: Sequence[str | Path],
-    out: Place,
+    out: str | Place,
     *,
     mode: str = Mode.REDO,
     selection: Selection | None = None,
@@ -680,11 +554,12 @@ def write_script(
     that the log does not know; ``baseline`` is the state before it (undo: of now). Raises the
     errors of :mod:`replay.errors`; then nothing is left in ``out``.
     """
-    bundle.check_output(out, overwrite)
+    folder = storage.at(out)
+    bundle.check_output(folder, overwrite)
     with usage_errors():
         mode = choice(Mode, mode, "mode")
         demand = Demand(mode, options or ScriptOptions(), baseline=_place(baseline))
     with open_log(control=control, data=data) as log:
         selected = Selected(log, selection or Selection())
         request = selected.request(demand, constraints or Constraints())
-        return Writable(request, log.engine, 128 << 20).write(out, overwrite=overwrite)
+        return Writable(request, log.engine, 128 << 20).write(folder, overwrite=overwrite)

@@ -496,3 +496,19 @@ def remove_folder(place: StoredPath) -> None:
 
 def _without_folders(system: fs.FileSystem) -> bool:
     return system.type_name in ("s3", "gcs", "abfs")
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """A file's octets. InputError (LR2001) where it cannot be read."""
+    try:
+        return at(path).read_bytes()
+    except OSError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+
+
+def read_text(path: str) -> str:
+    """A file of UTF-8 text. InputError (LR2001) where it cannot be read."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None

@@ -23,6 +23,7 @@ from sqlgen.choices import Names, WhereColumns
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
 from sqlgen.errors import SqlgenError, settle_choices
+from sqlgen.kinds import settle_kinds
 from sqlgen.late import errors, exp
 from sqlgen.literals import LiteralParts, Policy, ValueProblem, float_text, literal_parts
 from sqlgen.names import identifier, table_expression
@@ -62,6 +63,7 @@ class RenderOptions:
 
     def __post_init__(self) -> None:
         settle_choices(self, names=Names, where_columns=WhereColumns)
+        settle_kinds(self)
 
     def describe(self) -> dict[str, Any]:
         """The options as JSON-able data."""

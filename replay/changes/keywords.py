@@ -21,6 +21,8 @@ Words = str | Iterable[str]
 PositionText = str | bytes
 #: Numbers, each alone or as ``FIRST-LAST``.
 Numbers = str | int | Iterable[str | int | tuple[int, int]]
+#: A time as people write it, or the octets that headers have.
+TimeText = str | bytes
 #: A unit of recovery: ``URID`` or ``URID/MEMBER``, or (octets, member).
 UnitText = str | tuple[bytes, int | None]
 
@@ -33,8 +35,8 @@ class SelectionOptions(TypedDict, total=False):
     exclude_tables: Words
     from_position: PositionText | None
     until: PositionText | None
-    from_time: str | None
-    until_time: str | None
+    from_time: TimeText | None
+    until_time: TimeText | None
     ops: Words
     units: UnitText | Iterable[UnitText]
     authids: Words
@@ -47,7 +49,7 @@ class SelectionOptions(TypedDict, total=False):
     tablespaces: Words
     partitions: Numbers
     pages: Numbers
-    rids: Words | Iterable[bytes]
+    rids: Words | bytes | Iterable[bytes]
     where: str | None
     columns: Words
     exclude_columns: Words
@@ -58,7 +60,7 @@ class SelectionOptions(TypedDict, total=False):
     from_recovery_point: bool
 
 
-class ValueOptions(TypedDict, total=False):
+class TextOptions(TypedDict, total=False):
     """Names, values that a target cannot hold, and what is known of the tables' keys (``schema``:
     a file of DDL, the URL of a database, or constraints)."""
 
@@ -69,10 +71,15 @@ class ValueOptions(TypedDict, total=False):
     midnight: str
     empty_text: str
     reals: str
-    records_per_file: int
-    strict: bool
     schema: str | Path | Constraints | None
     schema_dialect: str
+
+
+class ValueOptions(TextOptions, total=False):
+    """How files are written."""
+
+    records_per_file: int
+    strict: bool
 
 
 class StatementOptions(ValueOptions, total=False):
@@ -90,11 +97,16 @@ class StatementOptions(ValueOptions, total=False):
     baseline: str | Path | None
 
 
-class ReplayOptions(ValueOptions, total=False):
+class LiveOptions(TextOptions, total=False):
+    """How statements for a live database are written."""
+
+    where_columns: str
+
+
+class ReplayOptions(LiveOptions, total=False):
     """How a replay is carried out. ``on``: ``CONDITION[:OP]=RESPONSE``; ``accept``: codes of
     refusals that the user answers for."""
 
-    where_columns: str
     at: PositionText | None
     adjoining: bool
     enforcement: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
+from replay.changes.choices import LAKE_FORMATS, CsvFormulas, EventSchemas, ParquetTypes
 from sqlgen.choices import Assertion, Names
 from sqlgen.errors import SqlgenError, settle_choices, settle_counts
+from sqlgen.kinds import settle_kinds
 from sqlgen.mapping import TableMap
 from sqlgen.statements import RenderOptions
 
@@ -33,6 +34,7 @@ class ScriptOptions:
         settle_counts(self, commit_every="--commit-every", records_per_file="--records-per-file")
         if self.asserts is not None:
             settle_choices(self, asserts=Assertion)
+        settle_kinds(self)
 
     @property
     def masked(self) -> frozenset[str]:
@@ -64,6 +66,14 @@ class Export:
 
     def __post_init__(self) -> None:
         settle_choices(self, types=ParquetTypes, schemas=EventSchemas, formulas=CsvFormulas)
+        settle_kinds(self)
+        if self.merge and self.format not in LAKE_FORMATS:
+            expected = " or ".join(LAKE_FORMATS)
+            raise SqlgenError(
+                "LR1001", f"found --merge with --format {self.format}; expected {expected}"
+            )
+        if self.initial is not None and not self.merge:
+            raise SqlgenError("LR1001", "found --initial without --merge; expected both or none")
         if set(self.null) & set(',"') or not self.null.isprintable():
             raise SqlgenError(
                 "LR1001", f"found --csv-null {self.null!r}; expected text without commas and quotes"

@@ -7,7 +7,7 @@ Everything but ``--where`` is decided from header fields, before anything is shu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -20,6 +20,7 @@ from replay.changes.choices import CascadeMode, Derived, Incomplete, Operation
 from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
 from replay.changes.position import urids_of
 from sqlgen.errors import choice, settle_choices
+from sqlgen.kinds import settle_kinds
 
 #: Verdict codes of a record: 0 goes on, the others say why it does not. The index is the code.
 REASONS: tuple[str, ...] = (
@@ -139,7 +140,7 @@ class Selection:
     LOGADDR), times 17 packed bytes (as in the header), ``databases`` and ``tablespaces`` globs of
     names or ids in decimal digits, ``partitions`` and ``pages`` first and last numbers, ``rids``
     the octets of row identifiers; None and empty mean no limit. SqlgenError (LR1001) for a word
-    that no option has."""
+    that no option has, and for a value of another kind."""
 
     from_position: bytes | None = None
     until_position: bytes | None = None
@@ -177,9 +178,14 @@ class Selection:
         )
         for name in _SEVERAL:
             value = getattr(self, name)
-            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        ops = tuple(choice(Operation, op, "--op") for op in self.ops)
-        object.__setattr__(self, "ops", ops)
+            if isinstance(value, str):
+                object.__setattr__(self, name, (value,))
+            elif isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
+                object.__setattr__(self, name, tuple(value))
+        if isinstance(self.ops, tuple):
+            ops = tuple(choice(Operation, op, "--op") for op in self.ops)
+            object.__setattr__(self, "ops", ops)
+        settle_kinds(self)
 
     def describe(self) -> dict[str, Any]:
         """The selection as JSON-able data for the manifest: only what limits something, plus the

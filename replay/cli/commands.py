@@ -13,14 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.api import (
-    Writable,
-    mapping_file,
-    placed,
-    replay_input,
-    replay_request,
-    without_end,
-)
+from replay import storage
+from replay.api import Writable
 from replay.changes.balance import balance_text
 from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Mode
 from replay.changes.options import ScriptOptions
@@ -39,7 +33,7 @@ from replay.cli.request import (
 )
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.leftovers import WorkFolder
-from replay.live.keys import NO_SCHEMA, read_text
+from replay.live.keys import NO_SCHEMA
 from replay.output.bundle import Bundle, check_output, write_file
 from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
@@ -47,6 +41,7 @@ from replay.pipeline.request import (
     Demand,
     Request,
     make_request,
+    mapping_file,
     script_notes,
     unread_keys,
 )
@@ -60,7 +55,7 @@ from sqlgen.late import LateModule
 if TYPE_CHECKING:
     from replay.cli import demo
     from replay.dependencies import analysis, cascade, drawing, write_sets
-    from replay.live import certificate, certificate_check, dry_run, route, status, verify
+    from replay.live import certificate, certificate_check, dry_run, route, status, verify, wanted
     from replay.live import replay as live
     from replay.output import lake, migration, structure
     from sqlgen import schema_file
@@ -75,7 +70,7 @@ else:  # what some commands alone need
         LateModule(f"replay.live.{name}")
         for name in ("certificate", "certificate_check", "dry_run", "route", "status", "verify")
     )
-    live = LateModule("replay.live.replay")
+    live, wanted = LateModule("replay.live.replay"), LateModule("replay.live.wanted")
     lake, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("lake", "migration", "structure")
     )
@@ -241,7 +236,8 @@ def _declared(arguments: argparse.Namespace, request: Request) -> dict[str, sche
     if arguments.schema in (None, NO_SCHEMA) or is_database(arguments.schema):
         return {}
     tables = [version.table for version in request.log.catalog.versions]
-    return schema_file.parse_declared(read_text(arguments.schema), arguments.schema_dialect, tables)
+    text = storage.read_text(arguments.schema)
+    return schema_file.parse_declared(text, arguments.schema_dialect, tables)
 
 
 def _structure(arguments: argparse.Namespace) -> int:
@@ -491,7 +487,7 @@ def _tell_lake(bundle: Bundle) -> None:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    selection, until, until_time = without_end(
+    selection, until, until_time = wanted.without_end(
         selection_of(arguments), None, None, arguments.until_mark
     )
     demand = Demand(options=options_of(arguments), continued=True)
@@ -500,16 +496,16 @@ def _replay(arguments: argparse.Namespace) -> int:
         for warning in request.warnings:
             print(f"warning: {warning}")
         tell_notes(request.notes)
-        wanted = replay_request(
+        asked = wanted.replay_request(
             request,
             arguments.to,
-            route.Destination(placed(request, until), until_time, arguments.until_mark),
+            route.Destination(wanted.placed(request, until), until_time, arguments.until_mark),
             replay_words(arguments),
             arguments.apply,
         )
         with Bar(sys.stderr) as progress:
-            source = replay_input(request, engine_of(arguments, request.log, progress))
-            return live.run(source, wanted, print, progress, arguments.split_mb << 20)
+            source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
+            return live.run(source, asked, print, progress, arguments.split_mb << 20)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -521,7 +517,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             request = request_of(arguments, scratch, demand, selection_of(arguments))
             verify.check_verifiable(request.selection)
             tell_notes(request.notes)
-            work = replay_input(request, engine_of(arguments, request.log, progress))
+            work = wanted.replay_input(request, engine_of(arguments, request.log, progress))
         if arguments.expected is None and not arguments.roundtrip:
             return _check_certificate(arguments, work)
         if arguments.expected is None:

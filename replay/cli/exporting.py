@@ -10,7 +10,6 @@ from replay.api import Writable
 from replay.changes.choices import LAKE_FORMATS, Gaps
 from replay.changes.options import Export
 from replay.cli.request import engine_of, options_of, request_of, selection_of
-from replay.errors import UsageError
 from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder, Growth
@@ -23,14 +22,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def export_of(arguments: argparse.Namespace) -> Export:
-    """How the changes are written. UsageError (LR1001) for options that contradict each other."""
-    if arguments.merge and arguments.format not in LAKE_FORMATS:
-        raise UsageError(
-            "LR1001",
-            f"found --merge with --format {arguments.format}; expected {' or '.join(LAKE_FORMATS)}",
-        )
-    if arguments.initial is not None and not arguments.merge:
-        raise UsageError("LR1001", "found --initial without --merge; expected both or none")
+    """How the changes are written. SqlgenError (LR1001) for options that contradict each other."""
     return Export(
         arguments.format,
         arguments.parquet_types,

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from replay.api import replay_input
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
 from replay.cli.exporting import export_of
@@ -31,6 +30,7 @@ from replay.cli.request import engine_of, options_of, request_of
 from replay.errors import EXIT_ERROR, EXIT_OK, InputError, LogReplayError, UsageError
 from replay.leftovers import WorkFolder
 from replay.live import status, verify
+from replay.live.wanted import replay_input
 from replay.logs import LogPair, source_named
 from replay.logs.arrivals import Arrived, arrived, stated_end, still_needed
 from replay.pipeline.request import Demand

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from replay.api import agreement_of
 from replay.changes.selection import Selection
 from replay.cli.progress import Bar
 from replay.cli.request import engine_of, open_log, request_of
@@ -18,9 +17,12 @@ from replay.leftovers import WorkFolder
 from replay.logs import inspect
 from replay.pipeline.request import Demand, OpenLog
 from sqlgen.constraints import Constraints
+from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.dependencies.agreement import Agreement
+    from replay.dependencies import agreement
+else:  # what one of the commands needs
+    agreement = LateModule("replay.dependencies.agreement")
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
@@ -59,11 +61,11 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
 def _agreement(
     arguments: argparse.Namespace, opened: OpenLog, constraints: Constraints | None = None
-) -> Agreement:
+) -> agreement.Agreement:
     """Whether a log agrees with itself."""
     with Bar(sys.stderr) as progress:
         engine = engine_of(arguments, opened.log, progress)
-        return agreement_of(opened, engine, arguments.split_mb << 20, constraints)
+        return agreement.agreement_of(opened, engine, arguments.split_mb << 20, constraints)
 
 
 def _check(arguments: argparse.Namespace) -> int:

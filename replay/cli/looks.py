@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.api import baseline_of
 from replay.changes.choices import Mode
 from replay.changes.selection import Selection
 from replay.cli.examples import completion
@@ -37,6 +36,7 @@ from replay.dependencies.write_sets import KeySpaces
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
 from replay.leftovers import WorkFolder
 from replay.live import certificate
+from replay.live.target_state import baseline_of
 from replay.logs import source_named
 from replay.logs.words import said_of
 from replay.output.bundle import check_output, write_file

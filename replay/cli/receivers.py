@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from replay.api import placed, replay_input, replay_request
 from replay.changes.choices import LAKE_FORMATS
 from replay.changes.position import Position
 from replay.changes.selection import Selection
@@ -19,6 +18,7 @@ from replay.leftovers import WorkFolder
 from replay.live import replay as live
 from replay.live import status
 from replay.live.route import Destination
+from replay.live.wanted import placed, replay_input, replay_request
 from replay.logs import LogFile, LogPair
 from replay.output.growth import GrowingFolder
 from replay.output.lake import last_run

@@ -33,7 +33,8 @@ from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 from replay.logs import LogFile, OrderRules, Split, where_of
-from replay.pipeline.engine import Runner
+from replay.pipeline.engine import Engine, Runner
+from replay.pipeline.request import OpenLog
 from replay.pipeline.scan import BATCH, sort_records
 from sqlgen.constraints import Constraints
 
@@ -432,3 +433,11 @@ class _Words:
                 )
                 return ChangeBatch(records, one, one + 1, change, version)
         raise KeyError((file, number))
+
+
+def agreement_of(
+    opened: OpenLog, engine: Engine, split_bytes: int, constraints: Constraints | None
+) -> Agreement:
+    """Check a log by an engine (:func:`check_log`)."""
+    splits = [split for split, _, _ in opened.log.splits(split_bytes)]
+    return check_log(engine.execute, opened.log, splits, opened.family.order, constraints)

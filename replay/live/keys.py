@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from replay import storage
-from replay.errors import InputError, Where
 from replay.pipeline.request import KeySource
 from replay.targets import target_of
 from sqlgen.constraints import Constraints, parse_constraints
@@ -40,20 +39,4 @@ def _keys_of(url: str, tables: Sequence[Table]) -> Constraints:
 
 
 def _read_keys(place: str, dialect: str, tables: Sequence[Table]) -> Constraints:
-    return parse_constraints(read_text(place), dialect, tables)
-
-
-def read_text(path: str) -> str:
-    """A file of UTF-8 text. InputError (LR2001) where it cannot be read."""
-    try:
-        return read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
-
-
-def read_bytes(path: str | Path) -> bytes:
-    """A file's octets. InputError (LR2001) where it cannot be read."""
-    try:
-        return storage.at(path).read_bytes()
-    except OSError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+    return parse_constraints(storage.read_text(place), dialect, tables)

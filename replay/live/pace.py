@@ -10,6 +10,7 @@ from replay.changes.choices import ApplyMode as ApplyMode
 from replay.errors import TargetError
 from replay.output.steps import ScriptUnit
 from sqlgen.errors import settle_counts
+from sqlgen.kinds import settle_kinds
 
 #: Statements that become net changes together, unless told otherwise.
 MERGED_STATEMENTS = 200_000
@@ -44,6 +45,7 @@ class Pace:
             tries="--tries",
             sessions="--sessions",
         )
+        settle_kinds(self)
 
     @property
     def merged(self) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from replay.arrays import Index
 from replay.changes.options import ScriptOptions
 from replay.dependencies.baseline import Lookup, StateRows
-from replay.errors import TargetError, Where
+from replay.errors import TargetError, UsageError, Where
 from replay.output.folder_state import FolderState
+from replay.pipeline.request import Request
 from replay.storage import at, is_database
 from replay.targets import Session, target_of
 from sqlgen import statements
@@ -90,3 +91,22 @@ def open_state(place: str, tables: Sequence[Table], options: ScriptOptions) -> I
         session.snapshot()
         yield TargetState(session, target.public_url(place), options)
         session.rollback()
+
+
+@contextmanager
+def baseline_of(request: Request) -> Iterator[StateRows | None]:
+    """The state that the rows of a request are compared with, while it is open. UsageError (LR1001)
+    for a database whose names a mapping changes."""
+    if request.baseline is None:
+        yield None
+        return
+    if is_database(request.baseline) and request.options.mapping is not None:
+        raise UsageError(
+            "LR1001",
+            "found --baseline with a database, and --mapping, which renames its tables; expected"
+            " one of them",
+            hint="Give the state as a folder of TABLE.csv",
+        )
+    tables = [version.table for version in request.log.catalog.versions]
+    with open_state(request.baseline, tables, request.options) as state:
+        yield state

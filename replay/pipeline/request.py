@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from replay import storage
@@ -25,6 +26,7 @@ from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
 from sqlgen.mapping import parse_mapping
+from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
 from sqlgen.schema import Table
 from sqlgen.statements import RenderOptions, identity, shown_columns
@@ -525,3 +527,15 @@ def _mapped(mapping: MappingFile, log: LogFile, options: ScriptOptions) -> Scrip
     return replace(
         options, mapping=parsed, render=replace(options.render, exclude_columns=excluded)
     )
+
+
+def mapping_file(path: str | Path | None, key: str | Path | None) -> MappingFile | None:
+    """A mapping file and the key for its masks. InputError (LR2001) for one that cannot be read,
+    UsageError (LR1001) for a key alone."""
+    if path is None:
+        if key is not None:
+            raise UsageError("LR1001", "found --mask-key-file without --mapping; expected both")
+        return None
+    with usage_errors():
+        secret = None if key is None else mask_key(storage.read_bytes(key))
+    return MappingFile(storage.read_bytes(path).decode("utf-8", "replace"), secret)

@@ -19,7 +19,8 @@ from replay.reports.headers import HeaderFacts
 from replay.reports.history import Version
 from replay.reports.layout import Report
 from sqlgen.choices import Choices
-from sqlgen.errors import choice
+from sqlgen.errors import choice, settle_counts
+from sqlgen.kinds import checked_kinds, settle_kinds
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -77,6 +78,12 @@ class ReportOptions:
     most_open: int = 0
     most_rows: int = 100_000
     at: str | None = None
+
+    def __post_init__(self) -> None:
+        settle_counts(self, top="--top", most_rows="--max-rows")
+        settle_kinds(self)
+        if self.most_open < 0:
+            raise UsageError("LR1001", f"found --max-open {self.most_open}; expected 0 or more")
 
 
 def shaped(report: Report, options: ReportOptions, more: Sequence[str] = ()) -> Report:
@@ -473,15 +480,18 @@ def _cut(moment: datetime | None, digits: int) -> str | None:
 
 def report_options(words: dict[str, Any]) -> ReportOptions:
     """The words of a report among those of a selection, which they are taken out of."""
-    groups = words.pop("group_by", ())
+    groups, shown = words.pop("group_by", ()), words.pop("shown", ())
     names = (groups,) if isinstance(groups, str) else groups
+    checked_kinds(
+        {"group_by": names, "shown": shown}, {"group_by": Sequence[str], "shown": Sequence[str]}
+    )
     given = {
         name: words.pop(name) for name in ("top", "most_open", "most_rows", "at") if name in words
     }
     least = words.pop("least", None)
     return ReportOptions(
         tuple(choice(GroupBy, name, "--group-by") for name in names),
-        tuple(words.pop("shown", ())),
+        tuple(shown),
         least=seconds_of(least) if isinstance(least, str) else least,
         **given,
     )

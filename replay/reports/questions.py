@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from replay.changes.keywords import SelectionOptions, selection_of
 from replay.changes.selection import Selection
+from replay.pipeline.checked import checked
 from replay.pipeline.request import KeySource, usage_errors
 from sqlgen.errors import choice
 from sqlgen.late import LateModule
@@ -30,6 +31,7 @@ class Questions:
         """The log as questions are put to it; ``schema`` as for changes."""
         raise NotImplementedError
 
+    @checked
     def history(
         self,
         table: str | Sequence[str] = (),
@@ -48,6 +50,7 @@ class Questions:
             asked = self.asked(schema, schema_dialect)
             return ask.history_of(asked, selection, keys, selection.include_aborted)
 
+    @checked
     def state(
         self,
         at: str,
@@ -63,6 +66,7 @@ class Questions:
                 self.asked(), at, self._asked_for(table, {}), initial, initial_at
             )
 
+    @checked
     def differences(
         self, one: str, other: str, *, table: str | Sequence[str] = ()
     ) -> states.Differences:
@@ -70,6 +74,7 @@ class Questions:
         with usage_errors():
             return states.difference_of(self.asked(), one, other, self._asked_for(table, {}))
 
+    @checked
     def report(
         self,
         kind: str,

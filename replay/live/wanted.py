@@ -1,0 +1,115 @@
+"""What is wanted of a live database, made of the words of a program or of a command line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from replay.changes.choices import ApplyMode, Enforcement
+from replay.changes.keywords import (
+    POLICIES,
+    LiveOptions,
+    ReplayOptions,
+    octets_of_position,
+    script_options,
+)
+from replay.changes.options import ScriptOptions
+from replay.changes.position import Position
+from replay.changes.selection import Selection
+from replay.errors import UsageError
+from replay.live import pace
+from replay.live.error_policy import error_policy_of
+from replay.live.hazards import accepted_kinds
+from replay.live.replay import ReplayInput, ReplayRequest
+from replay.live.route import Destination
+from replay.pipeline.engine import Engine
+from replay.pipeline.request import Request, place_position, usage_errors
+from replay.targets import target_of
+from sqlgen.errors import choice
+
+
+def without_end(
+    selection: Selection, until: bytes | None, until_time: bytes | None, until_mark: str | None
+) -> tuple[Selection, bytes | None, bytes | None]:
+    """A selection without its end, and the end of a replay (position, time): its own, where the
+    selection has none. UsageError (LR1001) for several ends."""
+    ends = [end for end in (until, until_time, until_mark) if end is not None]
+    ends += [end for end in (selection.until_position, selection.until_time) if end is not None]
+    if len(ends) > 1:
+        raise UsageError("LR1001", f"found {len(ends)} ends of a replay; expected at most one")
+    chosen = replace(selection, until_position=None, until_time=None)
+    return chosen, until or selection.until_position, until_time or selection.until_time
+
+
+def replay_options(url: str, selection: Selection, options: LiveOptions) -> ScriptOptions:
+    """How the statements for a live database are written; rows are found by their key and the old
+    values of what changes, unless told otherwise."""
+    mine = {
+        name: value
+        for name, value in options.items()
+        if name in (*POLICIES, "names", "where_columns")
+    }
+    given: dict[str, Any] = {"where_columns": "guard", **mine}
+    return script_options(target_of(url).dialect, selection, **given)
+
+
+def replay_input(request: Request, engine: Engine) -> ReplayInput:
+    """A request as a live database takes it. UsageError (LR1001) for a range: where a replay begins
+    is up to the target, and where it ends is said to it."""
+    selection = request.selection
+    for name in ("from_position", "until_position", "from_time", "until_time"):
+        if getattr(selection, name) is not None:
+            raise UsageError(
+                "LR1001",
+                f"found {name} in a selection for a live database; expected changes of the whole"
+                " log",
+                hint="Say to replay where it shall end (until, until_time, until_mark)",
+            )
+    return ReplayInput(request.log, selection, request.options, request.constraints, engine)
+
+
+def placed(request: Request, position: bytes | None) -> Position | None:
+    """A position of a replay, as the log places it (the last that it may mean)."""
+    return place_position(request.log, position, True)
+
+
+def replay_request(
+    request: Request,
+    url: str,
+    destination: Destination,
+    options: ReplayOptions,
+    apply: bool = False,
+) -> ReplayRequest:
+    """What is asked of a replay. UsageError (LR1001) for words that no option has."""
+    on = options.get("on", ())
+    with usage_errors():
+        enforcement = choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
+    return ReplayRequest(
+        url,
+        apply,
+        destination,
+        placed(request, octets_of_position(options.get("at"))),
+        options.get("adjoining", False),
+        enforcement,
+        error_policy_of([on] if isinstance(on, str) else on),
+        pace=pace_of(options),
+        accepted=accepted_kinds(options.get("accept", ())),
+    )
+
+
+def pace_of(options: ReplayOptions) -> pace.Pace:
+    """How a replay is cut into transactions. UsageError (LR1001) for words and numbers that no
+    option has."""
+    statements = options.get("commit_statements")
+    with usage_errors():
+        mode = choice(ApplyMode, options.get("mode", ApplyMode.STRICT), "--mode")
+        each = pace.Pace.statements if statements is None else statements
+        net = pace.MERGED_STATEMENTS if statements is None else statements
+        return pace.Pace(
+            options.get("commit_every", pace.Pace.units),
+            pace.Pace.statements if mode is ApplyMode.MERGED else each,
+            options.get("tries", pace.Pace.tries),
+            sessions=options.get("sessions", pace.Pace.sessions),
+            mode=mode,
+            merged_statements=net,
+        )

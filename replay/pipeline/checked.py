@@ -1,0 +1,61 @@
+"""What a program gives to the library's functions, checked by the kinds that these declare: a
+command line takes text only, and refuses what it does not understand before anything begins."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from types import SimpleNamespace
+from typing import Any, ParamSpec, TypeVar
+
+from replay.changes.keywords import check_words
+from replay.pipeline.request import usage_errors
+from sqlgen.kinds import checked_kinds, kinds_of
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """``function``, which raises UsageError (LR1001) for an argument that is not of the kind its
+    annotation says, before it does anything; TypeError, as any function, for one that it does not
+    have. Keywords of a ``TypedDict`` (``**options: Unpack[…]``) are checked by that."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def first_checked(*arguments: Given.args, **keywords: Given.kwargs) -> Result:
+        bound = signature.bind(*arguments, **keywords)
+        kinds, rest, words = declared_kinds(function)
+        if words is not None:
+            check_words(bound.arguments.get(rest, {}), words)
+        with usage_errors():
+            given = checked_kinds(bound.arguments, kinds)
+            if words is not None and rest in given:
+                given[rest] = checked_kinds(given[rest], kinds_of(words))
+        bound.arguments.update(given)
+        return function(*bound.args, **bound.kwargs)
+
+    return first_checked
+
+
+@lru_cache(maxsize=256)
+def declared_kinds(function: Callable[..., Any]) -> tuple[Mapping[str, Any], str, type | None]:
+    """The kinds of a function's parameters by name; the name of the one that takes further
+    keywords, and their TypedDict, where it declares one."""
+    given = dict(function.__annotations__)
+    given.pop("return", None)  # what is only returned need not be loaded
+    scope = getattr(function, "__globals__", {})
+    kinds = dict(typing.get_type_hints(SimpleNamespace(__annotations__=given), globalns=scope))
+    rest = next(
+        (
+            name
+            for name, parameter in inspect.signature(function).parameters.items()
+            if parameter.kind is parameter.VAR_KEYWORD
+        ),
+        "",
+    )
+    further = kinds.pop(rest, None)
+    words = typing.get_args(further)[0] if typing.get_origin(further) is typing.Unpack else None
+    return kinds, rest, words
