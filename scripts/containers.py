@@ -124,7 +124,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("command", choices=("up", "status"))
     parser.add_argument(
-        "--install", action="store_true", help="install docker.io when there is no daemon to start"
+        "--install",
+        action="store_true",
+        help="install docker.io when there is no daemon to start, and chromium for tests of pages",
     )
     options = parser.parse_args(arguments)
     if options.command == "status":
@@ -144,6 +146,8 @@ def main(arguments: list[str] | None = None) -> int:
     provide_image(
         MARIADB_IMAGE, lambda: build_mariadb_image(MARIADB_IMAGE, install), "Debian's packages"
     )
+    if install and shutil.which("chromium") is None:
+        install_packages("chromium")
     return 0
 
 

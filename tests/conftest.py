@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import secrets
+import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -44,6 +45,7 @@ NEEDS = {
     "decoding_server": "live",
     "container_postgres": "containers",
     "container_mariadb": "containers",
+    "browser": "containers",
 }
 
 #: Label of the containers of these tests; its value is the process that made them, so that a later
@@ -138,6 +140,14 @@ def postgres() -> Iterator[str]:
 def fresh_database(postgres: str) -> Iterator[str]:
     """The URL of an empty database of the embedded server, dropped after the test."""
     yield from database_on(postgres)
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The program of Debian's Chromium."""
+    found = shutil.which("chromium")
+    assert found is not None, "found no chromium; expected it in a program path\n" + START
+    return found
 
 
 @pytest.fixture(scope="session")

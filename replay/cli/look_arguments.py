@@ -197,6 +197,8 @@ Reports from the log alone:
   open       units without an end in the log, or open at a point (--at)
   large      the longest and the largest units (--top)
   catalog    changes of structure and of whole tables, commands, status changes
+  page       all of it as one page for a browser that needs no network: a timeline, units and rows
+             with filters, who built on whom, and the command for each choice (--max-rows)
 
 Exit code 4 where there is nothing of it, with the reason."""
 
@@ -210,6 +212,7 @@ KINDS = (
     "activity",
     "catalog",
     "large",
+    "page",
 )
 GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "op", "origin")
 
@@ -217,7 +220,7 @@ GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "
 def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         "report",
-        help="audit, detail, summary, integrity, quiet, open, activity, catalog or large",
+        help="audit, detail, summary, integrity, quiet, open, activity, catalog, large or page",
         description=REPORT,
         **layout,
     )
@@ -225,6 +228,7 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
     add_log(command)
     group = command.add_argument_group("report")
     add_answer(group, ("text", "html", "json", "csv"))
+    command.set_defaults(format=None)
     group.add_argument(
         "--group-by",
         action="append",
@@ -263,7 +267,10 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         type=positive,
         default=100_000,
         metavar="N",
-        help="audit, detail, integrity: refuse to list more (default 100000)",
+        help=(
+            "audit, detail, integrity: refuse to list more; page: leave rows and dependencies out"
+            " where there are more (default 100000)"
+        ),
     )
     add_selection(command)
     add_schema(command)

@@ -56,6 +56,7 @@ from replay.reports.history import COLUMNS, history_rows, history_text
 from replay.reports.kinds import GroupBy, ReportKind, ReportOptions, seconds_of
 from replay.reports.layout import ReportFormat, TimeStyle, csv_text, table_lines, written
 from replay.reports.make import report_of
+from replay.reports.page import page_html, page_of
 from replay.reports.states import (
     ONLY_KNOWN,
     State,
@@ -245,8 +246,27 @@ def _difference(arguments: argparse.Namespace, selection: Selection, form: str) 
     return report.exit_code
 
 
+def _page(arguments: argparse.Namespace) -> int:
+    """One page about the selected work, or (``--format json``) what it shows."""
+    form = "json" if arguments.json else arguments.format or "html"
+    if form not in ("html", "json"):
+        raise UsageError("LR1001", f"found --format {form} with report page; expected html or json")
+    selection = selection_of(arguments)
+    with asked_log(arguments) as asked, usage_errors():
+        page = page_of(asked, selection, arguments.max_rows)
+    html = form == "html"
+    tell(arguments, page_html(page) if html else json.dumps(page, ensure_ascii=False) + "\n")
+    for warning in page["warnings"]:
+        print(f"warning: {warning}", file=sys.stderr)
+    for note in page["notes"]:
+        print(f"note: {note}", file=sys.stderr)
+    return EXIT_OK if page["units"]["name"] and not page["warnings"] else EXIT_WARNING
+
+
 def _report(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
+    if arguments.kind == "page":
+        return _page(arguments)
     selection = selection_of(arguments)
     with usage_errors():
         options = ReportOptions(
@@ -260,7 +280,7 @@ def _report(arguments: argparse.Namespace) -> int:
         )
     with asked_log(arguments) as asked, usage_errors():
         report = report_of(asked, ReportKind(arguments.kind), selection, options)
-    form = ReportFormat("json" if arguments.json else arguments.format)
+    form = ReportFormat("json" if arguments.json else arguments.format or "text")
     tell(arguments, written(report, form, TimeStyle(arguments.times)))
     if form is ReportFormat.CSV:
         for line in (*report.warnings, *([report.reason] if report.reason else [])):

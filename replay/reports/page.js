@@ -1,0 +1,298 @@
+"use strict";
+const D = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+const U = D.units, C = D.counts, R = D.changes, E = D.edges, N = U.name.length, LINE = 44, BARS = 240;
+const OPS = ["insert", "update", "delete", "other"];
+const timed = N > 0 && U.time.every(t => t !== null);
+const X = Float64Array.from(U.name, (_, n) => timed ? U.time[n] : n);
+const first = N ? X.reduce((a, b) => Math.min(a, b), Infinity) : 0;
+const last = N ? X.reduce((a, b) => Math.max(a, b), -Infinity) : 1;
+const opOf = C.op.names.map(name => { const at = OPS.indexOf(name); return at < 0 ? 3 : at; });
+const sums = new Int32Array(N);
+C.unit.forEach((unit, n) => { sums[unit] += C.changes[n]; });
+const at = (column, n) => column.names[column.at[n]] ?? "";
+
+// ---- rows and dependencies, by unit
+function lists(keys, values) {  // values of one unit stand together, from start[unit] to start[unit + 1]
+  const start = new Int32Array(N + 1);
+  keys.forEach(unit => start[unit + 1]++);
+  for (let n = 0; n < N; n++) start[n + 1] += start[n];
+  const next = start.slice(), held = new Int32Array(keys.length);
+  keys.forEach((unit, n) => { held[next[unit]++] = values ? values[n] : n; });
+  return unit => held.subarray(start[unit], start[unit + 1]);
+}
+const changesOf = R ? lists(R.unit) : () => [];
+const countsOf = lists(C.unit);
+const builtOn = E ? lists(E.to) : () => [], builtBy = E ? lists(E.from) : () => [];
+let words = null;  // lower-case text of each change, made when it is first searched
+function textOf(n) {
+  return (R.key[n] + " " + R.values[n].map(v => v.map(x => x ?? "").join(" ")).join(" ")).toLowerCase();
+}
+
+// ---- what is chosen
+const chosen = { user: "", table: "", op: "", text: "", span: null };
+let shown = new Int32Array(0), picked = -1, active = 0;
+function matches() {
+  const keep = new Uint8Array(N).fill(1);
+  if (chosen.user) {
+    const code = U.user.names.indexOf(chosen.user);
+    for (let n = 0; n < N; n++) if (U.user.at[n] !== code) keep[n] = 0;
+  }
+  if (chosen.table || chosen.op) {
+    const table = C.table.names.indexOf(chosen.table), op = C.op.names.indexOf(chosen.op), has = new Uint8Array(N);
+    C.unit.forEach((unit, n) => {
+      if ((!chosen.table || C.table.at[n] === table) && (!chosen.op || C.op.at[n] === op)) has[unit] = 1;
+    });
+    for (let n = 0; n < N; n++) keep[n] &= has[n];
+  }
+  if (chosen.text) {
+    const text = chosen.text.toLowerCase(), has = new Uint8Array(N);
+    for (let n = 0; n < N; n++)
+      if ([U.name[n], at(U.user, n), at(U.plan, n), at(U.job, n)].some(one => one.toLowerCase().includes(text))) has[n] = 1;
+    if (R) {
+      words ??= R.key.map((_, n) => textOf(n));
+      words.forEach((one, n) => { if (one.includes(text)) has[R.unit[n]] = 1; });
+    }
+    for (let n = 0; n < N; n++) keep[n] &= has[n];
+  }
+  return keep;
+}
+function update() {
+  const keep = matches(), inside = [];
+  const [low, high] = chosen.span ?? [-Infinity, Infinity];
+  let changes = 0;
+  for (let n = 0; n < N; n++) if (keep[n] && X[n] >= low && X[n] <= high) { inside.push(n); changes += sums[n]; }
+  shown = Int32Array.from(inside);
+  active = Math.min(active, Math.max(0, shown.length - 1));
+  const span = chosen.span ? `, ${moment(low)} to ${moment(high)}` : "";
+  $("count").textContent = `${shown.length.toLocaleString("en")} of ${N.toLocaleString("en")} units, `
+    + `${changes.toLocaleString("en")} changes${span}`;
+  chart.setData(bars(keep));
+  $("height").style.height = shown.length * LINE + "px";
+  draw();
+}
+function moment(x) { return timed ? new Date(x * 1000).toISOString().replace("T", " ").slice(0, 23) : "unit " + (Math.round(x) + 1); }
+
+// ---- timeline
+const width = Math.max((last - first) / BARS, timed ? 0.001 : 1);
+function bars(keep) {
+  const sum = OPS.map(() => new Float64Array(BARS + 1)), x = new Float64Array(BARS + 1);
+  for (let n = 0; n <= BARS; n++) x[n] = first + (n + 0.5) * width;
+  C.unit.forEach((unit, n) => { if (keep[unit]) sum[opOf[C.op.at[n]]][Math.floor((X[unit] - first) / width)] += C.changes[n]; });
+  for (let s = OPS.length - 2; s >= 0; s--) for (let n = 0; n <= BARS; n++) sum[s][n] += sum[s + 1][n];
+  return [x, ...sum];
+}
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+let chart;
+function build() {
+  const box = $("timeline"), span = chosen.span;
+  box.replaceChildren();
+  const clock = splits => {  // 24 hours, the date where it is another one
+    const texts = splits.map(x => moment(x)), fine = splits.length > 1 && splits[1] - splits[0] < 60;
+    return texts.map((text, n) => (n && texts[n - 1].slice(0, 10) === text.slice(0, 10) ? "" : text.slice(0, 10) + "\n")
+      + text.slice(11, fine ? 19 : 16));
+  };
+  const axis = { stroke: () => colour("ink"), grid: { stroke: () => colour("line") }, ticks: { stroke: () => colour("line") } };
+  chart = new uPlot({
+    width: Math.max(280, box.clientWidth), height: 160, ms: 1e-3, tzDate: t => uPlot.tzDate(new Date(t * 1e3), "Etc/UTC"),
+    scales: { x: { time: timed, range: [first, last + width] }, y: { range: (_, low, high) => [0, high || 1] } },
+    axes: [timed ? { ...axis, values: (_, splits) => clock(splits) } : axis, { ...axis, label: "changes", labelSize: 18, size: 60 }],
+    cursor: { drag: { x: true, y: false, setScale: false } },
+    legend: { live: false },
+    series: [{ label: timed ? "committed" : "unit in order of commit" }, ...OPS.map(op => ({
+      label: op, stroke: () => colour(op), fill: () => colour(op), width: 0, points: { show: false },
+      paths: uPlot.paths.bars({ size: [1, 12], gap: 0 }) }))],
+    hooks: { setSelect: [u => {
+      if (u.select.width > 1) setSpan([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")], false);
+    }] },
+  }, bars(new Uint8Array(N).fill(1)), box);
+  chart.over.addEventListener("dblclick", () => setSpan(null));
+  if (span) setSpan(span);
+}
+function setSpan(span, mark = true) {
+  chosen.span = span && [Math.max(first, span[0]), Math.min(last + width, span[1])];
+  if (mark) {
+    const left = span ? chart.valToPos(chosen.span[0], "x") : 0, right = span ? chart.valToPos(chosen.span[1], "x") : 0;
+    chart.setSelect({ left, width: right - left, top: 0, height: span ? chart.over.clientHeight : 0 }, false);
+  }
+  update();
+}
+$("timeline").addEventListener("keydown", event => {
+  const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (event.key === "Escape") setSpan(null);
+  if (!way) return;
+  event.preventDefault();
+  const step = width * 4 * way, [low, high] = chosen.span ?? (way > 0 ? [first, first + width * 8] : [last - width * 7, last + width]);
+  if (!chosen.span) setSpan([low, high]);
+  else setSpan(event.shiftKey ? [low, Math.max(low + width, high + step)] : [low + step, high + step]);
+});
+
+// ---- list of units
+function element(tag, text, parent, kind) {
+  const made = document.createElement(tag);
+  if (text !== "") made.textContent = text;
+  if (kind) made.className = kind;
+  parent?.append(made);
+  return made;
+}
+function summary(unit) {
+  const parts = new Map();
+  for (const n of countsOf(unit)) {
+    const name = at(C.table, n).replace(/^.*\./, "") + " " + at(C.op, n);
+    parts.set(name, (parts.get(name) ?? 0) + C.changes[n]);
+  }
+  return [...parts].map(([name, count]) => `${name} ${count}`).join(", ");
+}
+function state(unit) {
+  const ended = at(U.ended, unit);
+  return [ended === "committed" ? "" : ended, U.incomplete[unit] ? "incomplete" : ""].filter(Boolean).join(", ");
+}
+function draw() {
+  const box = $("units"), from = Math.max(0, Math.floor(box.scrollTop / LINE) - 5);
+  const to = Math.min(shown.length, from + Math.ceil(box.clientHeight / LINE) + 10), made = [];
+  for (let n = from; n < to; n++) {
+    const unit = shown[n], line = element("div", "", null, "unit");
+    line.id = "unit" + n; line.style.top = n * LINE + "px"; line.role = "option";
+    line.ariaSelected = String(n === active); line.ariaPosInSet = n + 1; line.ariaSetSize = shown.length;
+    element("span", `${timed ? moment(U.time[unit]) : unit + 1}  ${[U.user, U.plan, U.job].map(c => at(c, unit)).filter(Boolean).join(" ")} `, line);
+    if (state(unit)) element("span", state(unit), line, "state");
+    element("small", summary(unit), line);
+    line.onclick = () => go(n);
+    made.push(line);
+  }
+  $("height").replaceChildren(...made);
+  box.setAttribute("aria-activedescendant", shown.length ? "unit" + active : "");
+}
+function go(n) {
+  active = Math.max(0, Math.min(shown.length - 1, n));
+  const box = $("units"), top = active * LINE;
+  if (top < box.scrollTop) box.scrollTop = top;
+  if (top + LINE > box.scrollTop + box.clientHeight) box.scrollTop = top + LINE - box.clientHeight;
+  draw();
+  if (shown.length) showUnit(shown[active]);
+}
+$("units").addEventListener("scroll", draw);
+$("units").addEventListener("keydown", event => {
+  const page = Math.max(1, Math.floor($("units").clientHeight / LINE) - 1);
+  const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: shown.length - 1 }[event.key];
+  if (to === undefined) { if (event.key === "Enter") $("detail").focus(); return; }
+  event.preventDefault(); go(to);
+});
+
+// ---- the chosen unit, the chosen row
+const quoted = word => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", `'"'"'`) + "'";
+function command(what, parent, name, ...more) {
+  element("div", what, parent);
+  const line = element("div", "", parent, "command"), text = ["logreplay", name, ...D.command, ...more].map(quoted).join(" ");
+  const code = element("code", text, line), button = element("button", "copy", line);
+  button.ariaLabel = "copy: " + what;
+  button.onclick = async () => {
+    try { await navigator.clipboard.writeText(text); button.textContent = "copied"; }
+    catch { getSelection().selectAllChildren(code); button.textContent = "selected"; }
+  };
+}
+function facts(unit, parent) {
+  const list = element("dl", "", parent);
+  const entries = [["committed", timed ? moment(U.time[unit]) : ""], ["begun", U.begun[unit] === null ? "" : moment(U.begun[unit])],
+    ["position", U.commit[unit]], ["user", at(U.user, unit)], ["plan", at(U.plan, unit)], ["job", at(U.job, unit)],
+    ["connection", at(U.connection, unit)], ["ended", at(U.ended, unit)], ["changes", sums[unit].toLocaleString("en")]];
+  for (const [name, value] of entries) if (value) { element("dt", name, list); element("dd", value, list); }
+}
+function dependents(unit) {  // whose work hangs on it, the nearest first
+  const seen = new Set([unit]), found = [];
+  for (let todo = [unit]; todo.length;) {
+    const next = [];
+    for (const one of todo) for (const edge of builtBy(one)) {
+      const other = E.to[edge];
+      if (!seen.has(other)) { seen.add(other); found.push([other, edge]); next.push(other); }
+    }
+    todo = next;
+  }
+  return found;
+}
+function linkTo(unit, text, parent) {
+  const button = element("button", text, element("div", "", parent));
+  button.onclick = () => showUnit(unit);
+}
+const who = unit => `${timed ? moment(U.time[unit]) : "unit " + (unit + 1)} ${at(U.user, unit)} ${U.name[unit]}`;
+function more(items, count, parent, make) {  // the first ones, and a button for the others
+  items.slice(0, count).forEach(one => make(one, parent));
+  if (items.length > count) {
+    const button = element("button", `${(items.length - count).toLocaleString("en")} more`, parent);
+    button.onclick = () => { button.remove(); more(items.slice(count), count * 5, parent, make); };
+  }
+}
+function change(n, parent, withUnit) {
+  const head = element("h2", "", parent);
+  element("span", at(R.op, n) + " ", head, at(R.op, n)); element("span", at(R.table, n) + " " + R.key[n], head);
+  const notes = [at(R.origin, n), at(R.fate, n)].filter(one => one && one !== "direct" && one !== "committed");
+  if (notes.length) element("span", " (" + notes.join(", ") + ")", head, "state");
+  if (withUnit) linkTo(R.unit[n], who(R.unit[n]), parent);
+  else if (R.key[n]) { const button = element("button", "history of this row", parent); button.onclick = () => showRow(n); }
+  const table = element("table", "", parent), top = element("tr", "", element("thead", "", table)), body = element("tbody", "", table);
+  ["column", "before", "after"].forEach(name => { element("th", name, top).scope = "col"; });
+  for (const [name, before, after] of R.values[n]) {
+    const line = element("tr", "", body);
+    element("td", name, line); element("td", before ?? "", line); element("td", after ?? "", line);
+  }
+}
+function showUnit(unit) {
+  picked = unit;
+  const box = $("detail"), name = U.name[unit];
+  box.replaceChildren(); box.scrollTop = 0;
+  element("h2", "Unit " + name, box);
+  if (state(unit)) element("p", state(unit), box, "state");
+  facts(unit, box);
+  const committed = at(U.ended, unit) === "committed";
+  if (E && committed) {
+    const after = dependents(unit), before = [...builtOn(unit)];
+    element("h2", "What if it had not been?", box);
+    element("p", after.length ? `${after.length.toLocaleString("en")} later unit(s) built on it, and would have to go too.`
+      : "No later unit built on it: it can be taken back alone.", box);
+    more(after, 20, element("div", "", box), ([other, edge], parent) => linkTo(other, `${who(other)}: it ${at(E.why, edge)}`, parent));
+    if (before.length) element("h2", "It built on", box);
+    more([...new Map(before.map(edge => [E.from[edge], edge]))], 20, element("div", "", box), ([other, edge], parent) =>
+      linkTo(other, `${who(other)}: it ${at(E.why, edge)}`, parent));
+  }
+  element("h2", "Commands", box);
+  command("what it did", box, "history", "--ur", name);
+  if (committed) {
+    command("who built on it", box, "whatif", "--without", name);
+    command("take it back, with what built on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-unit");
+    command("all but it, again", box, "redo", "--except", name, "--out", "redo-without");
+  }
+  const job = [["--authid", U.user], ["--plan", U.plan], ["--correlation", U.job]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit)] : []);
+  if (job.length) command("take back all that this job did", box, "undo", ...job, "--out", "undo-job");
+  if (R) {
+    element("h2", "Changes", box);
+    more([...changesOf(unit)], 50, element("div", "", box), (n, parent) => change(n, parent, false));
+  } else element("p", summary(unit), box);
+}
+function showRow(n) {
+  const box = $("detail"), same = [];
+  R.key.forEach((key, m) => { if (key === R.key[n] && R.table.at[m] === R.table.at[n]) same.push(m); });
+  box.replaceChildren(); box.scrollTop = 0;
+  element("h2", `${at(R.table, n)} ${R.key[n]}: ${same.length} change(s)`, box);
+  const table = ["--table", at(R.table, n)], back = element("button", "back to the unit", box);
+  back.onclick = () => showUnit(R.unit[n]);
+  command("its whole life, key changes followed", box, "history", ...table, "--where", R.key[n].replaceAll(", ", " and "));
+  more(same, 100, element("div", "", box), (m, parent) => change(m, parent, true));
+  box.focus();
+}
+
+// ---- start
+$("log").textContent = D.log || "a log";
+for (const text of [...D.warnings.map(w => "Warning: " + w), ...D.notes]) element("li", text, $("warnings"));
+for (const [id, names] of [["user", U.user.names], ["table", C.table.names], ["op", C.op.names]]) {
+  const first_ = element("option", "all", $(id)); first_.value = "";
+  names.filter(Boolean).sort().forEach(name => { element("option", name, $(id)).value = name; });
+  $(id).onchange = () => { chosen[id] = $(id).value; update(); };
+}
+let waiting = 0;
+$("text").oninput = () => { clearTimeout(waiting); waiting = setTimeout(() => { chosen.text = $("text").value.trim(); update(); }, 120); };
+$("filters").onsubmit = event => event.preventDefault();
+$("filters").onreset = () => { Object.assign(chosen, { user: "", table: "", op: "", text: "" }); setSpan(null); };
+build(); update();
+if (shown.length) showUnit(shown[0]); else element("p", "No unit of recovery is selected.", $("detail"));
+new ResizeObserver(() => { chart.setSize({ width: Math.max(280, $("timeline").clientWidth), height: 160 }); draw(); }).observe($("timeline"));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { build(); update(); });

@@ -1,0 +1,226 @@
+"""One page about a log: when work was done and by whom, its units and rows, who built on whom, and
+the command for each choice. The page is one file and needs no network.
+
+Facts stand in columns (numbers, and names once each), so that 100,000 units are a few megabytes;
+the page draws them on a canvas and makes only the lines that are seen.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from replay.changes.position import unit_of
+from replay.changes.selection import Selection, limits
+from replay.dependencies.analysis import DependencyAnalysis, StartUnits
+from replay.dependencies.graph import LINK_WORDS, Link
+from replay.dependencies.write_sets import KeySpaces
+from replay.errors import UsageError
+from replay.pipeline.request import Demand, Request, make_request
+from replay.reports.ask import (
+    Asked,
+    Tables,
+    knows_undone,
+    left_out_columns,
+    row_request,
+    rows_of,
+    with_owner,
+)
+from replay.reports.headers import HeaderFacts
+from replay.reports.history import Version, dataset_changes, version_of
+from replay.reports.images import literal
+from replay.reports.make import headers_in
+
+#: The policy of the page: its own scripts and styles, and nothing that a name in the log might
+#: bring in.
+_POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src {styles}; base-uri 'none';"
+    " form-action 'none'"
+)
+_EPOCH = datetime(1970, 1, 1)
+
+
+def page_of(asked: Asked, selection: Selection, most_rows: int) -> dict[str, Any]:
+    """What the page shows of the changes that a selection takes, as JSON-able data in columns. Rows
+    and dependencies are there up to ``most_rows`` changes, and a note says where they are not.
+
+    Errors as :func:`replay.pipeline.request.make_request`; UsageError (LR1001) for ``where``."""
+    if selection.where is not None:
+        raise UsageError(
+            "LR1001",
+            "found --where with report page, which is made of whole units; expected a selection"
+            " without values",
+            hint="The page finds values by itself",
+        )
+    selection = replace(
+        selection,
+        tables=with_owner(selection.tables),
+        exclude_tables=with_owner(selection.exclude_tables),
+        include_aborted=knows_undone(asked.opened),
+    )
+    request = make_request(asked.opened, selection, Demand(dependencies=True), asked.keys)
+    headers = headers_in(asked, request)
+    notes: list[str] = []
+    counts = _counts(headers)
+    page: dict[str, Any] = {
+        "warnings": list(request.warnings),
+        "notes": notes,
+        "log": asked.log.source,
+        "command": list(asked.words),
+        "units": _units(headers),
+        "counts": counts,
+        "changes": None,
+        "edges": None,
+    }
+    total = sum(counts["changes"])
+    if total > most_rows:
+        notes.append(
+            f"{total:,} changes are more than {most_rows:,}, so rows and dependencies are not"
+            " here: select less, or raise --max-rows"
+        )
+        return page
+    if limits(replace(selection, include_aborted=False)):
+        notes.append(
+            "later work of units that the selection leaves out is not here: whatif tells of all"
+        )
+    number = {name: place for place, name in enumerate(page["units"]["name"])}
+    page["changes"] = _changes(asked, selection, number, notes)
+    page["edges"] = _edges(asked, request, number)
+    return page
+
+
+def _coded(values: Iterable[Any]) -> dict[str, list[Any]]:
+    """Names once each, and which one stands at each place."""
+    codes: dict[Any, int] = {}
+    at = [codes.setdefault(value, len(codes)) for value in values]
+    return {"names": list(codes), "at": at}
+
+
+def _moment(time: datetime | None) -> float | None:
+    return None if time is None else round((time - _EPOCH).total_seconds(), 3)
+
+
+def _units(headers: HeaderFacts) -> dict[str, Any]:
+    units = headers.units
+    names = ("user", "plan", "job", "connection", "ended")
+    if not len(units):
+        empty: dict[str, Any] = {name: _coded(()) for name in names}
+        return {**empty, "name": [], "commit": [], "time": [], "begun": [], "incomplete": []}
+    return {
+        **{name: _coded(units[name].to_pylist()) for name in names},
+        "name": units["name"].to_pylist(),
+        "commit": units["commit"].to_pylist(),
+        "time": [_moment(time) for time in units["time"].to_pylist()],
+        "begun": [_moment(headers.clock.time(begin)) for begin in units["begin"].to_pylist()],
+        "incomplete": [int(flag) for flag in units["incomplete"].to_pylist()],
+    }
+
+
+def _counts(headers: HeaderFacts) -> dict[str, Any]:
+    counts = headers.counts
+    if not len(counts):
+        return {"unit": [], "changes": [], **{name: _coded(()) for name in ("table", "op", "fate")}}
+    return {
+        "unit": counts["place"].to_pylist(),
+        "changes": counts["changes"].to_pylist(),
+        **{name: _coded(counts[name].to_pylist()) for name in ("table", "op", "fate")},
+    }
+
+
+def _changes(
+    asked: Asked, selection: Selection, number: Mapping[str, int], notes: list[str]
+) -> dict[str, Any]:
+    """Each change of a row: its unit, table, operation, key, and the columns that it set with both
+    values (null where there is no such image)."""
+    request = row_request(asked, selection)
+    tables = Tables(request)
+    changes = rows_of(asked, request)
+    lines: list[tuple[int, Version, str, list[list[str | None]]]] = []
+    for part in dataset_changes(changes, tables.key):
+        key = tables.key(part.dataset)
+        for change in part.rows.to_pylist():
+            version = version_of({**change, "dataset": part.dataset, "row": 0}, key, asked.log)
+            if version.unit not in number:
+                continue
+            text = ", ".join(f"{name}={literal(value)}" for name, value in version.key.items())
+            lines.append((number[version.unit], version, text, _values(version)))
+    changes.close()
+    notes += left_out_columns(request)
+    lines.sort(key=lambda line: (line[0], line[1].facts["log_position"]))
+    versions = [line[1] for line in lines]
+    return {
+        "unit": [line[0] for line in lines],
+        "table": _coded(version.table for version in versions),
+        "op": _coded(version.facts["op"] for version in versions),
+        "origin": _coded(version.facts["origin"] for version in versions),
+        "fate": _coded(version.fate for version in versions),
+        "key": [line[2] for line in lines],
+        "values": [line[3] for line in lines],
+    }
+
+
+def _values(version: Version) -> list[list[str | None]]:
+    """Column, value before and value after."""
+    if version.before is not None and version.after is not None:
+        return [[name, literal(old), literal(new)] for name, (old, new) in version.changed.items()]
+    if version.after is not None:
+        return [[name, None, literal(value)] for name, value in version.after.items()]
+    return [[name, literal(value), None] for name, value in (version.before or {}).items()]
+
+
+def _edges(asked: Asked, request: Request, number: Mapping[str, int]) -> dict[str, Any]:
+    """Which unit built on which, and why."""
+    plan = request.plan(asked.split_bytes)
+    spaces = KeySpaces(request.log.catalog, request.constraints)
+    analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+    whole = replace(request.selection, include_aborted=False)
+    subgraph = analysis.reached(analysis.survey(StartUnits(selection=whole)), by_column=True)
+    heads = subgraph.batch.records[subgraph.batch.head]
+    unit = np.array([number.get(str(unit_of(record)), -1) for record in heads], np.int64)
+    links = subgraph.links
+    pairs = np.stack(
+        [unit[links["source"]], unit[links["target"]], links["kind"].astype(np.int64)], axis=1
+    ).reshape(-1, 3)
+    apart = (pairs[:, 0] != pairs[:, 1]) & (pairs[:, :2] >= 0).all(axis=1)
+    source, target, kind = np.unique(pairs[apart], axis=0).T.tolist()
+    return {
+        "from": source,
+        "to": target,
+        "why": _coded(LINK_WORDS[Link(code)] for code in kind),
+    }
+
+
+# -- the page
+# -------------------------------------------------------------------------------------------------
+
+
+def page_html(page: Mapping[str, Any]) -> str:
+    """The page as one file."""
+    here, vendored = files("replay.reports"), files("replay.reports").joinpath("vendored")
+    parts = {
+        "LIBRARY": vendored.joinpath("uPlot.iife.min.js").read_text(encoding="utf-8").strip(),
+        "PAGE": here.joinpath("page.js").read_text(encoding="utf-8"),
+        "LOOKS": vendored.joinpath("uPlot.min.css").read_text(encoding="utf-8")
+        + here.joinpath("page.css").read_text(encoding="utf-8"),
+        "LICENCE": vendored.joinpath("uPlot.LICENSE").read_text(encoding="utf-8").strip(),
+        "DATA": json.dumps(page, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    parts["POLICY"] = _POLICY.format(
+        scripts=_hashes((parts["LIBRARY"], parts["PAGE"])), styles=_hashes((parts["LOOKS"],))
+    )
+    shell = here.joinpath("page.html").read_text(encoding="utf-8")
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda found: parts[found[1]], shell)
+
+
+def _hashes(texts: Sequence[str]) -> str:
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
