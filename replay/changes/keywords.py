@@ -90,6 +90,7 @@ class StatementOptions(ValueOptions, total=False):
     where_columns: str
     asserts: str | None
     commit_every: int
+    commit_statements: int | None
     trace: bool
     upsert: bool
     mapping: str | Path | None
@@ -161,7 +162,7 @@ def octets_of_position(position: PositionText | None) -> bytes | None:
 
 #: Fields of :class:`sqlgen.literals.Policy`.
 POLICIES = ("nul", "timestamps", "char_padding", "midnight", "empty_text", "reals")
-_WRITTEN = ("commit_every", "records_per_file", "trace", "strict", "asserts")
+_WRITTEN = ("commit_every", "commit_statements", "records_per_file", "trace", "strict", "asserts")
 
 
 def check_words(options: Mapping[str, Any], words: type) -> None:

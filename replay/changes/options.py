@@ -14,7 +14,8 @@ from sqlgen.statements import RenderOptions
 
 @dataclass(frozen=True)
 class ScriptOptions:
-    """How scripts are written. ``commit_every`` units share a target transaction; a file holds
+    """How scripts are written. ``commit_every`` units share a target transaction, or as many whole
+    units as have ``commit_statements`` (then a ``commit_every`` of 1 does not count); a file holds
     about ``records_per_file`` records. ``asserts``: what the user says of checks of rows, None for
     what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become
     (its exclusions stand in ``render`` too)."""
@@ -28,10 +29,13 @@ class ScriptOptions:
     render: RenderOptions = field(default_factory=RenderOptions)
     mapping: TableMap | None = None
     asserts: Assertion | None = None
+    commit_statements: int | None = None
 
     def __post_init__(self) -> None:
         settle_choices(self, names=Names)
         settle_counts(self, commit_every="--commit-every", records_per_file="--records-per-file")
+        if self.commit_statements is not None:
+            settle_counts(self, commit_statements="--commit-statements")
         if self.asserts is not None:
             settle_choices(self, asserts=Assertion)
         settle_kinds(self)

@@ -234,6 +234,13 @@ def add_output(parser: argparse.ArgumentParser, tries: bool = False) -> None:
         help="units of recovery in one target transaction (default 1)",
     )
     group.add_argument(
+        "--commit-statements",
+        type=positive,
+        metavar="N",
+        help="or as many whole units as have N statements, whichever comes first; units are never"
+        " split",
+    )
+    group.add_argument(
         "--records-per-file",
         type=positive,
         default=250_000,

@@ -111,6 +111,7 @@ def options_of(arguments: argparse.Namespace) -> ScriptOptions:
         arguments.strict,
         render,
         asserts=getattr(arguments, "asserts", None),
+        commit_statements=getattr(arguments, "commit_statements", None),
     )
 
 

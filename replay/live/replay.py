@@ -374,7 +374,9 @@ def plan_of_route(
             for version in log.catalog.versions
         ),
     )
-    options = replace(options, render=render, commit_every=1 << 62, trace=False)
+    options = replace(
+        options, render=render, commit_every=1 << 62, commit_statements=None, trace=False
+    )
     if route.forward:
         start = None if route.pending else route.position.commit
         chosen = replace(selection, from_position=start, until_position=route.until)

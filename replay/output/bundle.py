@@ -405,6 +405,11 @@ def _scripts(plan: Plan, results: list[BucketResult]) -> dict[str, Any]:
         "options": {
             "names": options.names,
             "commit_every": options.commit_every,
+            **(
+                {"commit_statements": options.commit_statements}
+                if options.commit_statements is not None
+                else {}
+            ),
             "records_per_file": options.records_per_file,
             "trace": options.trace,
             "strict": options.strict,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Index, Mask
+from replay.changes.options import ScriptOptions
 from replay.output.steps import Sources, StepWriter
 from sqlgen.dialects import Profile
 
@@ -43,16 +44,46 @@ class Written:
 
 @dataclass
 class _ScriptState:
+    """The last unit and transaction, whether that is open, and how many units and statements it
+    has."""
+
     unit: int = -1
     group: int = -1
     open: bool = False
+    units: int = 0
+    statements: int = 0
+
+
+@dataclass(frozen=True)
+class ScriptPace:
+    """A transaction ends with the unit with which it has ``units`` or ``statements``."""
+
+    units: int
+    statements: int
+
+
+def pace_of(options: ScriptOptions) -> ScriptPace | None:
+    """The pace where statements count; None where each unit has the number of its transaction."""
+    if options.commit_statements is None:
+        return None
+    units = options.commit_every if options.commit_every > 1 else 1 << 62
+    return ScriptPace(units, options.commit_statements)
 
 
 class Sink:
     """Writes one script file, made when the first statement arrives. ``prologue`` is the text at
-    its head; ``steps``: also what :mod:`replay.output.steps` describes."""
+    its head; ``steps``: also what :mod:`replay.output.steps` describes; ``pace``: how many units
+    share a transaction, where their number does not say it."""
 
-    def __init__(self, path: Path, profile: Profile, prologue: str, steps: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        profile: Profile,
+        prologue: str,
+        steps: bool = False,
+        pace: ScriptPace | None = None,
+    ) -> None:
+        self.pace = pace
         self.path, self.profile, self.prologue = path, profile, prologue
         self.steps = StepWriter(path) if steps else None
         self.file: IO[bytes] | None = None
@@ -68,6 +99,9 @@ class Sink:
         )
         state = self._state
         unit, group = part.unit[part.starts], part.group[part.starts]
+        units, statements = 0, 0
+        if self.pace is not None:
+            group, units, statements = self._paced(self.pace, part, unit)
         new_unit = np.ones(len(unit), bool)
         new_unit[0] = int(unit[0]) != state.unit
         new_group = np.ones(len(unit), bool)
@@ -88,7 +122,30 @@ class Sink:
         if self.steps is not None and part.sources is not None:
             self._step(self.steps, prefix, part)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
-        self._state = _ScriptState(int(part.unit[-1]), int(part.group[-1]), True)
+        self._state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
+
+    def _paced(self, pace: ScriptPace, part: Written, unit: Index) -> tuple[Index, int, int]:
+        """(the transaction of each unit of ``part``, units and statements of the last one)."""
+        state = self._state
+        lengths = np.diff(np.append(part.starts, len(part.text)))
+        before = np.concatenate([[0], np.cumsum(lengths)])
+        group = np.zeros(len(unit), np.int64)
+        number, units, statements = max(state.group, 0), state.units, state.statements
+        place = 0
+        if int(unit[0]) == state.unit:
+            group[0], statements, place = number, statements + int(lengths[0]), 1
+        while place < len(unit):
+            if units >= pace.units or statements >= pace.statements:
+                number, units, statements = number + 1, 0, 0
+            full = np.searchsorted(
+                before[place + 1 :], before[place] + pace.statements - statements
+            )
+            end = min(place + int(full) + 1, place + pace.units - units, len(unit))
+            group[place:end] = number
+            units += end - place
+            statements += int(before[end] - before[place])
+            place = end
+        return group, units, statements
 
     def knows(self, shapes: Mapping[str, str]) -> None:
         """Statements that the script executes by name."""
@@ -109,11 +166,7 @@ class Sink:
         """Remember this place: :meth:`cut_back` returns to it."""
         if self.steps is not None:
             self.steps.mark()
-        self._marked = (
-            self.size,
-            self.digest.copy(),
-            _ScriptState(self._state.unit, self._state.group, self._state.open),
-        )
+        self._marked = (self.size, self.digest.copy(), replace(self._state))
 
     def cut_back(self) -> None:
         """Forget everything written since :meth:`mark`."""

@@ -22,7 +22,7 @@ from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import LogFile
 from replay.output.row_parts import RowParts
-from replay.output.script_file import Sink, Written
+from replay.output.script_file import Sink, Written, pace_of
 from replay.output.steps import sources_of
 from replay.pipeline.partition import (
     FAILED,
@@ -322,6 +322,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         first = self._headers(changes, ordered[starts])
         comments = unit_comments(self.log.unit_fields(first))
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
+        group = ordinal // self.plan.options.commit_every
         sources = None
         if self.plan.steps:
             stepped = entries if spoken is None else entries[spoken]
@@ -340,7 +341,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 comments,
                 defers,
                 unit,
-                ordinal // self.plan.options.commit_every,
+                group,
                 sources,
                 spoken,
             )
@@ -378,6 +379,7 @@ def render_bucket(
         profile,
         script_prologue(profile, plan.mode, plan.options.render.assert_rows),
         plan.steps,
+        pace_of(plan.options),
     )
     renderer = BucketRenderer(plan, log, blocks, sink)
     tally = renderer.run()
