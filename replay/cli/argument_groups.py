@@ -204,6 +204,18 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         "--expected", type=place, metavar="DIR", help="the rows before the logs, for --cut-over"
     )
     group.add_argument("--log-json", action="store_true", help="say what happens as lines of JSON")
+    group.add_argument(
+        "--metrics-port",
+        type=number,
+        metavar="N",
+        help="answer /metrics (Prometheus) and /health on this port (0: any that is free)",
+    )
+    group.add_argument(
+        "--metrics-host",
+        default="127.0.0.1",
+        metavar="HOST",
+        help="on this address (default 127.0.0.1: this machine alone)",
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, tries: bool = False) -> None:

@@ -452,6 +452,16 @@ def _add_live(
     command.add_argument(
         "--runs", type=positive, default=10, metavar="N", help="how many runs to show (default 10)"
     )
+    command.add_argument(
+        "--watch", action="store_true", help="look again and again, until interrupted"
+    )
+    command.add_argument(
+        "--every",
+        type=positive,
+        default=5,
+        metavar="S",
+        help="--watch: every S seconds (default 5)",
+    )
     what = "write all changes that were not applied as the log says, one JSON object a line"
     command.add_argument("--rejects", type=place, metavar="F", help=what)
     command.set_defaults(run=run["status"])

@@ -20,7 +20,7 @@ from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation,
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.exporting import export_of, grow
-from replay.cli.following import follow
+from replay.cli.following import follow, watch_status
 from replay.cli.log_words import look_at
 from replay.cli.progress import Bar
 from replay.cli.request import (
@@ -562,6 +562,8 @@ def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | N
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    if arguments.watch:
+        return watch_status(arguments)
     state = status.of(arguments.to, arguments.runs)
     if arguments.rejects is not None:
         status.write_rejects(state, arguments.rejects)

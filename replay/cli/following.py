@@ -9,7 +9,8 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -27,7 +28,7 @@ from replay.cli.receivers import (
     named_logs,
 )
 from replay.cli.request import engine_of, options_of, request_of
-from replay.errors import EXIT_ERROR, EXIT_OK, InputError, LogReplayError, UsageError
+from replay.errors import EXIT_ERROR, EXIT_OK, InputError, LogReplayError, TargetError, UsageError
 from replay.leftovers import WorkFolder
 from replay.live import status, verify
 from replay.live.wanted import replay_input
@@ -46,12 +47,14 @@ _LONGEST = 60.0
 @dataclass
 class Folder:
     """What is known of a folder that is followed: how many ``logs`` are whole, how many files are
-    ``waiting`` to be, which logs nobody needs any more, and whether it is ``paused``."""
+    ``waiting`` to be, which logs nobody needs any more, whether it is ``paused``, and when it was
+    looked at (seconds since 1970)."""
 
     logs: int = 0
     waiting: int = 0
     unneeded: tuple[str, ...] = ()
     paused: bool = False
+    looked_at: float = 0.0
 
 
 @dataclass
@@ -122,8 +125,11 @@ class Follower:
         paused = status.is_paused(self.folder)
         if paused != self.seen.paused:
             self.tell("paused" if paused else "resumed")
-        self.seen.paused = paused
+        self.seen.paused, self.seen.looked_at = paused, time.time()
         if paused:
+            found = self._look()
+            for receiver in self.receivers:
+                self._measure_lag(receiver, found, {})
             return EXIT_OK
         codes, needed = [EXIT_OK], []
         for receiver in self.receivers:
@@ -136,6 +142,9 @@ class Follower:
                 if not self._passes(error):
                     raise
                 text = str(error).partition("\n")[0]
+                code_of = str(getattr(error, "code", "LR1006"))
+                seen.errors[code_of] = seen.errors.get(code_of, 0) + 1
+                seen.last_error = text
                 if text != seen.trouble:
                     self._tell_of(receiver, "waiting", because=text)
                 seen.trouble = text
@@ -170,19 +179,46 @@ class Follower:
         found = self._look()
         self.seen.waiting = len(found.waiting)
         self.seen.logs = len(found.pairs) + len(found.log)
+        self._measure_lag(receiver, found, {})
         stand = receiver.stand()
-        pairs = [pair for pair in found.pairs if self._needed(found, stand)[pair.control]]
+        needed = self._needed(found, stand)
+        self._measure_lag(receiver, found, needed)
+        pairs = [pair for pair in found.pairs if needed[pair.control]]
         state = (found.state, stand)
         if not (pairs or found.log) or state == self._done.get(receiver.name):
-            return EXIT_OK, self._needed(found, stand)
+            return EXIT_OK, needed
+        lag, began = receiver.seen.lag_seconds(time.time()), time.perf_counter()
         taken = receiver.take(pairs, found.log)
+        seconds = time.perf_counter() - began
         stand = receiver.stand()
         if taken.units:
-            self._tell_of(receiver, "applied", logs=len(pairs) or len(found.log), **taken.facts)
+            receiver.seen.rate = taken.units / max(seconds, 1e-6)
+            receiver.seen.applied_at = time.time()
+            receiver.seen.new_units += taken.units
+            receiver.seen.new_changes += taken.changes
+            measured = {"units_per_second": round(receiver.seen.rate, 1), "lag_seconds": lag}
+            measured |= {"pending": receiver.seen.pending, "held": receiver.seen.held}
+            logs = len(pairs) or len(found.log)
+            self._tell_of(receiver, "applied", logs=logs, **taken.facts, **measured)
         if receiver.seen.reached:
             self._tell_of(receiver, "reached", position=receiver.seen.position)
         self._done[receiver.name] = found.state, stand
+        self._measure_lag(receiver, found, {})
         return taken.code, self._needed(found, stand)
+
+    def _measure_lag(self, receiver: Receiver, found: Arrived, needed: Mapping[str, bool]) -> None:
+        """Note how much has arrived and is not applied by this receiver: what no run that came to
+        its end has seen, without the logs that are known not to be ``needed``."""
+        done = set(self._done[receiver.name][0]) if receiver.name in self._done else set()
+        past = {
+            name
+            for pair in found.pairs
+            if not needed.get(pair.control, True)
+            for name in (pair.control, *pair.data)
+        }
+        left = [entry for entry in found.state if entry not in done and entry[0] not in past]
+        receiver.seen.lag_bytes = sum(size for _, size, _ in left)
+        receiver.seen.oldest = min((changed / 1e9 for _, _, changed in left), default=None)
 
     def _needed(self, found: Arrived, stand: status.Stand) -> dict[str, bool]:
         ends = [self._end(pair, found) for pair in found.pairs]
@@ -260,15 +296,58 @@ def follow(arguments: argparse.Namespace) -> int:
     _check(arguments)
     follower = Follower(arguments, arguments.logs[0])
 
-    def end(number: int, frame: FrameType | None) -> None:
-        follower.stop.set()
+    with told_to_stop(follower.stop):
+        if arguments.metrics_port is None:
+            return _until_stopped(follower)
+        from replay.cli.monitoring import Monitor
 
-    former = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        with Monitor(follower, arguments.metrics_host, arguments.metrics_port) as monitor:
+            follower.tell("listening", at=f"http://{monitor.address}")
+            return _until_stopped(follower)
+
+
+def _until_stopped(follower: Follower) -> int:
     try:
         return follower.run()
     except Stopped:
         follower.tell("stopped")
         return EXIT_OK
+
+
+@contextmanager
+def told_to_stop(stop: threading.Event) -> Iterator[None]:
+    """SIGTERM and SIGINT set ``stop`` for a while."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    former = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+
+
+def watch_status(arguments: argparse.Namespace) -> int:
+    """``status --watch``: say how far a target is, whenever that has changed (a line of JSON, or as
+    text), until told to stop. A target that cannot be reached is waited for."""
+    stop = threading.Event()
+    before = ""
+    with told_to_stop(stop):
+        while not stop.is_set():
+            try:
+                state = status.of(arguments.to, arguments.runs)
+                told = json.dumps(state, ensure_ascii=False) if arguments.json else None
+                now = status.text(state) if told is None else told
+            except TargetError as error:
+                if error.code not in _PASSING:
+                    raise
+                text = str(error).partition("\n")[0]
+                now = json.dumps({"trouble": text}) if arguments.json else text
+            if now != before:
+                moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+                print(now if arguments.json else f"-- {moment}\n{now}", flush=True)
+            before = now
+            stop.wait(arguments.every)
+    return EXIT_OK

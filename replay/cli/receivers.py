@@ -31,18 +31,55 @@ class Stopped(BaseException):
     """The end of a run that was told to stop: between two transactions, with nothing lost."""
 
 
+#: Codes of verdicts on units that are set aside because of others.
+_BECAUSE_OF_OTHERS = ("LR3011", "LR3014")
+
+
 @dataclass
 class Seen:
     """What is known of a receiver, for those who look from outside: where it stands, how many
-    ``units`` and ``changes`` are in it, how many units are set aside (``pending``), what is in the
-    way (``trouble``), and whether it is where a run shall end (``reached``)."""
+    ``units`` and ``changes`` are in it, how many units are set aside (``pending``), of these those
+    that only depend on others (``held``), what is in the way (``trouble``), and whether it is where
+    a run shall end (``reached``).
+
+    ``lag_bytes`` is the size of the logs that are not applied, ``oldest`` when the first of them
+    arrived. ``new_units``, ``new_changes`` and ``errors`` (by code) are counts since the start,
+    ``rate`` is that of the last run (units a second), ``applied_at`` its end. Times are seconds
+    since 1970."""
 
     position: str | None = None
     units: int = 0
     changes: int = 0
     pending: int = 0
+    held: int = 0
     trouble: str | None = None
     reached: bool = False
+    lag_bytes: int = 0
+    oldest: float | None = None
+    new_units: int = 0
+    new_changes: int = 0
+    rate: float = 0.0
+    applied_at: float = 0.0
+    errors: dict[str, int] = field(default_factory=dict)
+    last_error: str | None = None
+
+    def lag_seconds(self, now: float) -> float:
+        """How long the first log that is not applied has been there."""
+        return 0.0 if self.oldest is None else max(0.0, round(now - self.oldest, 3))
+
+    def measures(self, now: float) -> dict[str, float]:
+        """What is measured, by the names of the metrics."""
+        return {
+            "lag_seconds": self.lag_seconds(now),
+            "lag_bytes": self.lag_bytes,
+            "units_pending": self.pending,
+            "units_held": self.held,
+            "units": self.new_units,
+            "changes": self.new_changes,
+            "units_per_second": self.rate,
+            "last_applied_timestamp_seconds": self.applied_at,
+            "trouble": self.trouble is not None,
+        }
 
 
 @dataclass(frozen=True)
@@ -51,6 +88,7 @@ class Taken:
 
     code: int
     units: int = 0
+    changes: int = 0
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -87,7 +125,8 @@ def all_of(arguments: argparse.Namespace) -> Selection:
 
 def _note(seen: Seen, stand: status.Stand) -> status.Stand:
     seen.position = None if stand.position is None else stand.position.hexadecimal
-    seen.units, seen.changes, seen.pending = stand.units, stand.statements, stand.pending
+    seen.units, seen.changes, seen.pending = stand.units, stand.statements, len(stand.pending)
+    seen.held = sum(reason.startswith(_BECAUSE_OF_OTHERS) for reason in stand.pending)
     return stand
 
 
@@ -123,7 +162,7 @@ class DatabaseReceiver:
                 else:
                     report = plan.apply()
                     facts = {"units": report.units, "statements": report.statements}
-                    taken = Taken(report.exit_code, report.units, facts)
+                    taken = Taken(report.exit_code, report.units, report.statements, facts)
             self.seen.reached = self._goes_beyond(request.log, until)
         return taken
 
@@ -182,10 +221,10 @@ class ExportReceiver:
             return _note(self.seen, _stand_of_lake(self.arguments.out))
         manifest = GrowingFolder(self.arguments.out).stand()
         if not manifest:
-            return _note(self.seen, status.Stand(None, 0, 0, 0, {}))
+            return _note(self.seen, status.Stand(None, 0, 0, (), {}))
         ended, sums = manifest["continuation"], manifest["growth"]
         position = None if ended["position"] is None else Position.from_hex(ended["position"])
-        pending = len(ended["pending"])
+        pending = tuple(ended["pending"].values())
         return _note(self.seen, status.Stand(position, sums["units"], sums["changes"], pending, {}))
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
@@ -196,7 +235,8 @@ class ExportReceiver:
         if growth.commit:
             facts["commit"] = growth.commit
         new = growth.commit is not None
-        return Taken(growth.bundle.exit_code, manifest["units"] if new else 0, facts)
+        units, changes = (manifest["units"], manifest["changes"]) if new else (0, 0)
+        return Taken(growth.bundle.exit_code, units, changes, facts)
 
     def _look(self, request: Request) -> None:
         """See whether the logs go up to where a run shall stop."""
@@ -216,5 +256,5 @@ def _stand_of_lake(out: Path) -> status.Stand:
     manifest = last_run(out)
     last = manifest.get("last_commit_lrsn")
     position = None if last is None else Position.from_hex(last)
-    pending = len(manifest.get("quarantined_units", ()))
+    pending = tuple(unit["reason"] for unit in manifest.get("quarantined_units", ()))
     return status.Stand(position, manifest.get("units", 0), manifest.get("changes", 0), pending, {})

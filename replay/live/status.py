@@ -77,13 +77,13 @@ def of(url: str, runs: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stand:
-    """How far a target is: its ``position`` (None: nothing was replayed), what is in it, how many
-    units are set aside, and its marks."""
+    """How far a target is: its ``position`` (None: nothing was replayed), what is in it, why each
+    unit that is set aside (``pending``) is, and its marks."""
 
     position: Position | None
     units: int
     statements: int
-    pending: int
+    pending: tuple[str, ...]
     marks: Mapping[str, Position]
 
 
@@ -94,8 +94,8 @@ def stand(url: str) -> Stand:
         store = Store(session)
         row = store.position()
         if row is None:
-            return Stand(None, 0, 0, 0, store.marks())
-        pending = len(store.pending())
+            return Stand(None, 0, 0, (), store.marks())
+        pending = tuple(store.pending().values())
         return Stand(row.position.commit, row.units, row.statements, pending, store.marks())
     finally:
         session.close()

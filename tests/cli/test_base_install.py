@@ -27,6 +27,7 @@ MODULES = {
     "storage": ("fsspec",),
     "delta": ("deltalake",),
     "iceberg": ("pyiceberg",),
+    "metrics": ("prometheus_client",),
 }
 
 #: Runs commands, given as JSON, in a process that finds none of the modules above; nor pandas,
@@ -64,6 +65,10 @@ def test_the_base_install_writes_scripts_and_names_what_else_is_needed(
         "mysql": ["replay", *log, "--to=mariadb://nobody@127.0.0.1/none"],
         "duckdb": ["replay", *log, f"--to=duckdb:///{tmp_path}/none.duckdb"],
         "demo": ["demo"],
+        "metrics": [
+            *("follow", f"--logs={sakila_small}", f"--export={tmp_path}/changes", "--once"),
+            "--metrics-port=0",
+        ],
         "sign": ["verify", f"--certificate={tmp_path}/certificate.json"],
     }
     signed = {"sha256": "", "signature": {"public_key": "", "value": ""}}
