@@ -18,6 +18,7 @@ import pytest
 
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
+from tests.support.contracts import contracts, undescribed
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FUNCTION = 80
@@ -435,6 +436,51 @@ def test_everything_public_says_what_it_is(module: str) -> None:
         ):
             bare.append(node.name)
     assert not bare, f"{module}: no docstring on {bare}"
+
+
+@for_each(MODULES)
+def test_plug_ins_are_told_what_to_give(module: str) -> None:
+    """Each member of a protocol says what it is, shapes of arrays, and errors."""
+    lines = MODULES[module].read_text(encoding="utf-8").split("\n")
+    bare = [
+        f"{node.name}: {what}"
+        for node in contracts(tree(MODULES[module]))
+        for what in undescribed(lines, node)
+    ]
+    assert not bare, f"{module}: {'; '.join(bare)}"
+
+
+def test_a_member_without_description_is_found() -> None:
+    source = '''
+class Walk(Protocol):
+    """Where columns lie."""
+
+    #: What it is called.
+    name: str
+    width: int
+
+    def bad(self) -> Mask:
+        """Images that do not fit."""
+
+    def reason(self, row: int) -> str: ...
+'''
+    (node,) = ast.parse(source).body
+    assert isinstance(node, ast.ClassDef)
+    assert list(undescribed(source.split("\n"), node)) == [
+        "neither the class nor each member says which errors are raised",
+        "no shapes in the docstring of bad",
+        "no docstring of reason",
+    ]
+    said = source.replace("columns lie.", "columns lie. Nothing raises an error.", 1)
+    said = said.replace("that do not fit", "that do not fit, ``bool[n]``").replace(
+        "-> str: ...", '-> str:\n        """Why."""'
+    )
+    (node,) = ast.parse(said.replace("    #: What it is called.\n", "")).body
+    assert isinstance(node, ast.ClassDef)
+    assert list(undescribed(said.replace("    #: What it is called.\n", "").split("\n"), node)) == [
+        "no docstring of name",
+        "no docstring of width",
+    ]
 
 
 @for_each(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py"))

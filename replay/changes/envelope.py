@@ -54,7 +54,8 @@ RECORD = np.dtype(
 class Envelope(Protocol):
     """The header fields of ``n`` records in one form, whatever log family and release wrote them.
     Positions are ``uint8[n, 10]``, unsigned and big-endian; codes are ASCII, ``uint8[n]``. No
-    method fails: a header is read as it is, and :meth:`replay.logs.LogFile.check` judges it.
+    method raises an error, but for a ``kind`` that there is not: a header is read as it is, and
+    :meth:`replay.logs.LogFile.check` judges it.
     """
 
     def __len__(self) -> int:
@@ -84,56 +85,58 @@ class Envelope(Protocol):
         ...
 
     def member(self) -> Index:
-        """MEMBERID, the data sharing member or log stream; 0 where there is only one."""
+        """MEMBERID, the data sharing member or log stream, ``int64[n]``; 0 where there is only
+        one."""
         ...
 
     def change_type(self) -> npt.NDArray[np.uint16]:
-        """CHANGE TYPE as two ASCII codes, the first character high."""
+        """CHANGE TYPE as two ASCII codes, the first character high, ``uint16[n]``."""
         ...
 
     def disposition(self) -> Bytes:
-        """LOGRECDISP, a key of :data:`DISPOSITIONS`, or :data:`CANCELLED`."""
+        """LOGRECDISP, a key of :data:`DISPOSITIONS`, or :data:`CANCELLED`, ``uint8[n]``."""
         ...
 
     def unit_disposition(self) -> Bytes:
-        """UORDISP, a key of :data:`UNIT_DISPOSITIONS`."""
+        """UORDISP, a key of :data:`UNIT_DISPOSITIONS`, ``uint8[n]``."""
         ...
 
     def origin(self) -> Bytes:
-        """SQLSRCTYPE, a key of :data:`ORIGINS`."""
+        """SQLSRCTYPE, a key of :data:`ORIGINS`, ``uint8[n]``."""
         ...
 
     def sqltype(self) -> Bytes:
-        """SQLTYPE, a key of :data:`SQLTYPES`."""
+        """SQLTYPE, a key of :data:`SQLTYPES`, ``uint8[n]``."""
         ...
 
     def incomplete_unit(self) -> Mask:
-        """INCOMPLETETRANS: a record of the unit could not be completed."""
+        """INCOMPLETETRANS, ``bool[n]``: a record of the unit could not be completed."""
         ...
 
     def incomplete_dependency(self) -> Mask:
-        """INCOMPLETEDEP: the unit may depend on an incomplete one."""
+        """INCOMPLETEDEP, ``bool[n]``: the unit may depend on an incomplete one."""
         ...
 
     def segment(self) -> Index:
-        """SEGNUM, the number of this segment of a long change, from 1; 0 or 1 for a whole one."""
+        """SEGNUM, ``int64[n]``: the number of this segment of a long change, from 1; 0 or 1 for a
+        whole one."""
         ...
 
     def segments(self) -> Index:
-        """TOTALSEGS, how many segments the change has; 0 or 1 for a whole one."""
+        """TOTALSEGS, ``int64[n]``: how many segments the change has; 0 or 1 for a whole one."""
         ...
 
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """The ``authid``, ``plan``, ``correlation``, ``connection`` or ``luw`` (logical unit of
         work, NETWORK.NAME.INSTANCE.SEQUENCE) of the unit, or the ``database`` or ``tablespace`` of
-        the record's table, as octets of ASCII or UTF-8 that blanks may follow; empty where the log
-        does not tell it. KeyError for another ``kind``."""
+        the record's table, ``S[n]``: octets of ASCII or UTF-8 that blanks may follow; empty where
+        the log does not tell it. KeyError for another ``kind``."""
         ...
 
     def location(self, kind: str) -> Index:
-        """Where the changed row lies: the id of its ``database`` or ``tablespace``, the number of
-        its ``partition`` or ``page``; -1 where the log does not tell it. KeyError for another
-        ``kind``."""
+        """Where the changed row lies, ``int64[n]``: the id of its ``database`` or ``tablespace``,
+        the number of its ``partition`` or ``page``; -1 where the log does not tell it. KeyError for
+        another ``kind``."""
         ...
 
     def rid(self) -> Bytes:

@@ -93,7 +93,7 @@ class Taken:
 
 
 class Receiver(Protocol):
-    """What is brought up to date."""
+    """What is brought up to date. Raises LogReplayError: the run that follows says which pass."""
 
     #: How it is called in messages; its options, without those of other receivers.
     name: str

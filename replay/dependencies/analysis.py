@@ -355,11 +355,13 @@ class Subgraph:
 
 
 class Prover(Protocol):
-    """Knows more of rows than the log does."""
+    """Knows more of rows than the log does. Errors of :mod:`replay.errors` where what it knows them
+    from cannot be read."""
 
     def proven(self, analysis: DependencyAnalysis, asked: Records, pieces: Records) -> Mask:
-        """Which questions (dtype :data:`replay.dependencies.proof.QUESTION`) have the answer that
-        the log needs; ``pieces`` are the records of its segmented changes."""
+        """``bool[n]``: which of ``n`` questions (dtype :data:`replay.dependencies.proof.QUESTION`)
+        have the answer that the log needs; ``pieces`` are the records of its segmented changes
+        (dtype :data:`replay.changes.envelope.RECORD`)."""
         ...
 
 

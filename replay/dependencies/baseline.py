@@ -71,7 +71,8 @@ class Lookup:
 
 
 class StateRows(Protocol):
-    """A state whose rows can be counted."""
+    """A state whose rows can be counted. Raises errors of :mod:`replay.errors` where it cannot be
+    read, or lacks a table or column."""
 
     @property
     def name(self) -> str:
@@ -79,8 +80,7 @@ class StateRows(Protocol):
         ...
 
     def counts(self, lookups: Sequence[Lookup]) -> list[Index]:
-        """For each lookup, how many rows hold each of its values (``int64[n]``). Errors of
-        :mod:`replay.errors` where the state cannot be read, or lacks a table or column."""
+        """For each lookup, how many rows hold each of its values (``int64[n]``)."""
         ...
 
 

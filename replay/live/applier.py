@@ -14,7 +14,7 @@ from replay.targets import ConnectionLost, Session, Transient
 
 
 class Strategy(Protocol):
-    """How groups of units are applied."""
+    """How groups of units are applied. Raises TargetError; :meth:`prepare` says which."""
 
     #: How units are grouped.
     pace: Pace

@@ -65,8 +65,8 @@ class Images:
 class Walk(Protocol):
     """Where the columns of ``n`` row images of one table version lie. ``index`` is a column's place
     in the table version's format (:attr:`replay.changes.catalog.RowFormat.columns`); nothing said
-    of the columns of a bad image counts. No method fails on damaged images: what is wrong with them
-    is data."""
+    of the columns of a bad image counts. No method raises an error for damaged images: what is
+    wrong with them is data."""
 
     @property
     def bad(self) -> Mask:
@@ -95,7 +95,8 @@ class Walk(Protocol):
 
 @runtime_checkable
 class NullTelling(Protocol):
-    """A walk that tells nulls without decoding. Those that do not are asked for the values."""
+    """A walk that tells nulls without decoding, and raises no error for damaged images. Those that
+    do not are asked for the values."""
 
     def nulls(self, index: int) -> Mask | None:
         """``bool[n]``: where a column is null (None: nowhere)."""
@@ -103,7 +104,7 @@ class NullTelling(Protocol):
 
 
 class DataFile(Protocol):
-    """One data file of a log."""
+    """One data file of a log. No member raises an error."""
 
     @property
     def name(self) -> str:
@@ -116,7 +117,8 @@ class RecordSource(Protocol):
 
     ``file`` is a place in :attr:`files`. ``offsets`` (``int64[n]``) and ``lengths`` (``int32[n]``,
     bytes) say where records are, without framing; the ``number`` of a record counts from 1 in its
-    file. ``envelope`` is one that this log made, of ``n`` records.
+    file. ``envelope`` is one that this log made, of ``n`` records. No member raises an error but
+    those that it names, and OSError where a file is gone: damaged records are data.
     """
 
     @property
@@ -132,13 +134,13 @@ class RecordSource(Protocol):
 
     def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
         """The whole log, in order, in ranges of about ``split_bytes`` bytes that begin and end at
-        records: (split, offsets, lengths) with at least one record each. InputError where a file's
-        framing is damaged."""
+        records: (split, offsets ``int64[n]``, lengths ``int32[n]``) with at least one record
+        each. InputError where a file's framing is damaged."""
         ...
 
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
-        """The records of a split, at most ``batch`` at a time: (number of the first one, offsets,
-        lengths). InputError as :meth:`splits`."""
+        """The ``n`` records of a split, at most ``batch`` at a time: (number of the first one,
+        offsets ``int64[n]``, lengths ``int32[n]``). InputError as :meth:`splits`."""
         ...
 
     def envelope(
@@ -194,7 +196,8 @@ class RecordSource(Protocol):
 
 class ImageSource(Protocol):
     """The row images of a log's changes, and what its records say of table structure. ``records``
-    have dtype :data:`replay.changes.envelope.RECORD`."""
+    have dtype :data:`replay.changes.envelope.RECORD`. No member raises an error but OSError where a
+    file is gone: bad images are data."""
 
     def images(
         self, records: Records, heads: Index, weights: Index, kind: Change
@@ -202,7 +205,7 @@ class ImageSource(Protocol):
         """Row images of the ``m`` changes of one ``kind`` (insert, update or delete) whose first
         records are ``records[heads]``; the records of a change are the next ``weights`` ones (both
         ``int64[m]``). Yields (places among the changes, their images) so that each change comes
-        once. Bad images are data; OSError where a file is gone."""
+        once."""
         ...
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk:
@@ -216,13 +219,14 @@ class ImageSource(Protocol):
         ...
 
     def structure(self, records: Records) -> Sequence[StructureChange]:
-        """What each of the records of :attr:`replay.changes.envelope.Change.STRUCTURE` says.
-        Families that have none are never asked."""
+        """What each of the ``n`` records of :attr:`replay.changes.envelope.Change.STRUCTURE` says,
+        in their order. Families that have none are never asked."""
         ...
 
 
 class LogFacts(Protocol):
-    """What is known of a log beside its records."""
+    """What is known of a log beside its records. No member raises an error but those that it
+    names: what a log cannot tell is refused when it is opened, or told as not known."""
 
     @property
     def source(self) -> str:
@@ -298,7 +302,7 @@ class LogFacts(Protocol):
 class LogFile(RecordSource, ImageSource, LogFacts, Protocol):
     """An open log: its records, its row images, and what is known beside them. Cheap to pickle,
     because workers open the files themselves. It is read by several processes at once, and never
-    changes."""
+    changes. Errors are those of the three."""
 
 
 def envelope_batch(
@@ -405,7 +409,7 @@ class Capabilities:
 
 @runtime_checkable
 class TellsLess(Protocol):
-    """A log that may lack facts which other logs of its family hold."""
+    """A log that may lack facts which other logs of its family hold. Raises no error."""
 
     def untold(self) -> Mapping[str, str]:
         """Those of :data:`FACTS` that it lacks, and why."""
@@ -447,7 +451,7 @@ class Inputs:
 
 @runtime_checkable
 class MakesFiles(Protocol):
-    """A log whose opening made files that tasks need."""
+    """A log whose opening made files that tasks need. Raises no error."""
 
     def made_files(self) -> list[str]:
         """Their paths, on the machine where it was opened."""
@@ -474,7 +478,7 @@ def positions_rise(log: Any) -> bool:
 @dataclass(frozen=True)
 class OrderRules:
     """What positions of a family's logs must obey, for ``logreplay check``. Functions of a module,
-    so that rules can be pickled."""
+    so that rules can be pickled; they raise no error, because what breaks a rule is data."""
 
     #: ``(log, envelope)`` of committed changes -> (field, found, expected, ``bool[n]`` records).
     faults: Callable[[Any, Any], Sequence[tuple[str, str, str, Mask]]] = _no_faults
@@ -489,7 +493,7 @@ _PAIRED = ("control", "data")
 @dataclass(frozen=True)
 class Family:
     """A log family: what its logs can tell and what it does with them. Callables get the logs that
-    ``open`` made."""
+    ``open`` made, and raise no error but those that they name."""
 
     #: What ``--source`` calls it, and what messages call its logs.
     name: str

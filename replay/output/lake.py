@@ -79,7 +79,8 @@ class LakeMark:
 
 
 class LakeTable(Protocol):
-    """A table of a lake that may not be there yet."""
+    """A table of a lake that may not be there yet. Raises the errors of its library, which name the
+    table, where it cannot be read or written; then nothing of a commit is there."""
 
     @property
     def schema(self) -> pa.Schema | None:
@@ -104,7 +105,7 @@ class LakeTable(Protocol):
 
 
 class Lake(Protocol):
-    """A folder of tables."""
+    """A folder of tables. Raises the errors of its library where it cannot be read."""
 
     #: Whether it has whole numbers of 16 bits.
     small_integers: bool

@@ -13,7 +13,8 @@ from replay.logs import LogFile, Split
 class Job(Protocol):
     """A job over a log in two stages: each split is scanned by a task of its own, and all blocks of
     one bucket meet in a task that reduces them. It must be picklable, and may keep nothing between
-    two calls: tasks run in other processes, in any order."""
+    two calls: tasks run in other processes, in any order. Raises LogReplayError, which an engine
+    hands to the caller as it was raised."""
 
     @property
     def buckets(self) -> int:
@@ -24,14 +25,12 @@ class Job(Protocol):
         """(bucket, block) for the records of one split: buckets from 0, several blocks for one
         bucket if need be. A block for the bucket :attr:`buckets` is a result as it is. Blocks are
         bytes that the job alone reads.
-
-        Raises LogReplayError; an engine hands it to the caller as it was raised.
         """
         ...
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The results of one bucket, of all blocks (one at least) that were yielded for it, in no
-        order. Not called for buckets without blocks. Raises LogReplayError."""
+        order. Not called for buckets without blocks."""
         ...
 
 

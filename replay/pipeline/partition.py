@@ -77,7 +77,8 @@ class Chunk:
 
 class Output(Protocol):
     """Where a reader writes. A unit too long for a chunk is written piece by piece, and cut off
-    again where a later piece turns out to be damaged."""
+    again where a later piece turns out to be damaged. Raises OSError where it cannot be written,
+    LogReplayError where what it writes is refused."""
 
     def mark(self) -> None:
         """Remember this place, before the first piece of a long unit."""

@@ -131,21 +131,21 @@ class Dataset:
 
 
 class Writer(Protocol):
-    """An open file of a dataset."""
+    """An open file of a dataset. Raises OSError where it cannot be written."""
 
     def write(self, rows: pa.Table) -> None:
-        """Append rows, as :meth:`Format.rows` gives them. OSError where that fails."""
+        """Append rows, as :meth:`Format.rows` gives them."""
         ...
 
     def close(self) -> None:
-        """End the file. OSError where that fails."""
+        """End the file."""
         ...
 
 
 class Format(Protocol):
     """How changes are written. Formats are made anew by every task, and decide nothing about
     changes; a module of :data:`FORMATS` makes its format in a function ``format_of(export,
-    options)``."""
+    options)``. Nothing but :meth:`open` raises an error."""
 
     #: Which values the format can hold (digits of a timestamp, hour 24, X'00' in text).
     profile: Profile
@@ -162,7 +162,7 @@ class Format(Protocol):
         for each of ``dataset.columns`` by its name in the source; None where the changes have no
         such image. The table has ``count`` rows and the same columns for every call of one dataset;
         a column ``events`` (int64) says how many events each change is, where that is not always
-        one. Raises nothing: what cannot be held is a problem of its row.
+        one. What cannot be held is a problem of its row.
         """
         ...
 
@@ -185,7 +185,8 @@ class Format(Protocol):
 
 @runtime_checkable
 class UnitFormat(Format, Protocol):
-    """A format that tells where each unit begins and ends, and how much it holds."""
+    """A format that tells where each unit begins and ends, and how much it holds. Raises no
+    error."""
 
     def units(
         self, facts: pa.Table, unit: Index, collection: Sequence[str], events: Index
