@@ -446,8 +446,10 @@ def _add_live(
     )
     command.set_defaults(run=run["prepare"])
 
-    command = commands.add_parser("status", help="how far a database has been replayed", **layout)
+    what = "how far a database has been replayed; with a log, when that was committed"
+    command = commands.add_parser("status", help=what, description=what, **layout)
     add_target(command)
+    add_log(command)
     command.add_argument("--json", action="store_true", help="as JSON")
     command.add_argument(
         "--runs", type=positive, default=10, metavar="N", help="how many runs to show (default 10)"

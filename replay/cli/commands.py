@@ -562,9 +562,15 @@ def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | N
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
     if arguments.watch:
+        if with_log:
+            raise UsageError("LR1001", "found --watch with a log; expected one of them")
         return watch_status(arguments)
     state = status.of(arguments.to, arguments.runs)
+    if with_log:
+        with WorkFolder() as scratch:
+            state = status.with_times(state, open_log(arguments, scratch).log)
     if arguments.rejects is not None:
         status.write_rejects(state, arguments.rejects)
     print(json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state))

@@ -142,6 +142,17 @@ class _Statements:
     stored: TargetPosition | None
 
 
+def _target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
+    """The tables that changes are of, by schema and name in the target."""
+    profile, names = profile_named(plan.options.dialect), plan.options.names
+    tables = [log.catalog.versions[index].table for index in sorted({v for v, _ in tally.changes})]
+    both = (
+        (target_name(table.schema, profile, names), target_name(table.name, profile, names))
+        for table in tables
+    )
+    return list(dict.fromkeys(both))
+
+
 class ReplayPlan:
     """What a replay will do; as text, the lines that the command prints.
 
@@ -285,6 +296,11 @@ class ReplayPlan:
         self.lines += plan_lines(
             log, self._target.public_url(request.url), route, workload, tally, request.pace
         )
+        self.lines += [
+            f"sequence {name} will be moved on to the highest value, if that is beyond it"
+            for schema, table in _target_tables(log, plan, tally)
+            for name in self._session.sequences(schema, table)
+        ]
         self.lines += [f"refused: {problem}" for problem in self.problems]
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = empty_bundle(replace(plan, selection=selection), log, tally)
@@ -554,15 +570,9 @@ class _Run:
 
     def _move_sequences(self, session: Session) -> list[str]:
         """Move the sequences behind the tables that were changed; what was moved."""
-        options = self.statements.plan.options
-        profile = profile_named(options.dialect)
         moved = []
-        for index in sorted({version for version, _ in self.statements.tally.changes}):
-            table = self.log.catalog.versions[index].table
-            moved += session.move_sequences(
-                target_name(table.schema, profile, options.names),
-                target_name(table.name, profile, options.names),
-            )
+        for schema, table in _target_tables(self.log, self.statements.plan, self.statements.tally):
+            moved += session.move_sequences(schema, table)
         return moved
 
     def _fail(self, transactions: Transactions, error: LogReplayError, seconds: float) -> None:

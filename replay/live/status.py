@@ -13,7 +13,9 @@ from replay.changes.position import Position
 from replay.errors import UsageError
 from replay.live import own_tables
 from replay.live.position_store import Store
+from replay.logs import LogFile
 from replay.logs.words import said_of
+from replay.pipeline.extent import commit_times
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
 from sqlgen.script import search_path
@@ -75,6 +77,27 @@ def of(url: str, runs: int) -> dict[str, Any]:
         session.close()
 
 
+def with_times(report: Mapping[str, Any], log: LogFile) -> dict[str, Any]:
+    """A report (:func:`of`) with the commit times that a log tells of the position and the marks:
+    ``committed`` of the position (None: not in this log), ``mark_times`` by name. UsageError
+    (LR1001) for a log of another source."""
+    position = report["position"]
+    if position is not None and position["source"] != log.source:
+        raise UsageError(
+            "LR1001",
+            f"found a log of {log.source}; expected one of {position['source']}, which the target"
+            " was replayed from",
+        )
+    texts = list(report["marks"].values())
+    texts += [] if position is None else [position["commit_lrsn"]]
+    times = commit_times(log, (Position(bytes.fromhex(text)) for text in texts))
+    told = {place.hexadecimal: time for place, time in times.items()}
+    marks = {name: told.get(text) for name, text in report["marks"].items()}
+    if position is not None:
+        position = {**position, "committed": told.get(position["commit_lrsn"])}
+    return {**report, "position": position, "mark_times": marks}
+
+
 @dataclass(frozen=True)
 class Stand:
     """How far a target is: its ``position`` (None: nothing was replayed), what is in it, why each
@@ -130,7 +153,7 @@ def text(report: Mapping[str, Any]) -> str:
     lines += [
         (
             f"Replayed from {position['source']} up to"
-            f" {said_of(position['source'], position['text'])} (changed"
+            f" {said_of(position['source'], position['text'])} ({_committed(position)}changed"
             f" {position['changed_at']})"
         ),
         (
@@ -177,7 +200,19 @@ def text(report: Mapping[str, Any]) -> str:
 def _marks(report: Mapping[str, Any]) -> list[str]:
     source = report["position"]["source"] if report["position"] else "logmaster"
     at = said_of(source, "commit LRSN")
-    return [f"mark {name}: {at} {commit}" for name, commit in report["marks"].items()]
+    times = report.get("mark_times", {})
+    return [
+        f"mark {name}: {at} {commit}" + (f", committed {times[name]}" if times.get(name) else "")
+        for name, commit in report["marks"].items()
+    ]
+
+
+def _committed(position: Mapping[str, Any]) -> str:
+    """When what a target holds last was committed, where a log was asked."""
+    if "committed" not in position:
+        return ""
+    time = position["committed"]
+    return f"committed {time}, " if time else "commit time not in this log, "
 
 
 def write_rejects(report: Mapping[str, Any], path: Path) -> None:

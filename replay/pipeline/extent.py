@@ -4,7 +4,7 @@ lies among them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +90,26 @@ def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 <<
                     low = Position(_bounds(later)[0])
                     late = low if late is None else min(late, low)
     return LogExtent(first, last, late, earliest, latest)
+
+
+def commit_times(
+    log: LogFile, positions: Iterable[Position], split_bytes: int = 64 << 20
+) -> dict[Position, str]:
+    """When units committed at these positions, as :func:`time_text` writes it; positions at which
+    none did, or whose time the log does not tell, are not there. Reads all headers."""
+    wanted, found = set(positions), dict[Position, str]()
+    for split, offsets, lengths in log.splits(split_bytes):
+        for start in range(0, len(offsets), BATCH):
+            envelope = log.envelope(
+                split.file, offsets[start : start + BATCH], lengths[start : start + BATCH]
+            )
+            commit, times = envelope.commit(), envelope.commit_time()
+            known = (envelope.unit_disposition() == ord("C")) & times.any(axis=1)
+            for position in wanted - found.keys():
+                rows = np.flatnonzero(known & (compare(commit, position) == 0))
+                if len(rows):
+                    found[position] = time_text(times[rows[0]].tobytes())
+    return found
 
 
 def nothing_left(log: LogFile, selection: Selection, skipped: Mapping[str, int]) -> list[str]:

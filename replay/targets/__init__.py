@@ -241,6 +241,9 @@ class Session(Protocol):
     def facts(self, schema: str, table: str) -> TableFacts | None:
         """What :class:`TableFacts` says, None when there is no such table."""
 
+    def sequences(self, schema: str, table: str) -> list[str]:
+        """The sequences that :meth:`move_sequences` may move, as ``NAME (COLUMN)``."""
+
     def move_sequences(self, schema: str, table: str) -> list[str]:
         """Move the sequences behind a table's columns to their highest value, never back; what was
         moved, as ``NAME to VALUE``."""

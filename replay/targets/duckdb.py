@@ -301,6 +301,9 @@ class DuckdbSession:
     def facts(self, schema: str, table: str) -> TableFacts | None:
         return table_facts(self.query, schema, table)
 
+    def sequences(self, schema: str, table: str) -> list[str]:
+        return []
+
     def move_sequences(self, schema: str, table: str) -> list[str]:
         return []  # a column's default may name a sequence, but DuckDB cannot set one forward
 

@@ -388,6 +388,9 @@ class MysqlSession:
     def facts(self, schema: str, table: str) -> TableFacts | None:
         return self.catalog.facts(schema, table)
 
+    def sequences(self, schema: str, table: str) -> list[str]:
+        return []
+
     def move_sequences(self, schema: str, table: str) -> list[str]:
         return []  # AUTO_INCREMENT follows the highest value by itself
 

@@ -255,6 +255,10 @@ class PostgresSession:
     def facts(self, schema: str, table: str) -> TableFacts | None:
         return table_facts(self.query, schema, table)
 
+    def sequences(self, schema: str, table: str) -> list[str]:
+        found = self.query(_SEQUENCES, (schema, table))
+        return [f"{sequence} ({column})" for column, sequence in found]
+
     def move_sequences(self, schema: str, table: str) -> list[str]:
         moved = []
         for column, sequence in self.query(_SEQUENCES, (schema, table)):

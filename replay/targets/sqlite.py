@@ -379,6 +379,9 @@ class SqliteSession:
         here = self.path is not None and schema == self.schema
         return table_facts(self.query, schema, table) if here else None
 
+    def sequences(self, schema: str, table: str) -> list[str]:
+        return []
+
     def move_sequences(self, schema: str, table: str) -> list[str]:
         return []  # SQLite moves its own with every row
 

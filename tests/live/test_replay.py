@@ -43,7 +43,11 @@ def test_every_point_forward_and_back(replay: Replay, database: str, sakila: Pat
 
 
 def test_time_and_mark(
-    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+    replay: Replay,
+    database: str,
+    log: list[str],
+    sakila: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][1]
     assert replay("--until-time", point["commit_timestamp"]) == 0
@@ -58,6 +62,21 @@ def test_time_and_mark(
     shown = capsys.readouterr().out
     assert f"mark here: commit LRSN {point['commit_lrsn']}" in shown
     assert "run 3: backward" in shown
+    # with the log, when that was committed
+    assert "committed" not in shown
+    assert main(["status", *log, "--to", database]) == 0
+    told, moment = capsys.readouterr().out, point["commit_timestamp"][:26]
+    assert f"commit LRSN {point['commit_lrsn']}, committed {moment}" in told
+    assert f"(committed {moment}, changed" in told
+    assert main(["status", *log, "--to", database, "--json"]) == 0
+    described = json.loads(capsys.readouterr().out)
+    assert described["position"]["committed"] == described["mark_times"]["here"] == moment
+    solid = sakila.parents[1] / "soliddb"
+    other = ["--source", "soliddb", "--log", str(solid / "syslog.csv"), "--catalog", str(solid)]
+    assert main(["status", *other, "--to", database]) == 12
+    assert "found a log of soliddb" in capsys.readouterr().err
+    assert main(["status", *log, "--to", database, "--watch"]) == 12
+    assert "found --watch with a log" in capsys.readouterr().err
 
 
 def test_nothing_is_written_without_apply(
@@ -307,13 +326,19 @@ def test_more_shapes_than_a_session_keeps(
     assert same(database, sakila, "final")
 
 
-def test_identity_and_generated_columns(replay: Replay, database: str, sakila: Path) -> None:
+def test_identity_and_generated_columns(
+    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows(database, "ALTER TABLE sakila.address ALTER address_id ADD GENERATED ALWAYS AS IDENTITY")
     rows(
         database,
         "ALTER TABLE sakila.payment ADD COLUMN cents bigint GENERATED ALWAYS AS (amount * 100)"
         " STORED",
     )
+    assert replay(apply=False) == 0
+    planned = capsys.readouterr().out
+    assert planned.count("will be moved on to the highest value") == 1
+    assert "sequence sakila.address_address_id_seq (address_id) will be moved on" in planned
     assert replay() == 0
     assert same(database, sakila, "final")
     highest = rows(database, "SELECT max(address_id) FROM sakila.address")[0][0]
