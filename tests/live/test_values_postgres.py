@@ -21,6 +21,7 @@ from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.shapes import render_shaped
 from sqlgen.staged_merge import Merging
 from sqlgen.statements import RenderOptions, render
+from tests.support.examples import examples
 
 POSTGRES = profile_named("postgres")
 COLUMNS = {
@@ -163,7 +164,7 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions,
 )
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(

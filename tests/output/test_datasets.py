@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from replay.cli import main
 from replay.output import dataset_files
+from tests.support.examples import examples
 from tests.support.exported import export, rows
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, generation, lrsn
 
@@ -654,7 +655,7 @@ SOME = Tab(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 def test_any_value_reads_back(tmp_path: Path, found: list[tuple[Any, ...]]) -> None:
     log = LogBuilder((SOME,))

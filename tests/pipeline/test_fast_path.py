@@ -31,6 +31,7 @@ from sqlgen.literals import Policy
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.statements import RenderOptions
+from tests.support.examples import examples
 from tests.support.places import ROOT
 
 EBCDIC, LATIN, GREEK = 37, 819, 875
@@ -280,7 +281,7 @@ def assert_same(one: ChangeStatements | str, other: ChangeStatements | str) -> N
     assert by_row[0] == by_row[1]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     spec=specs,
     seed=st.integers(0, 2**32),

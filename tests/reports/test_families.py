@@ -29,6 +29,7 @@ def counts(state: Any) -> dict[str, int]:
     return {table.dataset.table.name: len(table.rows) for table in state.tables}
 
 
+@pytest.mark.slow
 def test_the_same_rows_in_every_family(sakila: Path, tmp_path: Path) -> None:
     (tmp_path / "luw").mkdir()
     luw = luwsakila.encode(sakila, tmp_path, "v10", True, "raw")

@@ -17,6 +17,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.schema_file import parse_declared
 from sqlgen.schema_statements import schema_statements
+from tests.support.examples import examples
 from tests.support.places import FIXTURES
 
 FILES = sorted((FIXTURES / "db2ddl").glob("*.sql"))
@@ -129,7 +130,7 @@ ODD = [
 ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(ODD)), max_size=4))
 def test_nothing_else_is_lost_for_what_is_not_understood(odd: list[tuple[int, str]]) -> None:
     text = (FIXTURES / "db2ddl" / "look-8.2.sql").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy, literal_parts, literals
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
+from tests.support.examples import examples
 
 POSTGRES = profile_named("postgres")
 SQLITE = profile_named("sqlite")
@@ -56,7 +57,7 @@ def test_a_batch_says_what_each_value_says_alone(
     assert literals(batch[1:], column, POSTGRES, policy)[0].to_pylist() == together.to_pylist()[1:]
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(
     numbers=st.lists(
         st.floats(allow_nan=False) | st.floats(1e-323, 1e-280) | st.floats(1e280, 1e308), max_size=8

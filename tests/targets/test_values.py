@@ -23,6 +23,7 @@ from sqlgen.statements import RenderOptions, render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.engines import Engine, Place, shape, state
+from tests.support.examples import examples
 from tests.support.texts import every_character
 
 COLUMNS = (
@@ -103,7 +104,7 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 @pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow])
 @given(
     first=st.lists(row, min_size=1, max_size=5),
     second=st.lists(row, min_size=5, max_size=5),

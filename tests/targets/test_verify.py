@@ -24,6 +24,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, SqlType, Table
 from sqlgen.statements import RenderOptions, render
+from tests.support.examples import examples
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.targets.test_values import COLUMNS, row
 
@@ -77,7 +78,7 @@ def make(target: Target, url: str, schema: str, *statements: str) -> None:
 
 
 @settings(
-    max_examples=8,
+    max_examples=examples(8),
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -26,6 +26,7 @@ from replay.logs.logmaster.data import (
 )
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
+from tests.support.examples import examples
 from tests.support.logbuilder import (
     ACCT,
     Col,
@@ -273,7 +274,7 @@ def test_segments_under_the_other_readings(tmp_path: Path, reading: str) -> None
     assert text_of(segmented(False, (5, 90), reading).script(tmp_path, seed=6, files=2)) == expected
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.integers(1, 1200), max_size=6, unique=True),
     st.integers(0, 99),

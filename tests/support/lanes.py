@@ -1,0 +1,31 @@
+"""Which tests are run together: the lanes, by rule and not by test."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import PurePath
+from types import ModuleType
+
+#: Folders and files of tests that are about whole runs and not about one rule: what is published,
+#: byte by byte; drawn histories against a model; errands of the docs; databases and stores.
+WHOLE_RUNS = ("bytes", "docs", "live", "model", "scripts", "storage", "targets")
+WHOLE_RUN_FILES = ("test_histories.py",)
+#: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane.
+DRAWN = 4
+
+
+def lanes_of(markers: set[str], path: PurePath, programs: bool, seed: object) -> list[str]:
+    """The lanes of a test: of its ``markers``, its file in ``tests``, whether that starts
+    ``programs``, and the ``seed`` that it is drawn with (None: none). Every test is in ``whole``
+    but those of ``containers``, which is a lane and a need at once; ``fast`` has unit rules
+    alone."""
+    if "containers" in markers:
+        return []
+    drawn = isinstance(seed, int) and seed >= DRAWN
+    is_run = path.parts[0] in WHOLE_RUNS or path.name in WHOLE_RUN_FILES or programs or drawn
+    return ["whole"] if is_run or markers & {"slow", "spark", "live"} else ["whole", "fast"]
+
+
+def starts_programs(module: ModuleType | None) -> bool:
+    """Whether a file of tests starts programs."""
+    return any(value is subprocess for value in vars(module).values()) if module else False
