@@ -537,7 +537,7 @@ def _keys(options: TextOptions, target: str | None = None) -> KeySource:
 @checked
 def write_script(
     control: str | Path,
-    data: Sequence[str | Path],
+    data: Paths | Sequence[Paths],
     out: str | Place,
     *,
     mode: str = Mode.REDO,

@@ -49,7 +49,7 @@ class SelectionOptions(TypedDict, total=False):
     tablespaces: Words
     partitions: Numbers
     pages: Numbers
-    rids: Words | bytes | Iterable[bytes]
+    rids: str | bytes | Iterable[str | bytes]
     where: str | None
     columns: Words
     exclude_columns: Words
