@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pyarrow as pa
 
 from replay import storage
-from replay.changes.choices import LAKE_FORMATS, CascadeMode, Enforcement, Gaps, Mode
+from replay.changes.choices import LAKE_FORMATS, CascadeMode, Enforcement, Gaps, Late, Mode
 from replay.changes.keywords import (
     LiveOptions,
     PositionText,
@@ -406,9 +406,11 @@ class Writable:
         overwrite: bool = False,
         after: str | Place | None = None,
         adjoining: bool = False,
+        late: str = Late.REFUSE,
     ) -> bundle.Bundle:
         """Write the folder ``out``, whole or not at all; ``after``: what the bundle with this
-        manifest lacks. Errors as those of :func:`replay.output.bundle.write_bundle`."""
+        manifest lacks; ``late``: with what of units that come late. Errors as those of
+        :func:`replay.output.bundle.write_bundle`."""
         before = None if after is None else continuation.read_continuation(storage.at(after))
         request, folder = self.request, storage.at(out)
         export = request.export
@@ -442,6 +444,7 @@ class Writable:
                 state=state,
                 before=before,
                 adjoining=adjoining,
+                late=late,
             )
 
 

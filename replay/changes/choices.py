@@ -39,6 +39,15 @@ class Gaps(Choices):
     ALLOW = "allow"
 
 
+class Late(Choices):
+    """What becomes of units that commit below where the last run ended, in logs that were not read
+    before: the run is refused; they are taken now; they count as taken."""
+
+    REFUSE = "refuse"
+    TAKE = "take"
+    SKIP = "skip"
+
+
 class Arrival(Choices):
     """How a file that arrives is known to be whole: nobody has changed it for a while;
     ``NAME.done`` is beside it; it is renamed when it is."""

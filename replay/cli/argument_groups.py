@@ -15,6 +15,7 @@ from replay.changes.choices import (
     Gaps,
     Generation,
     Incomplete,
+    Late,
     OnTrouble,
     Operation,
 )
@@ -164,6 +165,20 @@ def add_after(parser: argparse.ArgumentParser) -> None:
             "go on where the bundle with this manifest (or in this folder) ended: what it took is"
             " left out, what it set aside is taken where the logs have it whole now; none: the"
             " first of a chain, whose logs may end inside of units"
+        ),
+    )
+    add_late(group)
+
+
+def add_late(group: argparse._ArgumentGroup) -> None:
+    """What becomes of units that come late."""
+    group.add_argument(
+        "--late",
+        choices=tuple(Late),
+        default=Late.REFUSE,
+        help=(
+            "units that commit below where the last run ended, in logs that were not read before:"
+            " refuse (default), take (they come behind later ones), or skip (they are there)"
         ),
     )
 

@@ -29,6 +29,7 @@ from replay.cli.argument_groups import (
     add_following,
     add_generation,
     add_how,
+    add_late,
     add_log,
     add_mapping,
     add_names,
@@ -545,6 +546,7 @@ def _add_replaying(
         action="store_true",
         help="the log continues where the last one ended, although they share no unit",
     )
+    add_late(group)
     what = (
         "no-row, several-rows, duplicate-key, foreign-key, other, or a SQLSTATE of the database, of"
         " insert, update or delete: stop (default), skip, overwrite or retry; the last one that"

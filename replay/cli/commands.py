@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from replay import storage
 from replay.api import Writable
 from replay.changes.balance import balance_text
-from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Mode
+from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Late, Mode
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.exporting import export_of, grow
@@ -429,6 +429,7 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
             overwrite=arguments.overwrite,
             after=getattr(arguments, "after", None),
             adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
+            late=getattr(arguments, "late", Late.REFUSE),
         )
     return _tell_written(arguments, bundle)
 

@@ -52,7 +52,10 @@ def grow(
             opened(request)
             engine = engine_of(named, request.log, progress)
             return Writable(request, engine, named.split_mb << 20).write(
-                out, after=after, adjoining=named.gaps in (Gaps.WARN, Gaps.ALLOW)
+                out,
+                after=after,
+                adjoining=named.gaps in (Gaps.WARN, Gaps.ALLOW),
+                late=named.late,
             )
 
     if export.format in LAKE_FORMATS:

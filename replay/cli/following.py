@@ -34,6 +34,7 @@ from replay.live import status, verify
 from replay.live.wanted import replay_input
 from replay.logs import LogPair, source_named
 from replay.logs.arrivals import Arrived, arrived, stated_end, still_needed
+from replay.pipeline.late import digest_of_log
 from replay.pipeline.request import Demand
 
 #: Codes of errors that pass: the target is down, or another run is under way.
@@ -70,6 +71,8 @@ class Follower:
     receivers: list[Receiver] = field(default_factory=list)
     _ends: dict[tuple[str, int], Position | None] = field(default_factory=dict)
     _done: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    _digests: dict[tuple[str, int], str] = field(default_factory=dict)
+    _read: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.arguments.to is not None:
@@ -181,7 +184,7 @@ class Follower:
         self.seen.logs = len(found.pairs) + len(found.log)
         self._measure_lag(receiver, found, {})
         stand = receiver.stand()
-        needed = self._needed(found, stand)
+        needed = self._needed(receiver, found, stand)
         self._measure_lag(receiver, found, needed)
         pairs = [pair for pair in found.pairs if needed[pair.control]]
         state = (found.state, stand)
@@ -190,6 +193,8 @@ class Follower:
         lag, began = receiver.seen.lag_seconds(time.time()), time.perf_counter()
         taken = receiver.take(pairs, found.log)
         seconds = time.perf_counter() - began
+        read = self._read.setdefault(receiver.name, set())
+        read |= {digest_of_log(pair.control) for pair in pairs}
         stand = receiver.stand()
         if taken.units:
             receiver.seen.rate = taken.units / max(seconds, 1e-6)
@@ -204,7 +209,7 @@ class Follower:
             self._tell_of(receiver, "reached", position=receiver.seen.position)
         self._done[receiver.name] = found.state, stand
         self._measure_lag(receiver, found, {})
-        return taken.code, self._needed(found, stand)
+        return taken.code, self._needed(receiver, found, stand)
 
     def _measure_lag(self, receiver: Receiver, found: Arrived, needed: Mapping[str, bool]) -> None:
         """Note how much has arrived and is not applied by this receiver: what no run that came to
@@ -220,17 +225,39 @@ class Follower:
         receiver.seen.lag_bytes = sum(size for _, size, _ in left)
         receiver.seen.oldest = min((changed / 1e9 for _, _, changed in left), default=None)
 
-    def _needed(self, found: Arrived, stand: status.Stand) -> dict[str, bool]:
-        ends = [self._end(pair, found) for pair in found.pairs]
-        wanted = still_needed(ends, stand.position, bool(stand.pending))
+    def _needed(self, receiver: Receiver, found: Arrived, stand: status.Stand) -> dict[str, bool]:
+        """Which logs a receiver needs, by control file: all of them while one is there that ends
+        before its position and that it has not read, for what that has may be in another one."""
+        changed = {name: when for name, _, when in found.state}
+        keys = [(pair.control, changed[pair.control]) for pair in found.pairs]
+        ends = [self._end(pair, key) for pair, key in zip(found.pairs, keys, strict=True)]
+        late = stand.position is not None and self._has_unread(
+            receiver,
+            [
+                key
+                for key, end in zip(keys, ends, strict=True)
+                if end is not None and end <= stand.position
+            ],
+        )
+        wanted = still_needed(ends, stand.position, bool(stand.pending) or late)
         return {pair.control: needed for pair, needed in zip(found.pairs, wanted, strict=True)}
 
-    def _end(self, pair: LogPair, found: Arrived) -> Position | None:
-        changed = next(when for name, _, when in found.state if name == pair.control)
-        key = pair.control, changed
+    def _end(self, pair: LogPair, key: tuple[str, int]) -> Position | None:
         if key not in self._ends:
             self._ends[key] = stated_end(pair)
         return self._ends[key]
+
+    def _has_unread(self, receiver: Receiver, keys: Sequence[tuple[str, int]]) -> bool:
+        """Whether a receiver has not read all of some logs, by what it keeps of them."""
+        for key in keys:
+            if key not in self._digests:
+                self._digests[key] = digest_of_log(key[0])
+        there = {self._digests[key] for key in keys}
+        read = self._read.setdefault(receiver.name, set())
+        if not there <= read:
+            known = receiver.logs_read()
+            read |= there if known is None else known
+        return not there <= read
 
     def _tell_unneeded(self, needed: Sequence[Mapping[str, bool]]) -> None:
         """Name the logs that no receiver needs any more, once."""

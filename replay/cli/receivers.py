@@ -104,6 +104,10 @@ class Receiver(Protocol):
         """How far it is; notes that in ``seen``."""
         ...
 
+    def logs_read(self) -> frozenset[str] | None:
+        """The digests of the logs that it was brought up to date from; None where nothing tells."""
+        ...
+
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Bring it up to what some logs have."""
         ...
@@ -140,6 +144,10 @@ class DatabaseReceiver:
     def stand(self) -> status.Stand:
         """How far it is."""
         return _note(self.seen, status.stand(self.arguments.to))
+
+    def logs_read(self) -> frozenset[str] | None:
+        """The digests of the logs of its runs."""
+        return status.logs_read(self.arguments.to)
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Replay what some logs have and it has not."""
@@ -226,6 +234,11 @@ class ExportReceiver:
         position = None if ended["position"] is None else Position.from_hex(ended["position"])
         pending = tuple(ended["pending"].values())
         return _note(self.seen, status.Stand(position, sums["units"], sums["changes"], pending, {}))
+
+    def logs_read(self) -> frozenset[str] | None:
+        """The digests of the logs of its commits; a lake has none."""
+        manifest = {} if self._lake else GrowingFolder(self.arguments.out).stand()
+        return frozenset(manifest["continuation"]["logs"]) if manifest else None
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Add what some logs have and it has not."""

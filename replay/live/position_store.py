@@ -19,6 +19,7 @@ from typing import Any
 from replay.changes.position import Position, UnitId, UnitPosition
 from replay.errors import Refusal, TargetError
 from replay.live import own_tables
+from replay.pipeline.late import read_before
 from replay.targets import ConnectionLost, Session
 
 #: What was accepted stands beside the options and is none of them: it may differ from run to run.
@@ -288,6 +289,15 @@ class Store:
             )
             for row in rows
         ]
+
+    def logs_read(self) -> frozenset[str]:
+        """The digests of the logs that runs forward have read."""
+        if not self.is_there():
+            return frozenset()
+        rows = self.session.query(
+            f"SELECT inputs FROM {self.name['run']} WHERE direction = 'forward'"
+        )
+        return read_before(entry for (inputs,) in rows for entry in json.loads(inputs))
 
     # -- units set aside, rejects, marks
     # ---------------------------------------------------------------------------------------------

@@ -11,10 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
+from replay.arrays import Mask
 from replay.changes.balance import Tally
-from replay.changes.choices import Derived, Enforcement, Mode
+from replay.changes.choices import Derived, Enforcement, Late, Mode
+from replay.changes.envelope import Envelope, compare, opaque
 from replay.changes.options import ScriptOptions
-from replay.changes.position import Position, UnitPosition
+from replay.changes.position import UNIT, Position, UnitId, UnitPosition
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError
@@ -55,7 +59,8 @@ from replay.output.bundle import Digests, empty_bundle, raise_for
 from replay.output.carry_out import carry_out
 from replay.output.steps import Script, open_scripts
 from replay.pipeline.engine import Engine
-from replay.pipeline.extent import log_extent
+from replay.pipeline.extent import LogExtent, log_extent
+from replay.pipeline.late import REASON_OF_LATE, late_units
 from replay.pipeline.plan import Plan, make_plan
 from replay.targets import ConnectionLost, Session, Target, Transient, target_of
 from replay.targets.hazards import HazardKind
@@ -77,8 +82,8 @@ class ReplayRequest:
     ``apply``: the plan is to be carried out at once, so that it is made under the lock (else the
     lock is taken when it is carried out). ``at``: where a target stands that was never replayed.
     ``accepted``: codes (:class:`replay.targets.hazards.HazardKind`) of what the user answers for.
-    ``adjoining``: the log begins, or ends, where the target stands. ``reached`` hears of every
-    point where a kill is interesting.
+    ``adjoining``: the log begins, or ends, where the target stands. ``late``: what becomes of units
+    that come late. ``reached`` hears of every point where a kill is interesting.
     """
 
     url: str
@@ -91,6 +96,7 @@ class ReplayRequest:
     pace: Pace = field(default_factory=Pace)
     reached: Callable[[str], None] = nothing
     accepted: frozenset[str] = frozenset()
+    late: Late = Late.REFUSE
 
     @property
     def enforced(self) -> bool:
@@ -140,6 +146,7 @@ class _Statements:
     workload: Workload
     facts: Facts
     stored: TargetPosition | None
+    late: frozenset[UnitId]
 
 
 def _target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
@@ -249,6 +256,7 @@ class ReplayPlan:
         extent = log_extent(log, self.request.destination.time)
         pending = store.pending() if stored is not None else {}
         request = self.request
+        late = self._late(store, stored, extent, marks, frozenset(pending), split_bytes)
         route = find_route(
             request.destination,
             request.at,
@@ -256,7 +264,7 @@ class ReplayPlan:
             stored,
             extent,
             marks,
-            frozenset(pending),
+            late | pending.keys(),
         )
         if route is None:
             stand = "this log has no committed unit"
@@ -306,7 +314,39 @@ class ReplayPlan:
         warnings = empty_bundle(replace(plan, selection=selection), log, tally)
         self.lines += [f"warning: {warning}" for warning in warnings]
         self.exit_code = EXIT_WARNING if self.problems or tally.exit_code([]) else EXIT_OK
-        self._statements = _Statements(plan, tally, scripts, route, workload, facts, stored)
+        self._statements = _Statements(plan, tally, scripts, route, workload, facts, stored, late)
+
+    def _late(
+        self,
+        store: Store,
+        stored: TargetPosition | None,
+        extent: LogExtent,
+        marks: Mapping[str, Position],
+        pending: frozenset[UnitId],
+        split_bytes: int,
+    ) -> frozenset[UnitId]:
+        """The units that come late, on the way forward. InputError (LR2039) where they are
+        refused."""
+        if stored is None or extent.first is None:
+            return frozenset()
+        position = stored.position
+        until = self.request.destination.commit(extent, marks)
+        if until is not None and until < position.commit:
+            return frozenset()
+        log, options = self.source.log, self.source.options
+        plan = make_plan(log, Mode.REDO, self.source.selection, options, split_bytes)
+
+        def covers(envelope: Envelope) -> Mask:
+            """Which records are of units up to the position, and not set aside."""
+            side = compare(envelope.commit(), position.commit)
+            here = (side == 0) & (compare(envelope.unit(), position.unit) <= 0)
+            known = np.frombuffer(b"".join(sorted(pending)), UNIT)
+            lacking = np.isin(opaque(envelope.unit()), known)
+            covered: Mask = ((side < 0) | here) & ~lacking
+            return covered
+
+        known, late = store.logs_read(), self.request.late
+        return frozenset(late_units(plan, log, covers, position.commit, known, late))
 
     def _state(self, route: Route, options: ScriptOptions) -> StateBefore:
         """The target as the state before what it lacks of the log. What it has is not asked about,
@@ -547,6 +587,7 @@ class _Run:
         route, tally = self.statements.route, self.statements.tally
         store.hold()
         stored, pending, ahead = store.position(), frozenset(store.pending()), store.ahead()
+        pending |= self.statements.late
         check_identity(stored, self.log.source, identity, self.session)
         refuse_moved(route, stored, pending - tally.quarantined_units.keys(), ahead)
         self._refuse_altered(self.session)
@@ -562,6 +603,7 @@ class _Run:
         rejected: frozenset[UnitPosition] = frozenset()
         if route.forward:
             quarantined = tally.quarantined_units
+            store.set_aside(dict.fromkeys(self.statements.late, REASON_OF_LATE), run)
             store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
         else:
             rejected = rejected_units(store.rejects())

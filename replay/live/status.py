@@ -124,6 +124,15 @@ def stand(url: str) -> Stand:
         session.close()
 
 
+def logs_read(url: str) -> frozenset[str]:
+    """The digests of the logs that runs forward have read; nothing is written."""
+    session = target_of(url).connect(url)
+    try:
+        return Store(session).logs_read()
+    finally:
+        session.close()
+
+
 def is_paused(folder: str) -> bool:
     """Whether those who follow a folder shall do nothing."""
     return (Path(folder) / _PAUSE).exists()

@@ -416,6 +416,16 @@ class TellsLess(Protocol):
         ...
 
 
+@runtime_checkable
+class MadeOfLogs(Protocol):
+    """A log made of logs that arrive one by one, in an order that positions do not tell."""
+
+    def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
+        """The name of the file by which each of them is known, and the numbers of its data files
+        in ``files``, as many entries as there are logs. Raises no error."""
+        ...
+
+
 @dataclass(frozen=True)
 class LogPair:
     """A control file with its data files. ``begin`` and ``end``: what the log covers, where a list

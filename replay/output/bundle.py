@@ -22,6 +22,7 @@ from typing import Any
 
 from replay import storage
 from replay.changes.balance import Tally
+from replay.changes.choices import Late
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.dependencies.baseline import StateBefore, StateRows
@@ -152,10 +153,12 @@ def write_bundle(
     state: StateRows | None = None,
     before: Continuation | None = None,
     adjoining: bool = False,
+    late: str = Late.REFUSE,
 ) -> Bundle:
     """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
     ``state``: the rows before the log (redo, export) or now (undo), to compare with. ``before``:
-    the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it.
+    the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it;
+    ``late``: what becomes of units that come late.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed,
     InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
@@ -164,7 +167,7 @@ def write_bundle(
     check_output(out, overwrite)
     if before is not None:
         check_continuation(before, plan, log, adjoining)
-        plan = plan_after(plan, before)
+        plan = plan_after(plan, log, before, late)
     hidden = work_folder(out)
     work = Path(hidden.name)
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from replay.changes.balance import Tally
-from replay.changes.choices import CascadeMode, Mode
+from replay.changes.choices import CascadeMode, Late, Mode
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -29,9 +29,12 @@ from replay.changes.position import (
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import log_extent
+from replay.pipeline.late import digests_of_logs, late_units
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Continued, Plan
+from replay.pipeline.request import usage_errors
 from replay.storage import Place
+from sqlgen.errors import choice
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
 _SAME = ("mode", "dialect", "format", "options")
@@ -46,7 +49,7 @@ _WAY = "Give the options of the bundle that this one goes on from"
 class Continuation:
     """Where a bundle ended. ``position`` is the highest commit position that was taken (None: none
     was), ``units`` are the units that commit there, ``pending`` those that were set aside, and
-    why."""
+    why, ``logs`` the digests of all logs that were read (None: nothing tells)."""
 
     path: Place
     manifest: Mapping[str, Any]
@@ -54,6 +57,7 @@ class Continuation:
     position: Position | None
     units: frozenset[UnitId]
     pending: Mapping[UnitId, str]
+    logs: frozenset[str] | None = None
 
     @property
     def continued(self) -> Continued | None:
@@ -92,6 +96,7 @@ def read_continuation(path: Place) -> Continuation | None:
         None if position is None else Position.from_hex(position),
         frozenset(map(_unit, ended["units"])),
         {_unit(unit): reason for unit, reason in ended["pending"].items()},
+        frozenset(ended["logs"]) if "logs" in ended else None,
     )
 
 
@@ -205,9 +210,17 @@ def where_it_ended(
         "position": None if position is None else position.hexadecimal,
         "units": sorted(map(str, units)),
         "pending": {str(unit): pending[unit] for unit in sorted(pending)},
+        "logs": sorted(digests_of_logs(log) | (before.logs or frozenset() if before else set())),
     }
 
 
-def plan_after(plan: Plan, before: Continuation | None) -> Plan:
-    """The plan of what a bundle lacks."""
-    return plan if before is None else replace(plan, continued=before.continued)
+def plan_after(plan: Plan, log: LogFile, before: Continuation, late: str) -> Plan:
+    """The plan of what a bundle lacks. ``late``: what becomes of units that come late; errors as
+    those of :func:`replay.pipeline.late.late_units`."""
+    with usage_errors():
+        how = choice(Late, late, "late")
+    continued = before.continued
+    if continued is not None and before.logs is not None:
+        units = late_units(plan, log, continued.covers, continued.position, before.logs, how)
+        continued = replace(continued, pending=continued.pending | units.keys())
+    return replace(plan, continued=continued)

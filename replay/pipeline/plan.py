@@ -109,8 +109,8 @@ class Continued:
     units: frozenset[UnitId]
     pending: frozenset[UnitId]
 
-    def judge(self, verdict: VerdictCodes, envelope: Envelope) -> VerdictCodes:
-        """The verdicts of some records, corrected."""
+    def covers(self, envelope: Envelope) -> Mask:
+        """Which records count as taken, by their commit positions and units."""
         commit = envelope.commit()
         side = compare(commit, self.position)
         taken = side < 0
@@ -121,6 +121,11 @@ class Continued:
         if self.pending:
             there = np.flatnonzero(taken)
             taken[there[_among(units[there], self.pending)]] = False
+        return taken
+
+    def judge(self, verdict: VerdictCodes, envelope: Envelope) -> VerdictCodes:
+        """The verdicts of some records, corrected."""
+        taken = self.covers(envelope)
         verdict = verdict.copy()
         verdict[taken & ((verdict == 0) | (verdict == INCOMPLETE))] = REASON[TAKEN_BEFORE]
         return verdict

@@ -177,6 +177,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " different subsystems.",
         "Give the logs of one Db2 subsystem, each with the control file of its own run.",
     ),
+    "LR2039": (
+        "A log that was not read before has units of recovery that commit at or below where the"
+        " last run ended: it came behind a later one, or the log of a member lagged behind. Their"
+        " position says that they were taken, and they were not.",
+        "Give the log that it repeats, if it is one; else say --late take to have these units now,"
+        " behind later ones, or --late skip if they are there.",
+    ),
     "LR3001": (
         "The target has no way to write the value: X'00' in text, too many fraction digits, a"
         " number outside of its range. The unit of recovery is set aside.",

@@ -49,7 +49,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("empty_text", "reals", "where_columns", "asserts", "enforcement"), TEXT),
     **dict.fromkeys(("ri", "triggers", "incomplete", "where", "schema_dialect", "url"), TEXT),
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
-    **dict.fromkeys(("initial_at",), TEXT),
+    **dict.fromkeys(("initial_at", "late"), TEXT),
     **dict.fromkeys(("from_position", "until", "from_time", "until_time"), TEXT_OR_OCTETS),
     "at": TEXT_OR_OCTETS,
     **dict.fromkeys(("tables", "exclude_tables", "ops", "authids", "plans"), TEXTS),

@@ -185,6 +185,45 @@ def test_a_target_that_is_down_is_waited_for(site: Site, tmp_path: Path) -> None
     assert main(words) == 8
 
 
+def test_a_log_that_comes_behind_a_later_one_is_refused_until_told(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = site.folder / "changes"
+    both = ["--export", str(out), "--format", "jsonl"]
+    site.arrive(0, range(3))
+    assert site.once(*both) == 0
+    site.arrive(2, range(5, 6))
+    assert site.once(*both) == 0
+    site.arrive(1, range(3, 5))
+    capsys.readouterr()
+    assert site.once(*both, "--log-json") == 8
+    because = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
+    assert len(because) == 2
+    assert all("LR2039" in text and "found 2 unit(s)" in text for text in because)
+    assert site.keys() == [0, 1, 2, 5]
+    assert site.once(*both, "--late", "take") == 0
+    assert site.keys() == list(range(6))
+    assert site.once(*both) == 0
+    lines = "".join(path.read_text() for path in sorted(out.glob("testown.t/**/*.jsonl")))
+    assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == [0, 1, 2, 5, 3, 4]
+
+
+def test_a_log_that_is_there_again_is_not_late(site: Site) -> None:
+    both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
+    for number in range(3):
+        site.arrive(number, range(number, number + 1))
+        assert site.once(*both) == 0
+    raw = Path(site.logs / "night-0.ctl").read_bytes()
+    (site.logs / "again-0.ctl").write_bytes(with_end(raw, lrsn(9_998)))
+    (site.logs / "again-0.dat").write_bytes((site.logs / "night-0.dat").read_bytes())
+    assert site.once(*both) == 0
+    assert site.keys() == [0, 1, 2]
+    (site.logs / "night-0.ctl").unlink()
+    (site.logs / "night-0.dat").unlink()
+    assert site.once("--late", "skip") == 0
+    assert site.keys() == [0, 1, 2]
+
+
 def test_a_target_and_an_export(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.arrive(0, range(2))
     out = site.folder / "changes"

@@ -92,6 +92,34 @@ def test_a_unit_that_was_set_aside_comes_when_it_is_whole(tmp_path: Path) -> Non
     assert manifest(tmp_path / "three")["statements"] == 0
 
 
+def test_a_unit_that_comes_late_is_refused_until_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a member whose log lags behind: it commits before the end of the log that lacks it."""
+    log = LogBuilder()
+    log.unit(member=1, commit=90).insert(ACCT, acct(1))
+    log.unit(member=1, commit=300).insert(ACCT, acct(2))
+    one = log_of(tmp_path, "a", log, 400)
+    assert redo(tmp_path / "one", *words([one])) == 0
+    log.clock = 450
+    log.unit(member=2, commit=200, start=100).insert(ACCT, acct(3))
+    log.unit(member=2, commit=500).insert(ACCT, acct(4))
+    two = log_of(tmp_path, "b", log, 800)
+    after = [*words([one, two]), "--after", tmp_path / "one"]
+    capsys.readouterr()
+    assert redo(tmp_path / "two", *after) == 12
+    message = capsys.readouterr().err
+    assert "LR2039" in message
+    assert "b.dat, record 1" in message
+    assert redo(tmp_path / "skipped", *after, "--late", "skip") == 0
+    assert manifest(tmp_path / "skipped")["statements"] == 1
+    assert redo(tmp_path / "taken", *after, "--late", "take") == 0
+    assert manifest(tmp_path / "taken")["statements"] == 2
+    again = [*words([one, two]), "--after", tmp_path / "taken"]
+    assert redo(tmp_path / "three", *again) == 0
+    assert manifest(tmp_path / "three")["statements"] == 0
+
+
 def test_units_that_commit_at_the_same_position(tmp_path: Path) -> None:
     log = LogBuilder()
     log.unit(member=2, commit=90).insert(ACCT, acct(1))

@@ -125,6 +125,14 @@ class LogSet(LogmasterLog):
         """The files the user named."""
         return [name for member in self.members for name in member.inputs()]
 
+    def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
+        """The control file, and the numbers of the data files, of each log."""
+        firsts = self.first_files.tolist()
+        return [
+            (member.control_path, range(first, first + len(member.files)))
+            for member, first in zip(self.members, firsts, strict=True)
+        ]
+
     def owner(self, file: int) -> tuple[LogmasterLog, int]:
         """The log whose control file describes a file, and the number of the file in it."""
         member, number = self.member_of(file)

@@ -117,6 +117,10 @@ class LogmasterLog:
         """The files the user named."""
         return [self.control_path, *(file.given for file in self.files)]
 
+    def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
+        """The control file, and the numbers of the data files, of each log."""
+        return [(self.control_path, range(len(self.files)))]
+
     def owner(self, file: int) -> tuple[LogmasterLog, int]:
         """The log whose control file describes a file, and the number of the file in it."""
         return self, file
