@@ -291,12 +291,10 @@ class Store:
         ]
 
     def logs_read(self) -> frozenset[str]:
-        """The digests of the logs that runs forward have read."""
+        """The digests of the logs that runs have read, forward or back."""
         if not self.is_there():
             return frozenset()
-        rows = self.session.query(
-            f"SELECT inputs FROM {self.name['run']} WHERE direction = 'forward'"
-        )
+        rows = self.session.query(f"SELECT inputs FROM {self.name['run']}")
         return read_before(entry for (inputs,) in rows for entry in json.loads(inputs))
 
     # -- units set aside, rejects, marks

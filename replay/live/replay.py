@@ -346,7 +346,8 @@ class ReplayPlan:
             return covered
 
         known, late = store.logs_read(), self.request.late
-        return frozenset(late_units(plan, log, covers, position.commit, known, late))
+        last = frozenset({position.unit})
+        return frozenset(late_units(plan, log, covers, position.commit, last, known, late))
 
     def _state(self, route: Route, options: ScriptOptions) -> StateBefore:
         """The target as the state before what it lacks of the log. What it has is not asked about,

@@ -221,6 +221,7 @@ def plan_after(plan: Plan, log: LogFile, before: Continuation, late: str) -> Pla
         how = choice(Late, late, "late")
     continued = before.continued
     if continued is not None and before.logs is not None:
-        units = late_units(plan, log, continued.covers, continued.position, before.logs, how)
+        at, here = continued.position, before.units
+        units = late_units(plan, log, continued.covers, at, here, before.logs, how)
         continued = replace(continued, pending=continued.pending | units.keys())
     return replace(plan, continued=continued)

@@ -3,7 +3,9 @@ at, and no log that was read before has them.
 
 Position alone says that such a unit was taken. What was read before is known by the digests of the
 control files, so a log that is new is told from one that is there again; and a unit of a new log
-that is in a known one too, because logs overlap or a scan was repeated, was there to be taken.
+that is in a known one too, because logs overlap or a scan was repeated, was there to be taken. A
+new log that has a unit of the position itself overlaps what was taken, or repeats it in a longer
+scan: nothing in it tells a late unit from one that was taken, so its units count as taken.
 """
 
 from __future__ import annotations
@@ -59,22 +61,24 @@ def late_units(
     log: LogFile,
     covers: Covers,
     position: Position,
+    units: frozenset[UnitId],
     known: frozenset[str],
     late: Late,
 ) -> Mapping[UnitId, str]:
     """The units of a plan that come late, and the place of the first record of each. ``covers``:
-    which records count as taken, up to ``position``; ``known``: the digests of the logs that were
-    read before. Empty for ``late`` ``skip``, where they count as
+    which records count as taken, up to ``position``; ``units``: those that commit there; ``known``:
+    the digests of the logs that were read before. Empty for ``late`` ``skip``, where they count as
     taken. InputError (LR2039) for ``refuse``, where there are some."""
     if late is Late.SKIP or not isinstance(log, MadeOfLogs):
         return {}
-    new = {
-        file
-        for name, files in log.arrived_logs()
-        if digest_of_log(name) not in known
-        for file in files
-    }
-    found = _below(plan, log, covers, new)
+    found: dict[UnitId, str] = {}
+    new: set[int] = set()
+    for name, files in log.arrived_logs():
+        if digest_of_log(name) not in known:
+            below = _below(plan, log, covers, set(files))
+            if not units & below.keys():
+                new.update(files)
+                found |= below
     for split in plan.splits:
         if found and split.file not in new:
             _leave_known(log, split, found)

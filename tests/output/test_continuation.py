@@ -120,6 +120,22 @@ def test_a_unit_that_comes_late_is_refused_until_told(
     assert manifest(tmp_path / "three")["statements"] == 0
 
 
+def test_a_longer_scan_of_the_same_log_brings_nothing_late(tmp_path: Path) -> None:
+    """A log that has the last unit again overlaps what was taken, and none of its units is late."""
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    log.unit(commit=300).insert(ACCT, acct(2))
+    seen = [*log.changes]
+    one = log_of(tmp_path, "a", log, 400)
+    assert redo(tmp_path / "one", *words([one])) == 0
+    log.changes[:] = seen
+    log.unit(commit=500).insert(ACCT, acct(3))
+    longer = log_of(tmp_path, "b", log, 800)
+    after = [*words([longer]), "--after", tmp_path / "one"]
+    assert redo(tmp_path / "two", *after, "--gaps", "allow") == 0
+    assert manifest(tmp_path / "two")["statements"] == 1
+
+
 def test_units_that_commit_at_the_same_position(tmp_path: Path) -> None:
     log = LogBuilder()
     log.unit(member=2, commit=90).insert(ACCT, acct(1))
