@@ -81,6 +81,7 @@ CHOSEN_BY = tuple(
     range(REASON["outside --from-lrsn/--until-lrsn"], REASON["caused by RI (--ri skip)"])
 )
 UNSATISFIED = "does not satisfy --where"
+_OTHER_TABLE = "table not selected"
 #: Of changes that a selection takes and whose statement leaves nothing of them.
 CANCELLED_OUT = REASONS[-1]
 TAKEN_BEFORE = REASONS[-2]
@@ -260,7 +261,7 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
         _leave_uncommitted(envelope, leave)
     _leave_by_range(selection, envelope, leave)
     known = facts.version >= 0
-    leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], "table not selected")
+    leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], _OTHER_TABLE)
     if selection.ops:
         wanted = [change for name in selection.ops for change in OP_NAMES[name]]
         leave(~np.isin(facts.change, wanted), "operation not selected (--op)")
@@ -415,7 +416,13 @@ def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
     reasons = []
     for reason, count in sorted(skipped.items(), key=lambda entry: (-entry[1], entry[0])):
         words = reason
-        if reason in named:
+        if reason == _OTHER_TABLE:
+            words = " ".join(
+                f"{option} {' '.join(asked[name])}"
+                for name, option in (("tables", "--table"), ("exclude_tables", "--exclude-table"))
+                if name in asked
+            )
+        elif reason in named:
             option = reason.rpartition("(")[2].rstrip(")")
             words = f"{option} {' '.join(map(str, asked[named[reason]]))}"
         reasons.append(f"{words} leaves out {count:,} records")

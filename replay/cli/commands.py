@@ -42,6 +42,7 @@ from replay.pipeline.request import (
     Request,
     make_request,
     mapping_file,
+    named_tables,
     script_notes,
     unread_keys,
 )
@@ -203,10 +204,13 @@ def _ddl(arguments: argparse.Namespace) -> int:
         declared,
     )
     code = _write_schema(arguments, script, len(latest))
-    unread = unread_keys(request.constraints)
-    for entry in unread:
+    warnings = list(unread_keys(request.constraints))
+    if not latest:
+        told = named_tables(request.log)
+        warnings.append(f"--table and --exclude-table leave no table of the log, which has: {told}")
+    for entry in warnings:
         print(f"warning: {entry}", file=sys.stderr)
-    return EXIT_WARNING if unread else code
+    return EXIT_WARNING if warnings else code
 
 
 def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, tables: int) -> int:

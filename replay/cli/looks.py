@@ -200,7 +200,7 @@ def _state(arguments: argparse.Namespace) -> int:
         lines = [f"note: {note}" for note in state.notes]
         lines += [f"warning: {warning}" for warning in state.warnings]
         lines += [] if state.complete else [f"warning: {ONLY_KNOWN}"]
-        if printed and len(state.tables) != 1:
+        if printed and len(state.tables) > 1:
             names = ", ".join(table_name(table) for table in state.tables[:20])
             raise UsageError(
                 "LR1001",
@@ -208,8 +208,8 @@ def _state(arguments: argparse.Namespace) -> int:
                 hint=f"Name a folder with --out, or one table with --table: {names}",
             )
         lines += [] if printed else _kept(arguments, state, form or "parquet")
-    if printed:
-        sys.stdout.write(state_csv(state.tables[0]))
+    for table in state.tables if printed else ():
+        sys.stdout.write(state_csv(table))
     for line in lines:
         print(line, file=sys.stderr if printed else sys.stdout)
     return state.exit_code

@@ -313,7 +313,8 @@ class ReplayPlan:
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = empty_bundle(replace(plan, selection=selection), log, tally)
         self.lines += [f"warning: {warning}" for warning in warnings]
-        self.exit_code = EXIT_WARNING if self.problems or tally.exit_code([]) else EXIT_OK
+        warns = self.problems or warnings or tally.exit_code([])
+        self.exit_code = EXIT_WARNING if warns else EXIT_OK
         self._statements = _Statements(plan, tally, scripts, route, workload, facts, stored, late)
 
     def _late(
@@ -398,7 +399,7 @@ def run(
             return plan.exit_code
         report = plan.apply(progress)
         out(str(report))
-        return report.exit_code
+        return max(report.exit_code, plan.exit_code)
 
 
 def plan_of_route(

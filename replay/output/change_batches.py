@@ -87,6 +87,8 @@ def _schema_of(request: Request) -> pa.Schema:
     form = format_of(export, options.render)
     datasets = Datasets(request.log.catalog, options.render, form.profile)
     forms = {form.schema(datasets.of(version.index)) for version in request.versions}
+    if not forms:
+        return form.schema(structure_dataset())
     if len(forms) > 1:
         raise UsageError(
             "LR1001",

@@ -368,8 +368,9 @@ def taken_versions(
 ) -> tuple[list[TableVersion], list[str]]:
     """The table versions with columns that a selection takes, and what to warn of.
 
-    UsageError (LR1004) where there is none, and for a glob that no table of the log matches: its
-    writer meant one (``continued``: a warning, as other logs may have it)."""
+    UsageError (LR1004) where the log describes no table, and for a glob that no table of the log
+    matches: its writer meant one (``continued``: a warning, as other logs may have it). Globs that
+    match and leave no table are a selection that leaves nothing, as any other."""
     names = sorted({version.name for version in log.catalog.versions})
     if not names:
         hint = (
@@ -381,12 +382,7 @@ def taken_versions(
             "found no description of any table of the log; expected one of at least one",
             hint=hint,
         )
-    hint = f"The log has: {', '.join(names[:_NAMED])}"
     taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
-    if not taken:
-        raise UsageError(
-            "LR1004", "--table and --exclude-table leave no table of the log", hint=hint
-        )
     strange = [
         f"found {option} {glob}; expected a table of the log"
         for option, globs in (
@@ -397,8 +393,13 @@ def taken_versions(
         if not any(Selection(tables=(glob,)).takes_table(name) for name in names)
     ]
     if strange and not continued:
-        raise UsageError("LR1004", strange[0], hint=hint)
+        raise UsageError("LR1004", strange[0], hint=f"The log has: {named_tables(log)}")
     return [version for version in taken if version.table.columns], strange
+
+
+def named_tables(log: LogFile) -> str:
+    """The tables of a log, some of many, for a message."""
+    return ", ".join(sorted({version.name for version in log.catalog.versions})[:_NAMED])
 
 
 def _check_columns(versions: Sequence[TableVersion], render: RenderOptions) -> None:

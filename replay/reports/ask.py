@@ -189,10 +189,13 @@ def history_of(
             "found --key without --table; expected the table that the key is of",
             hint=f"The log has: {', '.join(sorted(tables.identities)[:20])}",
         )
-    if not keys and selection.where is None:
+    same, of_rows = tables.same(selection), bool(keys) or selection.where is not None
+    if not of_rows:
+        _refuse_all(selection)
+    if not of_rows or not same:
         return _of_changes(asked, selection, rolled_back)
     base = Selection(
-        tables=tables.same(selection),
+        tables=same,
         include_aborted=knows_undone(asked.opened),
         incomplete=selection.incomplete,
     )
@@ -431,16 +434,19 @@ def takes(selection: Selection, change: Mapping[str, Any]) -> bool:
     return True
 
 
-def _of_changes(asked: Asked, selection: Selection, rolled_back: bool) -> RowHistory:
-    """The versions that selected changes made, of whatever rows."""
-    chosen = replace(selection, tables=(), exclude_tables=())
-    if not limits(chosen):
+def _refuse_all(selection: Selection) -> None:
+    """UsageError (LR1001) for a selection of all changes of its tables."""
+    if not limits(replace(selection, tables=(), exclude_tables=())):
         raise UsageError(
             "LR1001",
             "found neither --key nor --where; expected the rows whose history is wanted",
             hint="For example --table OWNER.NAME --key 4711, --where 'email is null', or --ur URID"
             " for what a unit did",
         )
+
+
+def _of_changes(asked: Asked, selection: Selection, rolled_back: bool) -> RowHistory:
+    """The versions that selected changes made, of whatever rows."""
     request = row_request(asked, replace(selection, include_aborted=knows_undone(asked.opened)))
     tables = Tables(request)
     changes = rows_of(asked, request)

@@ -334,9 +334,10 @@ def _nets(
         exclude_tables=with_owner(selection.exclude_tables),
     )
     tables = Tables(row_request(asked, selection))
-    request = row_request(
-        asked, replace(selection, tables=tables.same(selection), exclude_tables=())
-    )
+    same = tables.same(selection)
+    if same:
+        selection = replace(selection, tables=same, exclude_tables=())
+    request = row_request(asked, selection)
     changes = rows_of(asked, request, False)
     forms, nets = _tables(request, tables, changes, point)
     for dataset, rows in changes.tables():

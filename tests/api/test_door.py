@@ -50,6 +50,8 @@ def test_notebook(log: replay.Log, sakila: Path, tmp_path: Path) -> None:
         log.select(from_time="2024-03-16", until_time="2024-03-15")
     with pytest.warns(UserWarning, match=r"nothing is left .*the log goes from commit position"):
         assert log.select(until="0" * 20).changes().read_all().num_rows == 0
+    with pytest.warns(UserWarning, match=r"nothing is left .*--exclude-table \* leaves out"):
+        assert log.select(exclude_tables="*").changes().read_all().num_rows == 0
 
 
 def test_notebook_with_a_database(sakila: Path, sakila_small: Path, tmp_path: Path) -> None:

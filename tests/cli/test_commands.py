@@ -308,6 +308,12 @@ def test_one_unit(small: list[str], tmp_path: Path) -> None:
         (["--until-lrsn", "0" * 20], 4, "outside --from-lrsn/--until-lrsn leaves out 297"),
         (["--table", "*.FILM", "--op", "truncate"], 4, "operation not selected (--op) leaves out"),
         (["--table", "*.FILM", "--where", "film_id = -1"], 4, "does not satisfy --where leaves"),
+        (["--exclude-table", "*"], 4, "--exclude-table * leaves out 297 records"),
+        (
+            ["--table", "*.FILM", "--exclude-table", "*.FILM*"],
+            4,
+            "--table *.FILM --exclude-table *.FILM* leaves out 297 records",
+        ),
     ],
 )
 def test_selections_that_leave_nothing(
@@ -332,6 +338,7 @@ def test_selections_that_leave_nothing(
         ["--authid", "NOPE"],
         ["--until-time", "2001-01-01"],
         ["--table", "*.FILM", "--where", "film_id = -1"],
+        ["--exclude-table", "*"],
     ],
 )
 def test_a_graph_of_nothing(
@@ -343,6 +350,37 @@ def test_a_graph_of_nothing(
     assert "warning: nothing is left to be written" in capsys.readouterr().out
     (warning,) = json.loads(out.read_text())["warnings"]
     assert "the log goes from commit position 00DECBEAE1CD21300000" in warning
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["history", "--where", "film_id = 1"],
+        ["history", "--table", "FILM", "--key", "1"],
+        ["state", "--at", "end"],
+        ["state", "--diff", "start", "end"],
+        ["report", "summary"],
+        ["ddl"],
+    ],
+)
+def test_no_table_is_left_to_look_at(
+    small: list[str], capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    named = small[:4] if command == ["ddl"] else [*small, *NO_KEYS]
+    assert main.main([*command, *named, "--exclude-table", "*"]) == 4
+    printed = capsys.readouterr()
+    assert "FILM_ID" not in printed.out.upper().replace("FILM_ID = 1", "")
+    assert "nothing" in printed.out + printed.err or "leave no table" in printed.err
+
+
+def test_a_replay_of_nothing(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shop.db").touch()
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    for apply in ([], ["--apply"]):
+        assert main.main(["replay", *small, "--to", url, "--exclude-table", "*", *apply]) == 4
+        assert "--exclude-table * leaves out 297 records" in capsys.readouterr().out
 
 
 def test_all_of_a_log_without_changes_is_no_mistake(tmp_path: Path) -> None:

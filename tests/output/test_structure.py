@@ -125,7 +125,8 @@ def test_a_dropped_table_comes_back_empty_and_the_script_says_so(
 
 def test_only_what_is_selected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = written(tmp_path, 2)
-    assert main(["ddl", *log, "--changes", "redo", "--exclude-table", "APP.*"]) == 12
+    assert main(["ddl", *log, "--changes", "redo", "--exclude-table", "APP.*"]) == 4
+    assert "--exclude-table APP.* leaves out" in capsys.readouterr().err
     assert main(["ddl", *log, "--changes", "undo", "--until-lrsn", "0" * 20]) == 4
     printed = capsys.readouterr()
     assert "ALTER" not in printed.out

@@ -166,6 +166,11 @@ class LogSet(LogmasterLog):
         """What a user should know before trusting scripts for these table versions."""
         found = list(set_timeline.holes(self.spans)) if self.tells_holes else []
         texts = [f"the log set has a hole: {hole}; the changes of it are missing" for hole in found]
+        texts += [
+            f"{one.control} and {other.control} hold the same {one.records:,} records, which are"
+            " taken once: was a log given twice?"
+            for one, other in self._twice()[:_NAMED]
+        ]
         for one, other in list(self.repeats.differing)[:_NAMED]:
             texts.append(
                 f"two logs of the set hold different bytes for one change: {self._named(one)} and"
@@ -176,11 +181,23 @@ class LogSet(LogmasterLog):
     def _named(self, copy: np.void) -> str:
         return f"{self.files[int(copy['file'])].name} record {int(copy['number'])}"
 
+    def _twice(self) -> list[tuple[Span, Span]]:
+        """Logs of which all records are in another one that covers the same, and that one."""
+        found, known = [], {}
+        for span, repeated in zip(reversed(self.spans), reversed(self._repeated()), strict=True):
+            same = known.setdefault((span.records, span.first, span.last, span.end), span)
+            if same is not span and repeated == span.records > 0:
+                found.append((span, same))
+        return found
+
+    def _repeated(self) -> list[int]:
+        """Of each log, how many of its records another one has that counts."""
+        files = (self.repeats.left & 0xFFFF).astype(np.int64)
+        return np.bincount(self._members_of(files), minlength=len(self.members)).tolist()
+
     def timeline(self) -> list[dict[str, Any]]:
         """The logs and what is between them, as JSON-able data."""
-        files = (self.repeats.left & 0xFFFF).astype(np.int64)
-        counts = np.bincount(self._members_of(files), minlength=len(self.members))
-        return set_timeline.describe(self.spans, counts.tolist())
+        return set_timeline.describe(self.spans, self._repeated())
 
     # -- records
     # ---------------------------------------------------------------------------------------------

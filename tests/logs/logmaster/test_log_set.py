@@ -174,6 +174,26 @@ def test_copies_of_a_change_that_differ_set_its_unit_aside(tmp_path: Path) -> No
     assert "b.dat record 1" in warning
 
 
+def test_a_log_that_is_given_twice_is_told_of(tmp_path: Path) -> None:
+    log = builder()
+    unit_of(log).insert(ACCT, acct(1))
+    unit_of(log).insert(ACCT, acct(2))
+    both = log.changes[:]
+    one = pair_of(tmp_path, "a", log, 1000)
+    log.changes = both
+    two = pair_of(tmp_path, "b", log, 1000)
+    log.changes = both[1:]
+    part = pair_of(tmp_path, "c", log, 1000)
+    bundle = script(tmp_path / "twice", **given([two, one]))
+    assert len(statements(bundle)) == 2
+    assert bundle.exit_code == 4
+    (warning,) = bundle.manifest["warnings"]
+    assert "a.ctl" in warning
+    assert "b.ctl" in warning
+    assert "hold the same 2 records" in warning
+    assert script(tmp_path / "part", **given([part, one])).exit_code == 0
+
+
 def test_undo_sees_what_a_later_log_built_on_it(tmp_path: Path) -> None:
     log = builder()
     first = unit_of(log)
