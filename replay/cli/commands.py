@@ -144,7 +144,7 @@ def _graph(arguments: argparse.Namespace) -> int:
                 f" {arguments.max_units:,} (--max-units)",
                 hint="Select fewer (--ur, --table, --from-position …), or raise --max-units",
             )
-        warnings = list(request.warnings)
+        warnings = [*request.warnings, *survey.warnings()]
         if not survey.start:
             warnings += nothing_left(
                 request.log, plan.selection, skipped_records(plan, request.log)

@@ -158,8 +158,14 @@ def _whatif(arguments: argparse.Namespace) -> int:
             if differences is not None:
                 answer["baseline"] = differences.describe()
     if not answer["without"]:
+        unread = dependents.subgraph.survey.unread_units()
         raise UsageError(
-            "LR1004", "--without names no unit of recovery whose changes took effect in this log"
+            "LR1004",
+            "--without names no unit of recovery whose changes took effect in this log"
+            + (
+                f", as far as it can be read: not read are changes of unit(s) {unread}"
+                * bool(unread)
+            ),
         )
     form = "json" if arguments.json else arguments.format
     if form == "json":

@@ -232,7 +232,8 @@ class CheckJob(EdgeJob):
         loose = touches["change"][row & ~keyed[of]]
         row &= keyed[of]
         result.counts["keyless"] += len(np.unique(loose))
-        lobs = touches["change"][row & (touches["version"] < 0)]
+        half = np.isin(touches["change"], np.concatenate([loose[:0], *write_sets.unread]))
+        lobs = touches["change"][row & (touches["version"] < 0) & ~half]
         result.counts["large objects"] += len(np.unique(lobs))
         heads = batch.records[batch.head]
         place = heads["file"].astype(np.int64) << 32 | heads["number"].astype(np.int64)

@@ -32,6 +32,7 @@ from replay.changes.envelope import (
 )
 from replay.changes.position import (
     LOWEST,
+    UNIT,
     Position,
     UnitId,
     commit_of,
@@ -73,6 +74,10 @@ from replay.pipeline.scan import BATCH, INCOMPLETE_UNIT, UNPROVEN_UNIT, sort_rec
 DEPENDENT_UNIT = "LR3011"
 #: Buckets of keys; each is sorted by one task.
 KEY_BUCKETS = 16
+#: The bucket of units with changes that cannot be read.
+UNREAD_BUCKET = KEY_BUCKETS
+#: Units that are named in a message.
+_NAMED = 20
 
 
 @dataclass
@@ -81,7 +86,7 @@ class HeaderSurvey:
     ``flagged``: units with INCOMPLETEDEP; ``evented``: key spaces of tables that were emptied;
     ``pieces``: the records of segmented changes; ``changes``: how many took effect; ``last``: the
     highest commit position; ``contrary``: changes that the second pass found to contradict the one
-    before of their row."""
+    before of their row; ``unread``: units of which it could not read a change."""
 
     start: dict[UnitId, Position] = field(default_factory=dict)
     flagged: dict[UnitId, Position] = field(default_factory=dict)
@@ -90,16 +95,30 @@ class HeaderSurvey:
     changes: int = 0
     last: Position = LOWEST
     contrary: int = 0
+    unread: frozenset[UnitId] = frozenset()
 
     def warnings(self) -> list[str]:
-        """What a user must know of a log that contradicts itself."""
-        if not self.contrary:
-            return []
-        return [
-            f"{self.contrary:,} changes found their row other than the one before in the log left"
-            " it: a record is damaged or missing, or the log was written with a filter; logreplay"
-            " check names them"
-        ]
+        """What a user must know of a log that contradicts itself, or cannot be read."""
+        texts = []
+        if self.unread:
+            texts.append(
+                f"{len(self.unread):,} unit(s) of recovery have changes that cannot be read, so"
+                " what they build on, and what builds on them, is not known:"
+                f" {self.unread_units()}; logreplay check names the records"
+            )
+        if self.contrary:
+            texts.append(
+                f"{self.contrary:,} changes found their row other than the one before in the log"
+                " left it: a record is damaged or missing, or the log was written with a filter;"
+                " logreplay check names them"
+            )
+        return texts
+
+    def unread_units(self, among: Iterable[UnitId] | None = None) -> str:
+        """The units (of some) of which a change cannot be read, in words; empty where none is."""
+        units = sorted(self.unread if among is None else self.unread.intersection(among))
+        more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
+        return ", ".join(map(str, units[:_NAMED])) + more
 
     def add(self, other: HeaderSurvey) -> None:
         """Add what another split says."""
@@ -164,14 +183,18 @@ class Look:
     spaces: KeySpaces
 
     def batches(
-        self, log: LogFile, split: Split
+        self, log: LogFile, split: Split, unread: list[bytes] | None = None
     ) -> Iterator[tuple[Records, Envelope, Bytes, Versions]]:
+        """What took effect; ``unread`` takes the ids of units with a record whose header is wrong
+        beyond what identifies its unit."""
         for first_record, offsets, lengths in log.records(split, BATCH):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
-            kept = np.flatnonzero(
-                effective(envelope, change, version, log.check(envelope, lengths, change, version))
-            )
+            damaged = log.check(envelope, lengths, change, version)
+            kept = np.flatnonzero(effective(envelope, change, version, damaged))
+            if unread is not None and damaged.any():
+                named = damaged & log.names_its_unit(envelope, lengths)
+                unread.append(opaque(envelope.unit()[named]).tobytes())
             if len(kept):
                 records = sort_records(
                     split.file, first_record, offsets, lengths, envelope, change, version, kept
@@ -219,14 +242,15 @@ class EdgeJob(Look):
 
     evented: frozenset[int]
     pieces: Records
-    buckets: int = KEY_BUCKETS
+    buckets: int = KEY_BUCKETS + 1
     #: Sorted hashes of the units about whose rows is asked, too, what they found.
     flagged: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Blocks of touches by bucket."""
         write_sets = WriteSets(log, self.spaces, self.evented, with_forms=True)
-        for records, envelope, change, version in self.batches(log, split):
+        unread: list[bytes] = []
+        for records, envelope, change, version in self.batches(log, split, unread):
             kept = np.flatnonzero(envelope.segments() <= 1)
             whole = records[kept]
             every = np.arange(len(kept), dtype=np.int64)
@@ -242,19 +266,25 @@ class EdgeJob(Look):
         rows = np.flatnonzero(here)
         if len(rows):
             yield from self._by_bucket(write_sets, batch.part(rows))
+        yield UNREAD_BUCKET, b"".join(unread)
 
     def _by_bucket(self, write_sets: WriteSets, batch: ChangeBatch) -> Iterator[tuple[int, bytes]]:
         touches = np.array(write_sets.touches(batch))
         heads = batch.records[batch.head]
         touches["change"] = change_places(heads)[touches["change"]]
-        bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(self.buckets)
+        bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(KEY_BUCKETS)
         opened = touches.view(f"V{TOUCH.itemsize}")
         for number in np.unique(bucket).tolist():
             yield int(number), opened[bucket == number].tobytes()
+        for rows in write_sets.unread:
+            yield UNREAD_BUCKET, np.ascontiguousarray(heads["unit"][rows]).tobytes()
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The different edges of a bucket, packed, the questions that it leaves open, and how many
-        changes contradict the one before."""
+        """The different edges of a bucket, packed, the questions that it leaves open, how many
+        changes contradict the one before, and units of which a change cannot be read."""
+        if bucket == UNREAD_BUCKET:
+            yield pickle.dumps((b"", b"", 0, _units_in(b"".join(blocks))))
+            return
         touches = np.frombuffer(b"".join(blocks), TOUCH)
         touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
         edges = packed_edges(touches, links(touches, row_spaces(self.spaces, self.evented)))
@@ -264,7 +294,24 @@ class EdgeJob(Look):
             contrary = contrary_rows(touches, roles)
         if len(self.flagged) and len(touches):
             asked = questions(touches, self.flagged, roles, first_versions(self.spaces))
-        yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary))
+        yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary, frozenset()))
+
+
+def _units_in(ids: bytes) -> frozenset[UnitId]:
+    """The different units among ids one behind the other."""
+    return frozenset(UnitId(unit.tobytes()) for unit in np.unique(np.frombuffer(ids, UNIT)))
+
+
+def _torn_units(log: LogFile, pieces: Records) -> frozenset[UnitId]:
+    """The units of changes in segments of which not all are there."""
+    batch = assemble(log, pieces)
+    if int(batch.weight.sum()) == len(pieces):
+        return frozenset()
+    every = order.commit_order(pieces)
+    missing = np.ones(len(pieces), bool)
+    first = np.cumsum(batch.weight) - batch.weight
+    missing[np.repeat(batch.head - first, batch.weight) + np.arange(batch.weight.sum())] = False
+    return _units_in(np.ascontiguousarray(pieces["unit"][every[missing]]).tobytes())
 
 
 @dataclass(frozen=True)
@@ -405,9 +452,10 @@ class DependencyAnalysis:
         flagged = unit_hashes(survey.flagged.keys() - survey.start.keys() if gaps else ())
         job = EdgeJob(self.spaces, frozenset(survey.evented), pieces, flagged=flagged)
         parts = [pickle.loads(blob) for blob in self.run(job, self.log, self.splits)]
-        edges = Edges(edges for edges, _, _ in parts)
-        asked = np.frombuffer(b"".join(asked for _, asked, _ in parts), QUESTION)
-        survey.contrary = sum(count for _, _, count in parts)
+        edges = Edges(edges for edges, _, _, _ in parts)
+        asked = np.frombuffer(b"".join(asked for _, asked, _, _ in parts), QUESTION)
+        survey.contrary = sum(count for _, _, count, _ in parts)
+        survey.unread = _torn_units(self.log, pieces).union(*(units for _, _, _, units in parts))
         contrary = np.ascontiguousarray(asked["ask"]) == Ask.CONTRARY
         torn = frozenset(unit_of(question) for question in asked[contrary])
         unproven = self._unproven(asked[~contrary], torn, pieces)

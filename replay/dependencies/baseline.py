@@ -21,6 +21,7 @@ from replay.changes.envelope import RECORD, Change, take_records
 from replay.changes.position import UnitPosition, unit_positions
 from replay.decoding.hashes import hash_values, mixed
 from replay.dependencies.analysis import (
+    UNREAD_BUCKET,
     DependencyAnalysis,
     EdgeJob,
     HeaderSurvey,
@@ -310,6 +311,8 @@ class RowsJob(EdgeJob):
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The questions of a bucket, and how many rows there is none about."""
+        if bucket == UNREAD_BUCKET:
+            return
         touches = np.frombuffer(b"".join(blocks), TOUCH)
         touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
         roles = SpaceRoles.of(self.spaces, self.evented)

@@ -79,6 +79,7 @@ class Consequences:
             "scanned_to": self.subgraph.survey.last.hexadecimal,
             "conflicts": [conflict.describe() for conflict in self.conflicts],
             "units": [str(unit) for unit in self.units],
+            "unread": sorted(map(str, self.subgraph.survey.unread)),
             "blocked_changes": int(self.blocked.sum()),
         }
 
@@ -273,11 +274,20 @@ def _check_complete(dependents: Consequences) -> None:
 
 
 def leave_out(plan: Plan, dependents: Consequences) -> Plan:
-    """The plan of a redo without the units that the selection behind ``found`` takes, and without
-    what builds on them."""
+    """The plan of a redo without the units that the selection behind ``dependents`` takes, and
+    without what builds on them. Refusal LR3010 where a change of one of them cannot be read."""
     chosen = {
         dependents.subgraph.unit(change) for change in np.flatnonzero(dependents.chosen).tolist()
     }
+    unread = dependents.subgraph.survey.unread_units({*chosen, *dependents.units})
+    if unread:
+        raise Refusal(
+            "LR3010",
+            "found changes that cannot be read in what shall be left out, so what builds on them is"
+            f" not known: unit(s) {unread}; expected units whose changes can be read",
+            hint="logreplay check names the records: transfer the log again. A redo sets such units"
+            " aside by itself, with what provably builds on them",
+        )
     dropped = dict.fromkeys(dependents.units, REASON[BUILDS_ON_EXCLUDED])
     dropped |= dict.fromkeys(chosen, REASON[EXCLUDED])
     return replace(plan, decisions=replace(plan.decisions or UnitDecisions(), dropped=dropped))

@@ -15,7 +15,7 @@ are tied to those in another by :mod:`replay.dependencies.forms`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -310,12 +310,13 @@ class ChangeBatch:
 
 class WriteSets:
     """Takes touches from batches. ``evented`` are the table spaces that have events; ``unreadable``
-    counts changes whose keys cannot be read. ``by_value``: images are hashed by the values of their
-    columns but large objects, which is slower, instead of as they lie in the log, where what stands
-    under a null may differ. ``with_images``: without, images are not hashed (``before`` and
-    ``after`` of touches are 0), and keys that are whole rows are left out. ``with_forms``: touches
-    of role FORM are taken too. ``each``: MEMBER and FORM are taken of each change, not of one of a
-    unit in a batch."""
+    counts changes whose keys cannot be read, and ``unread`` are their places in the last batch; of
+    an update of which one image can be read, that one tells the row. ``by_value``: images are
+    hashed by the values of their columns but large objects, which is slower, instead of as they lie
+    in the log, where what stands under a null may differ. ``with_images``: without, images are not
+    hashed (``before`` and ``after`` of touches are 0), and keys that are whole rows are left out.
+    ``with_forms``: touches of role FORM are taken too. ``each``: MEMBER and FORM are taken of each
+    change, not of one of a unit in a batch."""
 
     def __init__(
         self,
@@ -331,11 +332,13 @@ class WriteSets:
         self.log, self.spaces, self.evented, self.by_value = log, spaces, evented, by_value
         self.with_images, self.with_forms, self.each = with_images, with_forms, each
         self.unreadable = 0
+        self.unread: list[Index] = []
 
     def touches(self, batch: ChangeBatch) -> Records:
         """All touches of a batch (dtype :data:`TOUCH`), in no order; ``change`` is the place of the
         change in the batch."""
         parts: list[Records] = []
+        self.unread = []
         group = batch.version.astype(np.int64) * 16 + batch.change
         for value in distinct(group[batch.version >= 0]):
             rows = np.flatnonzero(group == value)
@@ -366,7 +369,7 @@ class WriteSets:
 
     def changed_columns(self, batch: ChangeBatch) -> dict[int, int]:
         """For each update of a batch, by its place: a bit mask of the columns (by their place among
-        those of all generations of the table) it changed."""
+        those of all generations of the table) it changed; all where an image cannot be read."""
         masks: dict[int, int] = {}
         updates = batch.change == Change.UPDATE
         for version in distinct(batch.version[updates]).tolist():
@@ -379,6 +382,7 @@ class WriteSets:
                 differs = np.stack(
                     [~before.equal(after, index) for index in range(columns)], axis=1
                 )
+                differs[before.bad | after.bad] = True
                 places = self.spaces.column_places[version]
                 for row, columns_changed in zip(rows[part].tolist(), differs, strict=True):
                     changed = {places[index] for index in np.flatnonzero(columns_changed).tolist()}
@@ -388,11 +392,13 @@ class WriteSets:
     def values_of(
         self, batch: ChangeBatch, change: int, side: str, columns: Sequence[str]
     ) -> list[str]:
-        """Some values of one change's ``before`` or ``after`` image as text."""
+        """Some values of one change's ``before`` or ``after`` image as text; where it cannot be
+        read, of the other one."""
         row, version = np.array([change]), int(batch.version[change])
         kind = Change(int(batch.change[change]))
         _, images = next(self.log.images(batch.records, batch.head[row], batch.weight[row], kind))
-        walk = self.walks(images, version)[side]
+        walks = self.walks(images, version)
+        walk = min((walks[side], *walks.values()), key=lambda walk: bool(walk.bad[0]))
         table = self.log.catalog.versions[version]
         return [str(walk.decode(table.index_of(name))[0][0].as_py()) for name in columns]
 
@@ -419,7 +425,9 @@ class WriteSets:
         for walk in walks.values():
             bad |= walk.bad
         good = np.flatnonzero(~bad)
-        self.unreadable += len(bad) - len(good)
+        if len(good) < len(bad):
+            self._not_read(rows[bad])
+            yield from self._of_one_image(batch, rows, images.bad, walks, version)
         if not len(good):
             return
         table = self.log.catalog.versions[version]
@@ -441,9 +449,38 @@ class WriteSets:
             if not (use.columns or self.with_images):
                 continue
             keys = {
-                name: self._keys(walks[name], use, version, good, whole[name]) for name in sides
+                name: self._keys(walks[name], use, version, rows, good, whole[name])
+                for name in sides
             }
             yield from _touches_of_use(base, use, kind, keys, seen)
+
+    def _not_read(self, rows: Index) -> None:
+        self.unreadable += len(rows)
+        self.unread.append(rows)
+
+    def _of_one_image(
+        self,
+        batch: ChangeBatch,
+        rows: Index,
+        damaged: Mask,
+        walks: Mapping[str, Walk],
+        version: int,
+    ) -> Iterator[Records]:
+        """Touches of updates of which one image cannot be read, by the keys of the other one. What
+        the row held is not told, and a whole row is no key."""
+        if len(walks) < 2:
+            return
+        before, after = walks.values()
+        for walk, other in ((before, after), (after, before)):
+            half = np.flatnonzero(other.bad & ~walk.bad & ~damaged)
+            base = _touches(batch, rows[half])
+            some = np.ones(len(half), np.uint64)
+            use = self.spaces.uses[version][0]
+            if len(half) and use.columns:
+                keys = self._keys(walk, use, version, rows, half, some)
+                sides = {"before": keys, "after": keys}
+                images = dict.fromkeys(sides, some)
+                yield from _touches_of_use(base, use, Change.UPDATE, sides, images)
 
     def _value_hashes(self, walk: Walk, version: int, rows: Index) -> Hashes:
         """Hashes of row images by the values of all columns that are no large objects."""
@@ -456,8 +493,10 @@ class WriteSets:
                 hashes = mixed(hashes) ^ hash_values(values, column.type)
         return mixed(hashes)
 
-    def _keys(self, walk: Walk, use: _Use, version: int, rows: Index, whole: Hashes) -> KeyHashes:
-        """The keys of the rows."""
+    def _keys(
+        self, walk: Walk, use: _Use, version: int, places: Index, rows: Index, whole: Hashes
+    ) -> KeyHashes:
+        """The keys of the ``rows`` of a walk; ``places`` of all of its rows in the batch."""
         if not use.columns:
             return (
                 mixed(whole),
@@ -470,7 +509,7 @@ class WriteSets:
         for name in use.in_order:
             values, bad = walk.decode(table.index_of(name), rows)
             if bad is not None:
-                self.unreadable += int((present & bad).sum())
+                self._not_read(places[rows[present & bad]])
                 present &= ~bad
             if use.how != "row" and values.null_count:
                 present &= ~np.asarray(values.is_null())

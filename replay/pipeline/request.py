@@ -369,8 +369,9 @@ def taken_versions(
     """The table versions with columns that a selection takes, and what to warn of.
 
     UsageError (LR1004) where the log describes no table, and for a glob that no table of the log
-    matches: its writer meant one (``continued``: a warning, as other logs may have it). Globs that
-    match and leave no table are a selection that leaves nothing, as any other."""
+    matches: its writer meant one (``continued``: a warning, as other logs may have it, where the
+    globs leave a table of this one). Globs that match and leave no table are a selection that
+    leaves nothing, as any other."""
     names = sorted({version.name for version in log.catalog.versions})
     if not names:
         hint = (
@@ -392,7 +393,7 @@ def taken_versions(
         for glob in globs
         if not any(Selection(tables=(glob,)).takes_table(name) for name in names)
     ]
-    if strange and not continued:
+    if strange and not (continued and taken):
         raise UsageError("LR1004", strange[0], hint=f"The log has: {named_tables(log)}")
     return [version for version in taken if version.table.columns], strange
 

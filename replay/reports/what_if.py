@@ -130,7 +130,8 @@ def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = Fa
         "",
     ]
     if not units:
-        lines.append("nothing in the log builds on it")
+        seen = "that can be read " if answer["unread"] else ""
+        lines.append(f"nothing in the log {seen}builds on it")
     elif tree:
         lines += [f"{len(units):,} units must go too:", *_tree(chosen, units)]
     else:

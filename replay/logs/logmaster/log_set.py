@@ -183,7 +183,8 @@ class LogSet(LogmasterLog):
 
     def _twice(self) -> list[tuple[Span, Span]]:
         """Logs of which all records are in another one that covers the same, and that one."""
-        found, known = [], {}
+        found: list[tuple[Span, Span]] = []
+        known: dict[tuple[object, ...], Span] = {}
         for span, repeated in zip(reversed(self.spans), reversed(self._repeated()), strict=True):
             same = known.setdefault((span.records, span.first, span.last, span.end), span)
             if same is not span and repeated == span.records > 0:
@@ -193,7 +194,7 @@ class LogSet(LogmasterLog):
     def _repeated(self) -> list[int]:
         """Of each log, how many of its records another one has that counts."""
         files = (self.repeats.left & 0xFFFF).astype(np.int64)
-        return np.bincount(self._members_of(files), minlength=len(self.members)).tolist()
+        return list(map(int, np.bincount(self._members_of(files), minlength=len(self.members))))
 
     def timeline(self) -> list[dict[str, Any]]:
         """The logs and what is between them, as JSON-able data."""
