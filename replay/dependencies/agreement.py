@@ -18,7 +18,16 @@ import numpy as np
 
 from replay.arrays import Index, Records
 from replay.changes import order
-from replay.changes.envelope import RECORD, Change, Envelope, octets, opaque, take_records
+from replay.changes.envelope import (
+    RECORD,
+    ROW_CHANGES,
+    Change,
+    Envelope,
+    distinct,
+    octets,
+    opaque,
+    take_records,
+)
 from replay.changes.position import UnitId
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.analysis import (
@@ -35,6 +44,7 @@ from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
 from replay.pipeline.request import OpenLog
+from replay.pipeline.rows import unread_changes
 from replay.pipeline.scan import BATCH, sort_records
 from sqlgen.constraints import Constraints
 
@@ -222,7 +232,7 @@ class CheckJob(EdgeJob):
         write_sets = WriteSets(log, self.spaces)
         touches = np.array(write_sets.touches(batch))
         result.counts["changes"] += len(batch.head)
-        result.counts["unreadable"] += write_sets.unreadable
+        self._unread(log, result, batch)
         own = [uses[0] for uses in self.spaces.uses]
         identity = np.array([use.space for use in own] or [0], np.int64)
         keyed = np.array([bool(use.columns) for use in own] or [False], bool)
@@ -245,6 +255,26 @@ class CheckJob(EdgeJob):
         bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(KEY_BUCKETS)
         for number in np.unique(bucket[row]).tolist():
             yield int(number), opened[row & (bucket == number)].tobytes()
+
+    def _unread(self, log: LogFile, result: _Result, batch: ChangeBatch) -> None:
+        """Changes with a row or a value that cannot be read."""
+        group = batch.version.astype(np.int64) * 16 + batch.change
+        for value in distinct(group[np.isin(batch.change, ROW_CHANGES)]).tolist():
+            version, kind, rows = value // 16, Change(value % 16), np.flatnonzero(group == value)
+            table = log.catalog.versions[version].name
+            heads, weights = batch.head[rows], batch.weight[rows]
+            for count, problems in unread_changes(
+                log, batch.records, heads, weights, version, kind
+            ):
+                result.counts["unreadable"] += count
+                result.count += count - len(problems)
+                for change, problem in problems:
+                    record = batch.records[heads[change]]
+                    where = where_of(log, record, problem.field, table)
+                    finding = Finding(
+                        problem.code, where, problem.found, problem.expected, problem.hint
+                    )
+                    self._add(result, int(record["file"]), int(record["number"]), finding)
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """What is wrong with the rows, or the units, of a bucket."""
@@ -342,7 +372,6 @@ def check_log(
         wrong += result.wrong
         for what, number in result.counts.items():
             (total.unchecked if what in UNCHECKED else total.counts)[what] += number
-    total.count += total.unchecked["unreadable"]
     findings += _Words(log, splits, spaces, pieces).findings(sorted(wrong)[:SHOWN])
     findings.sort(key=lambda entry: entry[:2])
     total.findings = tuple(finding for _, _, finding in findings[:SHOWN])

@@ -326,6 +326,27 @@ def whole_rows(
         )
 
 
+def unread_changes(
+    log: LogFile, records: Records, heads: Index, weights: Index, version: int, kind: Change
+) -> Iterator[tuple[int, list[tuple[int, RowProblem]]]]:
+    """Of changes of one table version and kind, how many have a row or a value that cannot be read,
+    and the first problems with the numbers of their changes, in parts. Not looked at are large
+    objects, and REAL columns of hexadecimal floats, of which every one is a number. ``heads`` and
+    ``weights`` are as for :meth:`replay.logs.LogFile.images`."""
+    table = log.catalog.versions[version]
+    for part, image in log.images(records, heads, weights, kind):
+        batch = _Batch(log, table, kind, image)
+        for index, column in enumerate(table.format.columns):
+            if column.lob or (column.column.type is SqlType.REAL and column.code == "FLOT"):
+                continue
+            for side in batch.walks:
+                batch.look(side, column.column.name, index)
+        yield (
+            int(batch.failed.sum()),
+            [(int(part[problem.row]), problem) for problem in batch.problems],
+        )
+
+
 class _Batch:
     """The images of one batch with what has been decoded of them, and what was wrong."""
 
@@ -438,6 +459,12 @@ class _Batch:
         place = np.zeros(self.count, np.int64)
         place[rows] = np.arange(len(rows))
         return values.take(pa.array(place, mask=np.logical_not(mask)))
+
+    def look(self, side: str, name: str, index: int) -> None:
+        """Note the values of a column of one image that cannot be decoded, and keep none."""
+        _, bad = self.walks[side].decode(index, None)
+        if bad is not None and bad.any():
+            self._report(side, name, index, None, bad)
 
     def _report(self, side: str, name: str, index: int, rows: Index | None, bad: Mask) -> None:
         wrong = np.flatnonzero(bad)

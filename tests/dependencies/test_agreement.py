@@ -119,6 +119,39 @@ def test_damage_of_positions_is_found(tmp_path: Path, fields: dict[str, bytes], 
     assert found.exit_code == 8
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "code", "field"),
+    [
+        (1, b"\x00\x00\x00\x00\xaa", "LR2015", "field BAL"),
+        (2, "2024-13-15".encode("cp037"), "LR2015", "field OPEN_DT"),
+        (5, "2024-03-15-10.20.61.123456".encode("cp037"), "LR2015", "field UPD"),
+        (0, b"\x80\x00\x00", "LR2014", "table TESTOWN.ACCT"),
+    ],
+)
+def test_what_cannot_be_read_is_named_though_nothing_is_compared_with_it(
+    tmp_path: Path, place: int, value: bytes, code: str, field: str
+) -> None:
+    log = history()
+    row = list(acct(77))
+    row[place] = value
+    log.unit().insert(ACCT, row)
+    found = checked(log, tmp_path)
+    assert found.count == 1
+    assert found.unchecked["unreadable"] == 1
+    (finding,) = map(str, found.findings)
+    assert finding.startswith(code)
+    assert "t0.dat, record" in finding
+    assert field in finding
+    assert found.exit_code == 8
+
+
+def test_a_real_of_db2_beyond_the_range_of_singles_is_sound(tmp_path: Path) -> None:
+    table = Tab("R", (Col("ID", "INT", 4, key=1), Col("R", "FLOT", 4)))
+    log = LogBuilder((table,))
+    log.unit().insert(table, (1, b"\x7f\xff\xff\xff"))
+    assert checked(log, tmp_path).exit_code == 0
+
+
 def test_a_row_written_backwards(tmp_path: Path) -> None:
     log = LogBuilder()
     two, one = log.unit(commit=(1 << 24) + 900), log.unit(commit=(1 << 24) + 100)
