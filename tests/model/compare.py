@@ -394,24 +394,39 @@ class Postgres(Target):
         self._call(*self.stop_command)
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    @property
+    def url(self) -> str:
+        """Where a replay finds it."""
+        return f"postgresql://model@/postgres?host={self.folder}"
+
     def run(
         self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
     ) -> dict[str, list[Row]]:
+        self.load(tables, rows, keys)
+        with self.connection.cursor() as cursor:
+            for script in scripts:
+                try:
+                    cursor.execute(script)
+                except self.errors as error:
+                    self.connection.execute("ROLLBACK")
+                    raise Failed(str(error).splitlines()[0]) from None
+        return self.rows(tables)
+
+    def load(self, tables: Sequence[Table], rows: State, keys: str = "none") -> None:
+        """These tables and rows, and no trace of a replay."""
         connection = self.connection
-        connection.execute("DROP SCHEMA IF EXISTS test CASCADE; CREATE SCHEMA test")
         connection.execute("SET client_min_messages = error")
+        connection.execute("DROP SCHEMA IF EXISTS test, logreplay CASCADE; CREATE SCHEMA test")
         with connection.cursor() as cursor:
             for table in parents_first(tables):
                 cursor.execute(definition(table, keys, "postgres"))
                 values = loaded(table, rows[table.name], "postgres")
                 if values:
                     cursor.executemany(insertion(table, "%s"), values)
-            for script in scripts:
-                try:
-                    cursor.execute(script)
-                except self.errors as error:
-                    connection.execute("ROLLBACK")
-                    raise Failed(str(error).splitlines()[0]) from None
+
+    def rows(self, tables: Sequence[Table]) -> dict[str, list[Row]]:
+        """What the tables hold."""
+        with self.connection.cursor() as cursor:
             out: dict[str, list[Row]] = {}
             for table in tables:
                 cursor.execute(f"SELECT {listed(table.names)} FROM {lower(table.name)}")

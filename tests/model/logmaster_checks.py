@@ -25,6 +25,7 @@ from tests.model import logmaster_log as log
 from tests.model.compare import (
     KEYLESS,
     Failed,
+    Postgres,
     State,
     difference,
     make_sqlite,
@@ -57,8 +58,8 @@ KINDS_BY_DEFAULT = (
 """Kinds that hold today. The others can be asked for by name."""
 
 CHECKS_BY_DEFAULT = (
-    "redo", "undo", "guard", "upsert", "select", "cascade", "nonconflicting", "except", "untold",
-    "ri", "incomplete", "account",
+    "redo", "undo", "replay", "guard", "upsert", "select", "cascade", "nonconflicting", "except",
+    "untold", "ri", "incomplete", "account",
 )  # fmt: skip
 """Checks that hold today, of those kinds."""
 
@@ -198,11 +199,20 @@ class Case:
         return self.answers[arguments]
 
     def _run(self, arguments: list[str]) -> Answer:
-        from replay.cli.main import main
-
         out = self.folder / f"out{len(self.answers)}"
         argv = [arguments[0], "--control", self.control, "--data", *self.data, "--engine", "local",
                 "--out", str(out), *arguments[1:]]  # fmt: skip
+        return self._said(argv, out)
+
+    def replayed(self, url: str, *words: str) -> Answer:
+        """Replay the log into a database."""
+        argv = ["replay", "--control", self.control, "--data", *self.data, "--engine", "local",
+                "--to", url, "--apply", *words]  # fmt: skip
+        return self._said(argv, self.folder / "none")
+
+    def _said(self, argv: list[str], out: Path) -> Answer:
+        from replay.cli.main import main
+
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             try:
@@ -363,6 +373,48 @@ def check_undo(case: Case, options: Options) -> Iterator[Verdict]:
         answer = case.ask("undo", "--dialect", dialect, *schema_for(case, keys))
         verdict = compared(case, f"undo {keys}", answer, case.final, case.initial, keys, dialect)
         yield bearable(case, verdict, keys)
+
+
+def check_replay(case: Case, options: Options) -> Iterator[Verdict]:
+    """Replay into PostgreSQL, strict, merged and by sessions: to the end, and back to a unit.
+
+    A replay asks for the keys that the log finds rows by."""
+    had_keys = {table.name for table in case.history.generations if table.key}
+    lacking = {table.name for table in case.enforceable if not table.key}
+    if "postgres" not in options.targets or lacking & had_keys:
+        return
+    server = target("postgres")
+    assert isinstance(server, Postgres)
+    units = case.effective
+    middle = units[len(units) // 2].commit
+    back = case.history.without(set(), middle).state()
+    place = case.positions.commit(next(unit for unit in units if unit.commit == middle))
+    for _, keys in places(case, Options(("postgres",))):
+        if keys == "none" and had_keys:
+            continue
+        tables = case.tables if keys == "none" else case.enforceable
+        for mode, words in (
+            ("strict", []),
+            ("merged", ["--mode", "merged"]),
+            ("sessions", ["--sessions", "2"]),
+        ):
+            server.load(tables, case.initial, keys)
+            for step, rows, more in (
+                ("", case.final, []),
+                (" back", back, ["--until-lrsn", place]),
+            ):
+                if step and (mode != "strict" or any(t.incarnation > 1 for t in case.tables)):
+                    continue
+                check = f"replay {mode} {keys}{step}"
+                answer = case.replayed(server.url, *words, *more)
+                if answer.code not in (0, 4):
+                    kind = "crashed" if answer.code == 99 or "defect" in answer.text else "refused"
+                    detail = f"exit code {answer.code}: {answer.reason}"
+                    yield bearable(case, Verdict(check, kind, detail), keys)
+                    break
+                other = difference(tables, rows, server.rows(tables))
+                detail = f"exit code {answer.code}\n{other}"
+                yield Verdict(check, "wrong" if other else "ok", detail if other else "")
 
 
 def check_guard(case: Case, options: Options) -> Iterator[Verdict]:
@@ -790,6 +842,7 @@ Check = Callable[[Case, Options], Iterator[Verdict]]
 CHECKS: dict[str, Check] = {
     "redo": check_redo,
     "undo": check_undo,
+    "replay": check_replay,
     "guard": check_guard,
     "upsert": check_upsert,
     "select": check_select,
