@@ -206,9 +206,13 @@ class Case:
 
     def replayed(self, url: str, *words: str) -> Answer:
         """Replay the log into a database."""
-        argv = ["replay", "--control", self.control, "--data", *self.data, "--engine", "local",
-                "--to", url, "--apply", *words]  # fmt: skip
-        return self._said(argv, self.folder / "none")
+        return self.said("replay", "--to", url, "--apply", *words)
+
+    def said(self, command: str, *words: str) -> Answer:
+        """What a command says of the log as it is now; scripts are looked for in ``out``."""
+        argv = [command, "--control", self.control, "--data", *self.data, "--engine", "local",
+                *words]  # fmt: skip
+        return self._said(argv, self.folder / "out")
 
     def _said(self, argv: list[str], out: Path) -> Answer:
         from replay.cli.main import main

@@ -1,6 +1,7 @@
 """Damaged logs of a fixed seed: how many pass with exit code 0 and other SQL, at most.
 
-``python -m tests.model.luw_damage`` and ``solid_damage`` try every byte of several seeds.
+``python -m tests.model.luw_damage``, ``solid_damage`` and ``logmaster_damage`` try every byte of
+several seeds.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.model import luw_damage, luw_encoder, solid_damage, solid_encoder
+from tests.model import logmaster_damage, luw_damage, luw_encoder, solid_damage, solid_encoder
 
 #: What passes: a commit at the very end of the log that is lost, or has the type of a prepare.
 LUW = {("v97", "raw"): 2, ("v10", "flt56"): 2}
@@ -34,3 +35,12 @@ def test_damaged_exports_of_soliddb(tmp_path: Path) -> None:
     assert sum(tally.passes.values()) <= SOLID, "\n".join(tally.lines())
     assert not tally.crashes
     assert sum(tally.runs.values()) > 30
+
+
+@pytest.mark.slow
+def test_damaged_logs_of_log_master() -> None:
+    """Segments tell of each other, and every byte of a header is held against others."""
+    tally, _ = logmaster_damage.damage("segments", 1, 900, each=7)
+    assert not sum(tally.passes.values()), "\n".join(tally.lines())
+    assert not tally.crashes
+    assert sum(tally.runs.values()) > 25
