@@ -155,6 +155,16 @@ def place(text: str) -> Place:
     return _read(at, text)
 
 
+def also(text: str) -> tuple[str, Place]:
+    """``KIND:DIR``: another output, and its folder."""
+    kind, _, folder = text.partition(":")
+    if kind not in ("redo", "undo", "export") or not folder:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}; expected redo:DIR, undo:DIR or export:DIR"
+        )
+    return kind, place(folder)
+
+
 def positive(text: str) -> int:
     """A number of at least 1."""
     if not text.isdigit() or int(text) < 1:

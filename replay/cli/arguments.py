@@ -45,6 +45,7 @@ from replay.cli.argument_groups import (
 )
 from replay.cli.argument_types import (
     Parser,
+    also,
     bare,
     place,
     position,
@@ -124,6 +125,15 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
         add_selection(command)
         add_schema(command)
         add_dependents(command, mode)
+        command.add_argument(
+            "--also",
+            action="append",
+            default=[],
+            type=also,
+            metavar="KIND:DIR",
+            help="redo, undo or export (Parquet) of the same changes into another folder"
+            " (repeatable); the log is opened once",
+        )
         if mode == "redo":
             add_after(command)
         add_baseline(command, "before the log" if mode == "redo" else "after the log")

@@ -19,12 +19,14 @@ from replay.changes.balance import balance_text
 from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Late, Mode
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.cli.also import also_requests, check_also
 from replay.cli.exporting import export_of, grow
 from replay.cli.following import follow, watch_status
 from replay.cli.log_words import look_at
 from replay.cli.progress import Bar
 from replay.cli.request import (
     engine_of,
+    keys_of,
     open_log,
     options_of,
     replay_words,
@@ -370,6 +372,7 @@ def _tried(mode: Mode, arguments: argparse.Namespace) -> int:
 
 
 def _script(mode: Mode, arguments: argparse.Namespace) -> int:
+    check_also(mode, arguments)
     if arguments.dry_run is not None:
         return _tried(mode, arguments)
     if is_printed(arguments.out):
@@ -378,9 +381,18 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
     demand = Demand(mode, options_of(arguments), mapping, baseline=arguments.baseline)
     with _scratch() as scratch:
-        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        selection = selection_of(arguments)
+        opened = open_log(arguments, scratch, demand, selection)
+        request = make_request(opened, selection, demand, keys_of(arguments))
+        others = also_requests(opened, arguments, mapping)
         tell_notes(script_notes(request))
-        return _write(arguments, request)
+        code = _write(arguments, request)
+        for out, other in others:
+            print(f"also {out}:")
+            tell_notes(script_notes(other) if other.export is None else other.notes)
+            named = argparse.Namespace(**{**vars(arguments), "out": out})
+            code = max(code, _write(named, other))
+        return code
 
 
 def _export(arguments: argparse.Namespace) -> int:
