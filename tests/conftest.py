@@ -100,7 +100,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         module = getattr(item, "module", None)
         given = getattr(getattr(item, "callspec", None), "params", {})
         place, programs = item.path.relative_to(HERE), starts_programs(module)
-        for lane in lanes_of(markers, place, programs, given.get("seed")):
+        fixtures = getattr(item, "fixturenames", ())
+        for lane in lanes_of(markers, place, programs, fixtures, given.get("seed")):
             item.add_marker(lane)
 
 

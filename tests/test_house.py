@@ -505,19 +505,21 @@ def test_no_test_is_left_out_in_silence(path: str) -> None:
 def test_the_fast_lane_has_unit_rules_alone() -> None:
     """Whatever it leaves out is in the lane ``whole``, and in the one of containers."""
     rule, run = PurePath("changes/test_order.py"), PurePath("bytes/test_bytes.py")
-    assert lanes_of(set(), rule, False, None) == ["whole", "fast"]
-    assert lanes_of(set(), rule, False, 3) == ["whole", "fast"]
-    for markers, path, programs, seed in (
-        ({"slow"}, rule, False, None),
-        ({"spark"}, rule, False, None),
-        ({"live"}, rule, False, None),
-        (set(), run, False, None),
-        (set(), PurePath("logs/soliddb/test_histories.py"), False, None),
-        (set(), rule, True, None),
-        (set(), rule, False, 4),
+    none: tuple[str, ...] = ()
+    assert lanes_of(set(), rule, False, none, None) == ["whole", "fast"]
+    assert lanes_of(set(), rule, False, ("tmp_path", "sakila_small"), 3) == ["whole", "fast"]
+    for markers, path, programs, fixtures, seed in (
+        ({"slow"}, rule, False, none, None),
+        ({"spark"}, rule, False, none, None),
+        ({"live"}, rule, False, none, None),
+        (set(), run, False, none, None),
+        (set(), PurePath("logs/soliddb/test_histories.py"), False, none, None),
+        (set(), rule, True, none, None),
+        (set(), rule, False, ("tmp_path", "sakila"), None),
+        (set(), rule, False, none, 4),
     ):
-        assert lanes_of(markers, path, programs, seed) == ["whole"]
-    assert lanes_of({"containers", "slow"}, run, True, 9) == []
+        assert lanes_of(markers, path, programs, fixtures, seed) == ["whole"]
+    assert lanes_of({"containers", "slow"}, run, True, none, 9) == []
     assert starts_programs(import_module("tests.support.lanes"))
     assert not starts_programs(sys.modules[__name__])
 

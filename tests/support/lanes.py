@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Collection
 from pathlib import PurePath
 from types import ModuleType
 
@@ -10,20 +11,28 @@ from types import ModuleType
 #: byte by byte; drawn histories against a model; errands of the docs; databases and stores.
 WHOLE_RUNS = ("bytes", "docs", "live", "model", "scripts", "storage", "targets")
 WHOLE_RUN_FILES = ("test_histories.py",)
+#: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
+WHOLE_LOG = "sakila"
 #: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane.
 DRAWN = 4
 
 
-def lanes_of(markers: set[str], path: PurePath, programs: bool, seed: object) -> list[str]:
+def lanes_of(
+    markers: set[str], path: PurePath, programs: bool, fixtures: Collection[str], seed: object
+) -> list[str]:
     """The lanes of a test: of its ``markers``, its file in ``tests``, whether that starts
-    ``programs``, and the ``seed`` that it is drawn with (None: none). Every test is in ``whole``
-    but those of ``containers``, which is a lane and a need at once; ``fast`` has unit rules
-    alone."""
+    ``programs``, the ``fixtures`` that it uses, directly or through another, and the ``seed`` that
+    it is drawn with (None: none). Every test is in ``whole`` but those of ``containers``, which is
+    a lane and a need at once; ``fast`` has unit rules alone."""
     if "containers" in markers:
         return []
     drawn = isinstance(seed, int) and seed >= DRAWN
-    is_run = path.parts[0] in WHOLE_RUNS or path.name in WHOLE_RUN_FILES or programs or drawn
-    return ["whole"] if is_run or markers & {"slow", "spark", "live"} else ["whole", "fast"]
+    is_run = path.parts[0] in WHOLE_RUNS or path.name in WHOLE_RUN_FILES or WHOLE_LOG in fixtures
+    return (
+        ["whole"]
+        if is_run or programs or drawn or markers & {"slow", "spark", "live"}
+        else ["whole", "fast"]
+    )
 
 
 def starts_programs(module: ModuleType | None) -> bool:
