@@ -9,8 +9,9 @@ import pytest
 
 from sqlgen import upsert
 from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import NO_CHANGE, PROBLEM, Rendered, RenderOptions
 
 #: NUL cannot be said in PostgreSQL; every ODD value is a problem where it is written.
@@ -87,3 +88,30 @@ def test_without_any_whole_row_changes_of_left_out_columns_are_no_problem() -> N
     rendered = render(before, after, exclude_columns=("A",))
     assert rendered.problems == []
     assert rendered.text.to_pylist()[1] == "UPDATE shop.item SET b = 2 WHERE k = 'l';"
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (20, ""), (21, " and 1 more")])
+def test_tables_without_a_key_are_named_up_to_twenty(count: int, more: str) -> None:
+    names = [f"T{number:02}" for number in range(count)]
+    keyless = [Table("SHOP", name, COLUMNS, ()) for name in names]
+    with pytest.raises(SqlgenError) as refused:
+        upsert.check_keys([ITEM, *reversed(keyless), keyless[0]])
+    shown = ", ".join(f"SHOP.{name}" for name in names[:20])
+    assert refused.value.message.startswith(f"found {shown}{more} without a key; expected a key in")
+    assert refused.value.hint.count("--exclude-table SHOP.T") == min(count, 20)
+    upsert.check_keys([ITEM])
+
+
+def test_a_null_in_the_key_says_what_to_do() -> None:
+    rows = Rows(
+        ITEM,
+        Op.INSERT,
+        1,
+        {},
+        {column.name: pa.array([None], ARROW_TYPES[column.type]) for column in COLUMNS},
+        {},
+    )
+    (problem,) = upsert.render(rows, profile_named("postgres"), RenderOptions(upsert=True)).problems
+    assert (problem.row, problem.column, problem.found) == (0, "K", "NULL in the key")
+    assert problem.expected.startswith("a value in every column of the key")
+    assert "--exclude-table" in problem.hint
