@@ -21,6 +21,7 @@ from replay.errors import UsageError
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.plan import Plan, make_plan
+from replay.pipeline.unique_keys import with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
@@ -228,6 +229,11 @@ def make_request(
             constraints = replace(constraints, complete=True)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
             notes += _passed_over(constraints)
+        if demand.options is not None and not (demand.export or demand.mapping):
+            log, found = with_unique_keys(log, constraints, options.render)
+            notes += found
+            opened = replace(opened, log=log)
+            versions = [log.catalog.versions[version.index] for version in versions]
         warnings = (
             *_no_foreign_keys(demand, placed, constraints),
             *unread_keys(constraints),

@@ -1,0 +1,73 @@
+"""Rows of tables without a primary key are found by a unique key, where one tells them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from replay.cli.main import main
+from tests.support.logbuilder import Col, LogBuilder, Tab
+
+COLUMNS = (
+    Col("A", "INT", 4),
+    Col("B", "CHAR", 4),
+    Col("MAYBE", "INT", 4, nulls="Y"),
+    Col("RATE", "FLOT", 8),
+)
+BARE = Tab("BARE", COLUMNS)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> list[str]:
+    builder = LogBuilder((BARE,))
+    builder.unit().update(BARE, (1, "x", 5, 1.5), (1, "x", None, 2.5))
+    builder.unit().delete(BARE, (2, "y", None, 1.0))
+    control, data = builder.write(tmp_path)
+    return ["--control", str(control), "--data", *map(str, data)]
+
+
+def written(log: list[str], folder: Path, schema: str, *more: str) -> list[str]:
+    file = folder / "schema.sql"
+    file.write_text(schema, encoding="utf-8")
+    out = folder / "out"
+    main(["redo", *log, "--schema", str(file), "--out", str(out), "--overwrite", *more])
+    lines = "".join(path.read_text() for path in sorted(out.glob("*.sql"))).splitlines()
+    return [line for line in lines if line.startswith(("UPDATE", "DELETE"))]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "CREATE UNIQUE INDEX ux ON testown.bare (a, b);",
+        "CREATE TABLE testown.bare (a int, b char(4), maybe int, rate float, UNIQUE (a, b));",
+        "CREATE UNIQUE INDEX n ON testown.bare (maybe); CREATE UNIQUE INDEX u ON bare (a, b);",
+    ],
+)
+def test_a_unique_key_without_nulls_finds_rows(
+    log: list[str], tmp_path: Path, schema: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update, delete = written(log, tmp_path, schema)
+    assert update.endswith(" WHERE a = 1 AND b = 'x';")
+    assert delete == "DELETE FROM testown.bare WHERE a = 2 AND b = 'y';"
+    assert "found by its unique key (A, B)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("schema", "more"),
+    [
+        ("CREATE INDEX ux ON testown.bare (a, b);", ()),
+        ("CREATE UNIQUE INDEX ux ON testown.bare (a, maybe);", ()),
+        ("CREATE UNIQUE INDEX ux ON testown.bare (rate);", ()),
+        ("CREATE UNIQUE INDEX ux ON testown.bare (a) WHERE b = 'x';", ()),
+        ("CREATE UNIQUE INDEX ux ON testown.other (a, b);", ()),
+        ("CREATE UNIQUE INDEX ux ON testown.bare (a, b);", ("--exclude-columns", "B")),
+        ("CREATE UNIQUE INDEX ux ON testown.bare (a, b);", ("--where-columns", "all")),
+    ],
+)
+def test_elsewhere_all_columns_do(
+    log: list[str], tmp_path: Path, schema: str, more: tuple[str, ...]
+) -> None:
+    update, delete = written(log, tmp_path, schema, *more)
+    assert "maybe" in update.partition("WHERE")[2]
+    assert "maybe" in delete.partition("WHERE")[2]
