@@ -112,6 +112,11 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "follower_rank[own & again[group] & (change[leader] == Change.DELETE)] = -2",
         "follower_rank[moved & cause & late] = count + 2",
     ),
+    "position": (
+        # a name that only fills a place
+        'first = np.dtype([("first", ">u8"), ("XXrestXX", "V2")])',
+        'first = np.dtype([("first", ">u8"), ("REST", "V2")])',
+    ),
     "upsert": (
         # sqlglot takes what is not said for False
         "[exp.When(matched=True, then=exp.Update(expressions=sets))]",
