@@ -383,7 +383,8 @@ LINK = np.dtype(
 class Subgraph:
     """What a question reaches: the changes of all units in ``graph`` in commit order, and the links
     between them (dtype :data:`LINK`). ``torn`` are flagged units that found a row other than the
-    log last left it; ``keys`` are the words of links that were asked for."""
+    log last left it; ``keys`` are the words of links that were asked for,
+    ``words`` the keys of changes by table version, space, kind and side."""
 
     log: LogFile
     spaces: KeySpaces
@@ -395,6 +396,7 @@ class Subgraph:
     lineage: Index
     graph: DependencyGraph
     keys: dict[ChangeLink, str] = field(default_factory=dict, repr=False)
+    words: dict[tuple[int, int, int, str], dict[int, str]] = field(default_factory=dict, repr=False)
 
     def unit(self, change: int) -> UnitId:
         """The unit of a change."""
@@ -679,9 +681,14 @@ def key_values(subgraph: Subgraph, link: ChangeLink) -> str:
     table = subgraph.log.catalog.versions[version].name
     if any(f"{table}.{column}" in subgraph.spaces.masked for column in use.columns):
         return "(masked)"
-    side = "before" if link.gone or subgraph.batch.change[link.target] == Change.DELETE else "after"
-    return ",".join(
-        WriteSets(subgraph.log, subgraph.spaces).values_of(
-            subgraph.batch, link.target, side, use.columns
-        )
-    )
+    batch, kind = subgraph.batch, int(subgraph.batch.change[link.target])
+    side = "before" if link.gone or kind == Change.DELETE else "after"
+    group = (version, link.space, kind, side)
+    if group not in subgraph.words:  # who asks for one of them asks for many
+        rows = np.unique(subgraph.links["target"][subgraph.links["space"] == link.space])
+        rows = rows[(batch.version[rows] == version) & (batch.change[rows] == kind)]
+        write_sets = WriteSets(subgraph.log, subgraph.spaces)
+        values = write_sets.values_of_all(batch, rows, side, use.columns)
+        texts = map(",".join, values)
+        subgraph.words[group] = dict(zip(rows.tolist(), texts, strict=True))
+    return subgraph.words[group][link.target]

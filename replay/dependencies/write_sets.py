@@ -392,15 +392,32 @@ class WriteSets:
     def values_of(
         self, batch: ChangeBatch, change: int, side: str, columns: Sequence[str]
     ) -> list[str]:
-        """Some values of one change's ``before`` or ``after`` image as text; where it cannot be
-        read, of the other one."""
-        row, version = np.array([change]), int(batch.version[change])
-        kind = Change(int(batch.change[change]))
-        _, images = next(self.log.images(batch.records, batch.head[row], batch.weight[row], kind))
-        walks = self.walks(images, version)
-        walk = min((walks[side], *walks.values()), key=lambda walk: bool(walk.bad[0]))
+        """Some values of one change's image as text, as :meth:`values_of_all`."""
+        (values,) = self.values_of_all(batch, np.array([change]), side, columns)
+        return values
+
+    def values_of_all(
+        self, batch: ChangeBatch, changes: Index, side: str, columns: Sequence[str]
+    ) -> list[list[str]]:
+        """Some values of the ``before`` or ``after`` images of changes of one table version and
+        kind as text, by change; where an image cannot be read, of the other one."""
+        version, kind = int(batch.version[changes[0]]), Change(int(batch.change[changes[0]]))
         table = self.log.catalog.versions[version]
-        return [str(walk.decode(table.index_of(name))[0][0].as_py()) for name in columns]
+        found: list[list[str]] = [[] for _ in changes]
+        for part, images in self.log.images(
+            batch.records, batch.head[changes], batch.weight[changes], kind
+        ):
+            walks = self.walks(images, version)
+            wrong = walks[side].bad
+            for walk, rows in (
+                (walks[side], np.flatnonzero(~wrong)),
+                (walks.get("before" if side == "after" else "after"), np.flatnonzero(wrong)),
+            ):
+                for name in columns if len(rows) else ():
+                    values = (walk or walks[side]).decode(table.index_of(name), rows)[0]
+                    for place, value in zip(part[rows].tolist(), values.to_pylist(), strict=True):
+                        found[place].append(str(value))
+        return found
 
     def walks(self, images: Images, version: int) -> dict[str, Walk]:
         """The ``before`` and ``after`` images of some changes, as far as their kind has them."""
