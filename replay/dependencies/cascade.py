@@ -74,12 +74,13 @@ class Consequences:
     blocked: Mask
 
     def describe(self) -> dict[str, Any]:
-        """As JSON-able data."""
+        """As JSON-able data; ``unread``: units of which a change cannot be read, where any."""
+        unread = self.subgraph.survey.unread
         return {
             "scanned_to": self.subgraph.survey.last.hexadecimal,
             "conflicts": [conflict.describe() for conflict in self.conflicts],
             "units": [str(unit) for unit in self.units],
-            "unread": sorted(map(str, self.subgraph.survey.unread)),
+            **({"unread": sorted(map(str, unread))} if unread else {}),
             "blocked_changes": int(self.blocked.sum()),
         }
 

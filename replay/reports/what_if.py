@@ -130,7 +130,7 @@ def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = Fa
         "",
     ]
     if not units:
-        seen = "that can be read " if answer["unread"] else ""
+        seen = "that can be read " if answer.get("unread") else ""
         lines.append(f"nothing in the log {seen}builds on it")
     elif tree:
         lines += [f"{len(units):,} units must go too:", *_tree(chosen, units)]
