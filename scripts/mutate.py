@@ -103,9 +103,11 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "position = np.arange(count, )",
         # the early end of a loop whose further steps change nothing
         "if int(number[-1]) == count + 1:",
+        "if int(number[-2]) == count - 1:",
         "step = (number[1:] == number[:-1]) | (here[1:] != here[:-1])",
         # numbers that are only compared with others
         "groups = int(group[-1]) + 2",
+        "follower_rank = np.zeros(count, None)",
         "key = group[followers] * (int(table.max()) + 2) + table[followers] - 1",
         "key = group[followers] * (int(table.max()) + 3) + table[followers] + 1",
         "key = group[followers] * (int(table.max()) + 2) + table[followers] + 2",

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from replay.changes import order
@@ -45,6 +45,8 @@ def columns(log: list[Step]) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
     }
 
 
+@example([(True, "R", DE, 1, True), (False, " ", DE, 0, True), (False, " ", DE, 0, True)])
+@example([(True, " ", DE, 0, True), (False, "R", DE, 0, True), (False, " ", DE, 0, True)])
 @given(steps)
 def test_groups_are_those_of_the_referee(log: list[Step]) -> None:
     expected = [0]
