@@ -304,11 +304,12 @@ class ReplayPlan:
         self.lines += plan_lines(
             log, self._target.public_url(request.url), route, workload, tally, request.pace
         )
-        self.lines += [
-            f"sequence {name} will be moved on to the highest value, if that is beyond it"
-            for schema, table in _target_tables(log, plan, tally)
-            for name in self._session.sequences(schema, table)
-        ]
+        if not self.problems:  # among which are rights that asking for sequences needs
+            self.lines += [
+                f"sequence {name} will be moved on to the highest value, if that is beyond it"
+                for schema, table in _target_tables(log, plan, tally)
+                for name in self._session.sequences(schema, table)
+            ]
         self.lines += [f"refused: {problem}" for problem in self.problems]
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = empty_bundle(replace(plan, selection=selection), log, tally)

@@ -296,7 +296,7 @@ def test_engines_without_transactions(
 #: What hides, or takes away, the row id that equal rows are told apart by.
 ROW_IDS = {
     "sqlite": {
-        "without": ({"k": "INTEGER PRIMARY KEY"}, " WITHOUT ROWID", [], "it is WITHOUT ROWID"),
+        "without": ({"f": "REAL PRIMARY KEY"}, " WITHOUT ROWID", [], "it is WITHOUT ROWID"),
         "column": ({"_rowid_": "INTEGER"}, "", [], "a column of it is called _rowid_"),
     },
     "duckdb": {"column": ({"rowid": "INTEGER"}, "", [], "a column of it is called rowid")},
@@ -317,6 +317,15 @@ def test_tables_without_a_row_id(
     said = capsys.readouterr()
     assert words in said.out
     assert "--accept" not in said.err
+
+
+@of("sqlite")
+def test_a_key_of_the_target_does_without_a_row_id(place: Place, tmp_path: Path) -> None:
+    """The log knows no key of the table; the target does, and its rows are found by that."""
+    place.log = write_log(tmp_path, key=False)
+    place.make({"k": "INTEGER PRIMARY KEY"}, " WITHOUT ROWID", key="")
+    assert place.replay() == 0
+    assert place.do("SELECT k, n, t FROM testown.things") == [(1, 2.5, "abcd")]
 
 
 def user(place: Place, *grants: str) -> str:
