@@ -22,8 +22,7 @@ from replay.cli.main import _COMMANDS, main
 from replay.cli.monitoring import Monitor
 from replay.errors import UsageError
 from tests.live.test_follow import TABLE, Site, events
-from tests.support.cutlogs import write_pair
-from tests.support.logbuilder import frame, lrsn
+from tests.support.cutlogs import half_a_unit_arrives
 from tests.support.places import ROOT
 
 PAGE = (ROOT / "replay" / "docs" / "how-to" / "run-follow.md").read_text(encoding="utf-8")
@@ -97,12 +96,7 @@ def test_what_waits_is_measured(site: Site) -> None:
 
 
 def test_units_that_are_set_aside_are_measured(site: Site) -> None:
-    raw = frame(site.log.control_records(), "rdw")
-    unit = site.log.unit(commit=1500)
-    unit.insert(TABLE, (1, 1))
-    unit.insert(TABLE, (2, 2))
-    records = site.log.records()
-    write_pair(site.logs, "night-0", raw, records[:1], lrsn(1000))
+    half_a_unit_arrives(site.log, TABLE, site.logs)
     follower = follower_of(site.words("--once"))
     with Monitor(follower, "127.0.0.1", 0) as monitor:
         assert follower.run() == 4

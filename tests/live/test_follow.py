@@ -18,7 +18,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.logs import LogPair
-from tests.support.cutlogs import with_end, write_pair
+from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, lrsn
 
 TABLE = Tab("T", (Col("K", "INT", 4, key=1), Col("V", "INT", 4)))
@@ -101,12 +101,7 @@ def test_a_repeated_log_changes_nothing(site: Site) -> None:
 
 
 def test_a_unit_that_waits_for_the_next_log(site: Site) -> None:
-    raw = frame(site.log.control_records(), "rdw")
-    unit = site.log.unit(commit=1500)
-    unit.insert(TABLE, (1, 1))
-    unit.insert(TABLE, (2, 2))
-    records = site.log.records()
-    write_pair(site.logs, "night-0", raw, records[:1], lrsn(1000))
+    raw, records = half_a_unit_arrives(site.log, TABLE, site.logs)
     assert site.once() == 4
     assert site.keys() == []
     write_pair(site.logs, "night-1", raw, records[1:], lrsn(2000))

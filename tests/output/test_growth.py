@@ -16,7 +16,7 @@ from replay.logs import LogPair
 from replay.output import growth
 from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder
-from tests.support.cutlogs import with_end, write_pair
+from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, lrsn
 
 TABLE = Tab("T", (Col("K", "INT", 4, key=1), Col("V", "INT", 4)))
@@ -96,12 +96,7 @@ def test_what_brings_nothing_is_no_commit(site: Site) -> None:
 
 
 def test_a_unit_that_was_set_aside_comes_with_the_log_that_has_it_whole(site: Site) -> None:
-    raw = frame(site.log.control_records(), "rdw")
-    unit = site.log.unit(commit=1500)
-    unit.insert(TABLE, (1, 1))
-    unit.insert(TABLE, (2, 2))
-    records = site.log.records()
-    write_pair(site.logs, "night-0", raw, records[:1], lrsn(1000))
+    raw, records = half_a_unit_arrives(site.log, TABLE, site.logs)
     assert site.follow() == 4
     assert site.rows() == []
     assert len(site.stand()["continuation"]["pending"]) == 1

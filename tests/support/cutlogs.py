@@ -11,7 +11,7 @@ from replay.logs import LogPair
 from replay.logs.logmaster.control import read_control
 from replay.logs.logmaster.layouts import DLGE
 from replay.logs.logmaster.opening import open_log
-from tests.support.logbuilder import frame, unframe
+from tests.support.logbuilder import LogBuilder, Tab, frame, lrsn, unframe
 
 _LRSN = slice(77, 87)
 
@@ -76,3 +76,15 @@ def cut_log(
     if shuffled:
         draw.shuffle(pairs)
     return pairs
+
+
+def half_a_unit_arrives(log: LogBuilder, table: Tab, folder: Path) -> tuple[bytes, list[bytes]]:
+    """The first of two logs, which has one change of a unit of two: the control file of both, and
+    the records of both."""
+    raw = frame(log.control_records(), "rdw")
+    unit = log.unit(commit=1500)
+    unit.insert(table, (1, 1))
+    unit.insert(table, (2, 2))
+    records = log.records()
+    write_pair(folder, "night-0", raw, records[:1], lrsn(1000))
+    return raw, records
