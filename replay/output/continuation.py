@@ -67,6 +67,16 @@ class Continuation:
         return Continued(self.position, self.units, frozenset(self.pending))
 
 
+def read_manifest(path: Place) -> Any:
+    """What a manifest holds. InputError (LR2001) for one that cannot be read."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
+        ) from None
+
+
 def read_continuation(path: Place) -> Continuation | None:
     """Read a manifest, or that of a bundle's folder; None for ``none``, where nothing was before.
     InputError (LR2001) where it cannot be read, UsageError (LR1001) where nothing can go on from
@@ -74,12 +84,7 @@ def read_continuation(path: Place) -> Continuation | None:
     if str(path) == NOTHING:
         return None
     path = path / "manifest.json" if path.is_dir() else path
-    try:
-        manifest = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
-        ) from None
+    manifest = read_manifest(path)
     ended = manifest.get("continuation") if isinstance(manifest, dict) else None
     if not isinstance(ended, dict):
         raise UsageError(

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.errors import InputError, Refusal, UsageError, Where
+from replay.errors import Refusal, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
-from replay.output.continuation import NOTHING
+from replay.output.continuation import NOTHING, read_manifest
 from replay.output.lake import RUNS
 from replay.storage import Place
 
@@ -69,12 +69,7 @@ class GrowingFolder:
         if last is None:
             return {}
         path = last / "manifest.json"
-        try:
-            manifest: Mapping[str, Any] = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise InputError(
-                "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
-            ) from None
+        manifest: Mapping[str, Any] = read_manifest(path)
         if "growth" not in manifest:
             raise UsageError(
                 "LR1002",

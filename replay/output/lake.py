@@ -24,10 +24,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from replay.changes.selection import BY_HEADER
-from replay.errors import EXIT_WARNING, InputError, Refusal, UsageError, Where
+from replay.errors import EXIT_WARNING, Refusal, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
+from replay.output.continuation import read_manifest
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
 from replay.pipeline.engine import Engine
@@ -205,12 +206,7 @@ def last_run(out: Path) -> Mapping[str, Any]:
     runs = out / RUNS
     aside: Any = None
     for path in sorted(runs.glob("*/manifest.json"), reverse=True) if runs.is_dir() else ():
-        try:
-            manifest: dict[str, Any] = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise InputError(
-                "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
-            ) from None
+        manifest: dict[str, Any] = read_manifest(path)
         aside = manifest["quarantined_units"] if aside is None else aside
         if manifest["last_commit_lrsn"] is not None:
             return {**manifest, "quarantined_units": aside}
