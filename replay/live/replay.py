@@ -338,13 +338,13 @@ class ReplayPlan:
         log, options = self.source.log, self.source.options
         plan = make_plan(log, Mode.REDO, self.source.selection, options, split_bytes)
 
+        aside = np.frombuffer(b"".join(pending), UNIT)
+
         def covers(envelope: Envelope) -> Mask:
             """Which records are of units up to the position, and not set aside."""
             side = compare(envelope.commit(), position.commit)
             here = (side == 0) & (compare(envelope.unit(), position.unit) <= 0)
-            known = np.frombuffer(b"".join(sorted(pending)), UNIT)
-            lacking = np.isin(opaque(envelope.unit()), known)
-            covered: Mask = ((side < 0) | here) & ~lacking
+            covered: Mask = ((side < 0) | here) & ~np.isin(opaque(envelope.unit()), aside)
             return covered
 
         known, late = store.logs_read(), self.request.late
