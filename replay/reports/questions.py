@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +25,12 @@ else:  # what some questions alone need
     )
 
 
-class Questions:
+class Questions(ABC):
     """The questions; what they are asked of is the log of :meth:`asked`."""
 
+    @abstractmethod
     def asked(self, schema: KeySource | str | Path = None, dialect: str = "postgres") -> ask.Asked:
         """The log as questions are put to it; ``schema`` as for changes."""
-        raise NotImplementedError
 
     @checked
     def history(

@@ -15,6 +15,7 @@ import sqlite3
 import struct
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time
@@ -222,16 +223,16 @@ def make_sqlite(tables: Sequence[Table], rows: State, path: Path) -> None:
 # Targets
 
 
-class Target:
+class Target(ABC):
     """A database that scripts run on. `run` starts from an empty one every time."""
 
     dialect = ""
 
+    @abstractmethod
     def run(
         self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
     ) -> dict[str, list[Row]]:
         """Load rows, run scripts in order and give back the rows; raises `Failed`."""
-        raise NotImplementedError
 
 
 def insertion(table: Table, mark: str) -> str:
