@@ -34,6 +34,7 @@ from replay.changes.keywords import (
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
+from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_OK, UsageError
 from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
@@ -429,7 +430,7 @@ class Writable:
                     self.engine,
                     list(request.warnings),
                     constraints=request.constraints,
-                    state=state,
+                    state=None if state is None else StateBefore(state),
                 )
         bundle.check_output(folder, overwrite)
         with target_state.baseline_of(request) as state:
@@ -441,7 +442,7 @@ class Writable:
                 overwrite=overwrite,
                 warnings=list(request.warnings),
                 constraints=request.constraints,
-                state=state,
+                state=None if state is None else StateBefore(state),
                 before=before,
                 adjoining=adjoining,
                 late=late,

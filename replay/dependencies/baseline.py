@@ -81,7 +81,8 @@ class StateRows(Protocol):
         ...
 
     def counts(self, lookups: Sequence[Lookup]) -> list[Index]:
-        """For each lookup, how many rows hold each of its values (``int64[n]``)."""
+        """For each lookup, how many rows hold each of its values (``int64[n]``); negative where
+        the state does not have the table, so that nobody knows."""
         ...
 
 
@@ -229,9 +230,12 @@ def _counted(
     ]  # fmt: skip
     counts = _Counts(np.full(len(asked), -1, np.int64), np.full(len(asked), -1, np.int64))
     numbers = rows.counts([lookup for _, _, lookup in entries])
+    unknown = np.zeros(len(asked), bool)
     for (what, question, _), number in zip(entries, numbers, strict=True):
         counted = counts.equal if what == _EQUAL else counts.key
         counted[question] = np.maximum(counted[question], 0) + number
+        unknown[question[number < 0]] = True
+    counts.equal[unknown] = counts.key[unknown] = -1
     return counts
 
 
@@ -242,10 +246,12 @@ def _counted(
 @dataclass(frozen=True)
 class StateBefore:
     """The state before the log, which answers what the log leaves open. ``settled``: says of units
-    whether they are in the state already, so that nothing has to be proven of them."""
+    whether they are in the state already, so that nothing has to be proven of them. ``compared``:
+    rows that are other than the log has them are looked for, counted and named."""
 
     rows: StateRows
     settled: Callable[[UnitPosition], bool] | None = None
+    compared: bool = True
 
     def proven(self, analysis: DependencyAnalysis, asked: Records, pieces: Records) -> Mask:
         """Which questions (dtype QUESTION) have the answer that the log needs."""

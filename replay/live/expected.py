@@ -27,9 +27,11 @@ from replay.logs import LogFile
 from replay.output.bundle import raise_for
 from replay.output.carry_out import carry_out
 from replay.output.datasets import ROLLED_BACK
+from replay.output.folder_state import proof_in
 from replay.output.formats import VALUE_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
 from replay.pipeline.plan import make_plan
+from replay.storage import at
 from replay.targets.states import state_batches
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
@@ -62,7 +64,9 @@ class LogChanges:
     """The changes of a log up to where the target stands, written into ``folder`` as batches of
     values.
 
-    ``until``: the last unit; None: all. ``pending``: units before it that the target lacks. Raises
+    ``until``: the last unit; None: all. ``pending``: units before it that the target lacks.
+    ``state``: the folder of the state before the log, which proves flagged units as the target does
+    when they are applied. Raises
     what a replay of the same log raises before it writes: InputError (LR2016) for a damaged log.
     """
 
@@ -72,6 +76,7 @@ class LogChanges:
         until: UnitPosition | None,
         pending: frozenset[UnitId],
         folder: Path,
+        state: Path,
     ) -> None:
         self.work, self.log, self.folder = work, work.log, folder
         self.until, self.pending = until, pending
@@ -80,7 +85,8 @@ class LogChanges:
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
         plan = make_plan(work.log, Mode.REDO, chosen, replace(options, trace=False), 32 << 20)
         plan = replace(plan, export=Export(VALUE_BATCHES), constraints=work.constraints)
-        outcome = carry_out(plan, work.log, work.engine, folder)
+        tables = [version.table for version in work.log.catalog.versions]
+        outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), tables))
         raise_for(outcome.plan, outcome.tally)
         refuse_problems(outcome.tally, [])
         self.tally: Tally = outcome.tally

@@ -128,7 +128,7 @@ def state(
         if work is not None:
             until = None if row is None else row.position
             pending = frozenset(store.pending()) if row is not None else frozenset()
-            log = LogChanges(work, until, pending, Path(temporary))
+            log = LogChanges(work, until, pending, Path(temporary), folder)
         comparison = compared_tables(session, schema, folder, target.state_tables(folder), log)
         verdicts = [_verdict(session, schema, table, log) for table in comparison.tables]
         remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
@@ -287,7 +287,7 @@ def roundtrip(
                 "verify --roundtrip needs to know the tables",
                 hint="Give --to (as they are there) or --ddl F",
             )
-        log = LogChanges(work, None, frozenset(), Path(temporary))
+        log = LogChanges(work, None, frozenset(), Path(temporary), folder)
         with closing(target.connect(place)) as session:
             comparison = compared_tables(session, schema, folder, files, log)
             states = [_differ(session, schema, comparison, None, work)]

@@ -25,7 +25,7 @@ from replay.changes.balance import Tally
 from replay.changes.choices import Late
 from replay.changes.envelope import Change
 from replay.changes.position import Position
-from replay.dependencies.baseline import StateBefore, StateRows
+from replay.dependencies.baseline import StateBefore
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
 from replay.leftovers import ASIDE, WorkFolder
 from replay.logs import LogFile
@@ -150,7 +150,7 @@ def write_bundle(
     overwrite: bool = False,
     warnings: list[str] | None = None,
     constraints: Constraints | None = None,
-    state: StateRows | None = None,
+    state: StateBefore | None = None,
     before: Continuation | None = None,
     adjoining: bool = False,
     late: str = Late.REFUSE,
@@ -178,7 +178,7 @@ def write_bundle(
             log,
             engine,
             work,
-            None if state is None else StateBefore(state),
+            state,
             stored,
         )
         plan, tally = outcome.plan, outcome.tally

@@ -79,7 +79,7 @@ def carry_out(
         None if plan.mode == "undo" and not plan.steps else state,
     )
     differences = None
-    if state is not None and not plan.steps:
+    if state is not None and state.compared and not plan.steps:
         after = plan.mode == "undo"
         differences = state_differences(analysis, state.rows, after, plan.version_taken)
     plan, dependents = _decided(plan, analysis)

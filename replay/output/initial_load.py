@@ -56,10 +56,14 @@ _EXPECTED = {
 
 
 def state_files(
-    folder: Place, tables: Sequence[Table], among: Sequence[Table] | None = None
+    folder: Place,
+    tables: Sequence[Table],
+    among: Sequence[Table] | None = None,
+    partial: bool = False,
 ) -> dict[str, Place]:
     """OWNER.NAME -> its file, of some ``tables`` (``among`` others). InputError (LR2001) for a
-    folder that cannot be read, a table without a file, or a name that fits several tables."""
+    folder that cannot be read, a table without a file (not where it may be ``partial``), or a name
+    that fits several tables."""
     files: dict[str, Place] = {}
     try:
         entries: list[Place] = [*folder.iterdir()]
@@ -86,6 +90,8 @@ def state_files(
             *([table.name.upper()] if short.count(table.name.upper()) == 1 else []),
         ]
         paths = [files[one] for one in names if one in files]
+        if not paths and partial:
+            continue
         if not paths:
             hint = (
                 "An empty table has a file with the first line alone. Leave a table out with"

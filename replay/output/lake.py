@@ -29,6 +29,7 @@ from replay.leftovers import WorkFolder
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.continuation import read_manifest
+from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
 from replay.pipeline.engine import Engine
@@ -135,6 +136,9 @@ def write_lake(
     out.mkdir(parents=True, exist_ok=True)
     with WorkFolder(".logreplay-", out) as work:
         folder = Path(work) / "run"
+        if plan.export.initial is not None and how.get("state") is None:
+            tables = [version.table for version in log.catalog.versions]
+            how["state"] = proof_in(Path(plan.export.initial), tables)
         bundle = write_bundle(plan, log, folder, engine, warnings=warnings, **how)
         mark = _mark_of(bundle, log, _what(plan))
         loads = _loads(bundle, plan.export.merge, mark) if mark else iter(())

@@ -12,9 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from replay.changes.selection import Selection
+from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
+from replay.output.folder_state import proof_in
 from replay.output.initial_load import other_files, state_files, state_rows
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
@@ -95,6 +97,7 @@ def write_migration(
             engine,
             warnings=list(request.warnings),
             constraints=request.constraints,
+            state=_state_before(log, request),
         )
         if any(not line.startswith("--") for line in schema.foreign_keys):
             title = (
@@ -137,6 +140,12 @@ def write_migration(
     return Migration(
         out, manifest, Bundle(out / REDO, bundle.manifest, bundle.tally, bundle.exit_code), code
     )
+
+
+def _state_before(log: LogFile, request: MigrationRequest) -> StateBefore | None:
+    if request.initial is None:
+        return None
+    return proof_in(request.initial, [version.table for version in log.catalog.versions])
 
 
 def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from replay.changes.balance import Tally, Verdict
 from replay.changes.position import UnitId
 from replay.changes.selection import REASONS
+from replay.dependencies.baseline import StateBefore
 from replay.logs import LogFile
 from replay.output.bundle import empty_bundle, raise_for
 from replay.output.carry_out import CompletedRun, carry_out
@@ -80,16 +81,22 @@ class RowChanges:
 
 
 def row_changes(
-    request: Request, engine: Engine, folder: Path, split_bytes: int, with_aside: bool = False
+    request: Request,
+    engine: Engine,
+    folder: Path,
+    split_bytes: int,
+    with_aside: bool = False,
+    state: StateBefore | None = None,
 ) -> RowChanges:
     """The changes of a request whose export is :data:`replay.output.formats.ROW_BATCHES`, in
-    ``folder``; ``with_aside``: also those of units that are set aside.
+    ``folder``; ``with_aside``: also those of units that are set aside; ``state``: what proves
+    flagged units.
 
     Raises what :func:`replay.output.bundle.write_bundle` raises."""
     known, later = folder / "known", folder / "aside"
     known.mkdir()
     later.mkdir()
-    outcome = carry_out(request.plan(split_bytes), request.log, engine, known)
+    outcome = carry_out(request.plan(split_bytes), request.log, engine, known, state)
     raise_for(outcome.plan, outcome.tally)
     warnings = (*request.warnings, *empty_bundle(outcome.plan, request.log, outcome.tally))
     aside, damaged = _aside(outcome)

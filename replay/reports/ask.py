@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import BY_LOCATION, Selection, limits
+from replay.dependencies.baseline import StateBefore
 from replay.dependencies.write_sets import KeySpaces
 from replay.errors import UsageError
 from replay.logs import LogFile
@@ -134,9 +135,11 @@ def row_request(asked: Asked, selection: Selection) -> Request:
     return export_request(asked.opened, wanted, demand, asked.keys)
 
 
-def rows_of(asked: Asked, request: Request, with_aside: bool = True) -> RowChanges:
-    """The changes of a request."""
-    return row_changes(request, asked.engine, asked.folder(), asked.split_bytes, with_aside)
+def rows_of(
+    asked: Asked, request: Request, with_aside: bool = True, state: StateBefore | None = None
+) -> RowChanges:
+    """The changes of a request; ``state``: what proves flagged units."""
+    return row_changes(request, asked.engine, asked.folder(), asked.split_bytes, with_aside, state)
 
 
 def left_out_columns(request: Request) -> list[str]:

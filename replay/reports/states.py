@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -17,8 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.changes.notation import position_of, time_of
+from replay.changes.options import ScriptOptions
 from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.changes.selection import Selection
+from replay.dependencies.baseline import StateBefore
 from replay.errors import (
     EXIT_ERROR,
     EXIT_OK,
@@ -30,7 +32,9 @@ from replay.errors import (
 )
 from replay.leftovers import WorkFolder
 from replay.live.position_store import Store
+from replay.live.target_state import open_state
 from replay.output.bundle import write_file
+from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, format_of
 from replay.output.formats.row_batches import row_type, row_values
 from replay.output.initial_load import state_files, state_rows, state_values
@@ -281,11 +285,14 @@ def state_of(
     known = None if place is None else _of_database(url) if url else _of_folder(place_of(place))
     base = _base_of(asked, initial_at, url)
     changes = _nets(asked, selection, point, base)
-    nets, notes, forms = changes.nets, changes.notes, changes.forms
     before = True
     if known is not None:
-        rows = {name: known(net, forms[name]) for name, net in nets.items()}
-        before = _is_before(nets, rows, base, point, initial_at)
+        rows = {name: known(net, changes.forms[name]) for name, net in changes.nets.items()}
+        before = _is_before(changes.nets, rows, base, point, initial_at)
+        if place and before and base is None and asked.log.dependent_position is not None:
+            with _proof_in(asked, place) as state:
+                changes = _nets(asked, selection, point, base, state=state)
+    nets, notes = changes.nets, changes.notes
     tables = []
     for name, net in nets.items():
         images = rows_at(net, None if known is None else rows[name], before)
@@ -294,6 +301,18 @@ def state_of(
         notes += net.notes
     complete, warnings = known is not None, tuple(changes.warnings)
     return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
+
+
+@contextmanager
+def _proof_in(asked: Asked, place: str) -> Iterator[StateBefore]:
+    """The state before the log as what proves flagged units."""
+    tables = [version.table for version in asked.log.catalog.versions]
+    if not is_database(place):
+        yield proof_in(place_of(place), tables)
+        return
+    options = ScriptOptions(dialect=target_of(place).dialect)
+    with open_state(place, tables, options) as rows:
+        yield StateBefore(rows, compared=False)
 
 
 def _base_of(asked: Asked, initial_at: str | None, url: str | None) -> Position | None:
@@ -325,9 +344,11 @@ def _nets(
     point: Point,
     base: Position | None,
     low: Point | None = None,
+    state: StateBefore | None = None,
 ) -> _Nets:
     """The net changes of each selected table, up to a point and after it: of the whole log, or of
-    what lies between the point and ``base``, or above ``low``."""
+    what lies between the point and ``base``, or above ``low``. ``state``: what proves flagged
+    units."""
     selection = replace(
         selection,
         tables=with_owner(selection.tables),
@@ -338,7 +359,7 @@ def _nets(
     if same:
         selection = replace(selection, tables=same, exclude_tables=())
     request = row_request(asked, selection)
-    changes = rows_of(asked, request, False)
+    changes = rows_of(asked, request, False, state)
     forms, nets = _tables(request, tables, changes, point)
     for dataset, rows in changes.tables():
         if not dataset.table.schema:

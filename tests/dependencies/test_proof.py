@@ -17,7 +17,8 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import InputError, TargetError, UsageError
-from replay.output.bundle import Bundle
+from replay.output.bundle import Bundle, write_bundle
+from replay.output.folder_state import proof_in
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Tab, Unit, acct
@@ -384,3 +385,46 @@ def test_a_replay_takes_its_target_as_the_baseline(
         with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
             rows = connection.execute("SELECT name FROM acct ORDER BY id").fetchall()
         assert rows == [("NEW",), ("OTHER",)]
+
+
+@pytest.mark.parametrize("missing", ["ACCT", "LOOSE"])
+def test_a_table_without_a_file_proves_nothing(tmp_path: Path, missing: str) -> None:
+    """Neither that a row is there nor that a key is free is known of a table that a state lacks,
+    where states may lack some."""
+    suspects = Suspects(ACCT, LOOSE)
+    free, there, loose = (suspects.flagged() for _ in range(3))
+    free.insert(ACCT, acct(1))
+    there.update(ACCT, acct(2), acct(2, "NEW"))
+    loose.delete(LOOSE, ("a", 1))
+    suspects.finish()
+    control, data = suspects.log.write(tmp_path, seed=1)
+    state = {"ACCT": [acct(2)], "LOOSE": [("a", 1)]}
+    folder = unloaded(tmp_path, {name: rows for name, rows in state.items() if name != missing})
+    with replay.open_log(control=control, data=data) as opened:
+        request = opened.select().redo("sqlite", schema=Constraints()).request
+        tables = [version.table for version in request.log.catalog.versions]
+        bundle = write_bundle(
+            request.plan(), request.log, tmp_path / "out", opened.engine,
+            state=proof_in(folder, tables),
+        )  # fmt: skip
+    unknown = {"ACCT": {name(free), name(there)}, "LOOSE": {name(loose)}}[missing]
+    assert set(held(bundle, suspects)) == unknown
+    assert "baseline" not in bundle.manifest
+
+
+def test_a_migration_takes_its_initial_state_as_the_baseline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suspects = Suspects()
+    same, other = suspects.flagged(), suspects.flagged()
+    same.update(ACCT, acct(1), acct(1, "NEW"))
+    other.update(ACCT, acct(2), acct(2, "NEW"))
+    suspects.finish()
+    control, data = suspects.log.write(tmp_path, seed=1)
+    folder = unloaded(tmp_path, {"ACCT": [acct(1), acct(2, "OTHER")]})
+    words = ["migrate", "--control", str(control), "--data", *map(str, data)]
+    assert main([*words, "--initial", str(folder), "--out", str(tmp_path / "out")]) == 4
+    manifest = json.loads((tmp_path / "out" / "30-redo" / "manifest.json").read_text())
+    aside = {entry["unit"] for entry in manifest["quarantined_units"]}
+    assert aside == {name(suspects.bad), name(other)}
+    assert "LR3014" in capsys.readouterr().out

@@ -16,7 +16,7 @@ import pytest
 import replay
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
-from replay.cli import main
+from replay.cli.main import main
 from replay.errors import Refusal
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
@@ -341,15 +341,15 @@ def test_a_target_says_what_needs_what(fresh_database: str, tmp_path: Path) -> N
     with psycopg.connect(fresh_database, autocommit=True) as connection:
         connection.execute(STAFF)
         for mode, count in (("redo", 0), ("undo", 4)):
-            assert main.main([mode, *arguments, "--out", str(tmp_path / mode)]) == 0
+            assert main([mode, *arguments, "--out", str(tmp_path / mode)]) == 0
             POSTGRES.run_scripts(fresh_database, sorted((tmp_path / mode).glob("*.sql")))
             query = (
                 "SELECT (SELECT count(*) FROM testown.dept) + (SELECT count(*) FROM testown.emp)"
             )
             assert connection.execute(query.encode()).fetchall() == [(count,)]
     replayed = [*arguments[:-2], "--to", fresh_database, "--apply"]
-    assert main.main(["replay", *replayed]) == 0
-    assert main.main(["replay", *replayed, "--until-lrsn", "0" * 20]) == 0
+    assert main(["replay", *replayed]) == 0
+    assert main(["replay", *replayed, "--until-lrsn", "0" * 20]) == 0
 
 
 def test_keys_of_a_target_are_those_of_its_ddl(
@@ -372,3 +372,22 @@ def test_keys_of_a_target_are_those_of_its_ddl(
     assert {(key.table, key.columns, key.parent, key.on_delete) for key in found.foreign_keys} == {
         (key.table, key.columns, key.parent, key.on_delete) for key in stated.foreign_keys
     }
+
+
+def test_what_the_target_proves_is_expected_of_it_too(
+    fresh_database: str, incomplete: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The state before the log proves flagged units, whoever is given it: a replay that applies
+    them has them in the state that ``verify`` expects, and a round trip holds."""
+    log = ["--control", f"{incomplete}/incomplete.ctl", "--data", f"{incomplete}/incomplete.dat"]
+    POSTGRES.run_scripts(fresh_database, [incomplete / "schema.sql"])
+    POSTGRES.load_state(fresh_database, "sakila", incomplete / "initial")
+    expected = ["--expected", str(incomplete / "initial")]
+    roundtrip = ["verify", *log, *expected, "--roundtrip", "--ddl", str(incomplete / "schema.sql")]
+    assert main([*roundtrip, "--scratch", fresh_database]) == 0
+    assert "HOLDS for 11 tables, 469 units" in capsys.readouterr().out
+    assert main(["replay", *log, "--to", fresh_database, "--apply"]) == 4
+    assert "469 units and 1,334 statements applied" in capsys.readouterr().out
+    assert main(["verify", *log, "--to", fresh_database, *expected]) == 0
+    assert capsys.readouterr().out.endswith("SAME\n")
+    assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / "independent") == []

@@ -314,3 +314,18 @@ def test_a_table_that_was_emptied_has_no_way_back(log: replay.Log, sakila: Path)
     empty = TableNet("T.T", table.dataset, [column], NetChange(True), late)
     with pytest.raises(Refusal, match="LR3002 found that T.T was emptied after the point"):
         rows_at(empty, pa.nulls(0, pa.struct([])), before=False)
+
+
+@pytest.mark.parametrize("initial_at", ["before", None])
+def test_a_state_before_the_log_proves_flagged_units(
+    incomplete: Path, initial_at: str | None
+) -> None:
+    """What ``--baseline`` would release is in the rows that come out."""
+    with replay.open_log(
+        control=incomplete / "incomplete.ctl", data=incomplete / "incomplete.dat"
+    ) as opened:
+        state = opened.state("end", incomplete / "initial", initial_at=initial_at)
+        expected = rows_in(incomplete / "independent", opened)
+        assert rows_of(state) == expected
+        assert len(expected) == 6
+        assert "11 unit(s) are incomplete" in state.warnings[-1]
