@@ -29,6 +29,7 @@ from sqlgen.literals import LiteralParts, Policy, ValueProblem, float_text, lite
 from sqlgen.names import identifier, table_expression
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
+from sqlgen.script import escape_comment
 
 #: Outcomes of a row.
 EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
@@ -37,6 +38,8 @@ EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
 FLOAT_ULPS = 4
 
 SLOT = "\0"
+#: How the comment begins that stands in place of a statement.
+LEFT_OUT = "-- left out, only excluded columns changed: "
 
 
 @dataclass(frozen=True)
@@ -415,6 +418,27 @@ def _assignments(
             _assignment(", " + column_pieces(column, profile, options.names)[0], value, mask)
         )
     return parts, outcome_of(rows, shown, named)
+
+
+def left_out_comments(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
+    """For each update of excluded columns only, the comment that stands in place of its statement:
+    the table, these columns, and what finds the row."""
+    shown = {column.name for column in shown_columns(rows.table, options)}
+    target = sql_of(table_expression(rows.table, profile, options.names), profile)
+    pieces: list[Any] = []
+    for name, mask in rows.changed.items():
+        if name not in shown:
+            # under a mapping, the mark of a column that the target does not have
+            column = sql_of(identifier(name.rstrip("\0"), profile, options.names), profile)
+            pieces.append(pc.if_else(mask, f", {column}", ""))
+    columns = pc.utf8_slice_codeunits(joined(pieces, rows.count), 2)
+    found_by = identity(rows.table, options)
+    condition = list(_conditions(rows, found_by, profile, options, []))
+    text = joined(
+        [LEFT_OUT, f"UPDATE {target} (", columns, ") WHERE ", *condition],
+        rows.count,
+    )
+    return escape_comment(text)
 
 
 def outcome_of(rows: Rows, shown: tuple[Column, ...], named: RowMask) -> Codes:

@@ -352,7 +352,7 @@ def add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = 
             f" columns (default {where})"
         ),
     )
-    add_columns(group, "an update of nothing else yields no statement, and is counted")
+    add_columns(group, "an update of nothing else is counted, and a comment in scripts")
     add_policies(group)
     group.add_argument(
         "--empty-text",

@@ -127,8 +127,9 @@ class Sink:
     def _paced(self, pace: ScriptPace, part: Written, unit: Index) -> tuple[Index, int, int]:
         """(the transaction of each unit of ``part``, units and statements of the last one)."""
         state = self._state
-        lengths = np.diff(np.append(part.starts, len(part.text)))
-        before = np.concatenate([[0], np.cumsum(lengths)])
+        spoken = np.ones(len(part.text), bool) if part.spoken is None else part.spoken
+        before = np.concatenate([[0], np.cumsum(spoken)])[np.append(part.starts, len(spoken))]
+        lengths = np.diff(before)
         group = np.zeros(len(unit), np.int64)
         number, units, statements = max(state.group, 0), state.units, state.statements
         place = 0

@@ -33,6 +33,7 @@ from replay.pipeline.partition import (
     WrittenFile,
 )
 from replay.pipeline.plan import Plan
+from replay.pipeline.rows import LEFT_OUT
 from sqlgen import structure
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
@@ -240,14 +241,15 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         self, changes: ChunkChanges, content: ChunkStatements, emitted: Mask, chunk: Chunk
     ) -> int:
         arranged = content.arranged
-        entries = np.flatnonzero(emitted[arranged.sequence])
+        entries = np.flatnonzero((emitted | self._remarks(changes))[arranged.sequence])
         text = content.text.take(pa.array(content.place[entries]))
         if arranged.part is not None:
             there = (pc.binary_length(text).to_numpy() > 0) | (arranged.part[entries] == 0)
             entries, text = entries[there], text.filter(pa.array(there))
         ordered = arranged.sequence[entries]
         silent = changes.uncommitted[ordered] > 0
-        more = self._further_lines(text, ~silent) + len(ordered) - int(emitted.sum())
+        spoken = changes.outcome[ordered] == 0
+        more = self._further_lines(text, ~silent & spoken) + int(spoken.sum() - emitted.sum())
         if silent.any():
             prefix = "-- rolled back, not applied: "
             lines = pc.replace_substring(text, "\n", f"\n{prefix}")
@@ -260,6 +262,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             )
         self._write(changes, entries, text, arranged)
         return more
+
+    def _remarks(self, changes: ChunkChanges) -> Mask:
+        """Changes that are a comment of the script, but no statement."""
+        if self.plan.steps:
+            return np.zeros(len(changes.outcome), bool)
+        remarks: Mask = (changes.outcome == LEFT_OUT) & (changes.uncommitted == 0)
+        return remarks & ~self.bad_units[changes.unit]
 
     def _further_lines(self, text: pa.Array, counted: Mask) -> int:
         """How many statements there are beyond one for each change."""
@@ -313,10 +322,12 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             return
         if self.plan.options.render.assert_rows:
             text = self._with_checks(changes, arranged.sequence[entries], text)
-        spoken: Mask | None = None
-        if (changes.change[arranged.sequence[entries]] == Change.STRUCTURE).any():
-            entries, text, spoken = _by_statement(entries, text)
         ordered = arranged.sequence[entries]
+        comments_only = (changes.outcome[ordered] > 0) | (changes.uncommitted[ordered] > 0)
+        spoken: Mask | None = ~comments_only if comments_only.any() else None
+        if (changes.change[ordered] == Change.STRUCTURE).any():
+            entries, text, spoken = _by_statement(entries, text)
+            ordered = arranged.sequence[entries]
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
         first = self._headers(changes, ordered[starts])
@@ -354,7 +365,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         counted from the beginning of their unit, which may lie in an earlier chunk."""
         unit = changes.unit[ordered]
         checked = np.isin(changes.change[ordered], list(ROW_CHANGES))
-        checked &= changes.uncommitted[ordered] == 0
+        checked &= (changes.uncommitted[ordered] == 0) & (changes.outcome[ordered] == 0)
         starts = order.run_starts(unit)
         lengths = np.diff(np.append(starts, len(unit)))
         counted = np.cumsum(checked)

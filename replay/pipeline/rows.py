@@ -31,6 +31,8 @@ from sqlgen.schema import Column, SqlType
 from sqlgen.shapes import render_shaped
 
 _OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
+#: The outcome of updates that are a comment in scripts.
+LEFT_OUT = REASON["update touches excluded columns only"]
 #: Findings made in full per batch; all damaged rows are counted.
 _SHOWN = 20
 
@@ -49,8 +51,9 @@ class RowProblem:
 
 @dataclass(frozen=True)
 class ChangeStatements:
-    """``text`` one statement a row ('' for none); ``outcome`` an index of
-    :data:`replay.changes.selection.REASONS`; ``failed`` rows with a problem; ``moved`` updates that
+    """``text`` one statement a row ('' for none, a comment for those of the outcome
+    :data:`LEFT_OUT`); ``outcome`` an index of :data:`replay.changes.selection.REASONS`;
+    ``failed`` rows with a problem; ``moved`` updates that
     change a key; ``shapes`` the statements that the texts execute by name."""
 
     text: pa.Array
@@ -115,15 +118,18 @@ class RowDecoder:
         if quick is None:
             return self._statements(version, kind, image)
         outcome, failed = _reasons(quick.outcome), np.zeros(len(quick.outcome), bool)
-        if not len(quick.odd):
+        odd = quick.odd
+        if (quick.outcome == statements.EXCLUDED_COLUMNS).any():  # which have comments
+            odd = np.union1d(odd, np.flatnonzero(quick.outcome == statements.EXCLUDED_COLUMNS))
+        if not len(odd):
             return ChangeStatements(quick.text, outcome, failed, quick.moved, [], {})
-        rest = self._statements(version, kind, image.take(quick.odd))
-        outcome[quick.odd], failed[quick.odd] = rest.outcome, rest.failed
+        rest = self._statements(version, kind, image.take(odd))
+        outcome[odd], failed[odd] = rest.outcome, rest.failed
         moved = quick.moved
-        moved[quick.odd] = rest.moved
-        problems = [replace(problem, row=int(quick.odd[problem.row])) for problem in rest.problems]
+        moved[odd] = rest.moved
+        problems = [replace(problem, row=int(odd[problem.row])) for problem in rest.problems]
         return ChangeStatements(
-            pc.replace_with_mask(quick.text, _where(quick.odd, len(outcome)), rest.text),
+            pc.replace_with_mask(quick.text, _where(odd, len(outcome)), rest.text),
             outcome,
             failed,
             moved,
@@ -157,6 +163,11 @@ class RowDecoder:
         for problem in (*rendered.problems, *self._too_wide(version, rows)):
             batch.value_problem(problem)
         outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
+        text = rendered.text
+        left = np.flatnonzero((outcome == LEFT_OUT) & ~batch.failed)
+        if len(left) and not self.plan.prepared:
+            comments = statements.left_out_comments(_some(rows, left), self.profile, options)
+            text = pc.replace_with_mask(text, _where(left, batch.count), comments)
         moved = np.zeros(batch.count, bool)
         if kind is Change.UPDATE:
             for name in self._watched(batch.version) & {
@@ -164,7 +175,7 @@ class RowDecoder:
             }:
                 if (mask := batch.changed(name)) is not None:
                     moved |= mask
-        return ChangeStatements(rendered.text, outcome, batch.failed, moved, batch.problems, shapes)
+        return ChangeStatements(text, outcome, batch.failed, moved, batch.problems, shapes)
 
     def _too_wide(self, version: int, rows: Rows) -> Iterator[literals.ValueProblem]:
         """Values to be written that the target's columns do not hold."""
@@ -282,8 +293,21 @@ def _reasons(outcome: Bytes) -> Bytes:
     """What became of statements, as indexes of :data:`replay.changes.selection.REASONS`."""
     reasons = np.zeros(len(outcome), np.uint8)
     reasons[outcome == statements.NO_CHANGE] = REASON["update changes nothing"]
-    reasons[outcome == statements.EXCLUDED_COLUMNS] = REASON["update touches excluded columns only"]
+    reasons[outcome == statements.EXCLUDED_COLUMNS] = LEFT_OUT
     return reasons
+
+
+def _some(rows: Rows, chosen: Index) -> Rows:
+    """Some of the updates, without what they become."""
+    place = pa.array(chosen)
+    return Rows(
+        rows.table,
+        rows.op,
+        len(chosen),
+        {name: values.take(place) for name, values in rows.before.items()},
+        {},
+        {name: mask.take(place) for name, mask in rows.changed.items()},
+    )
 
 
 def whole_rows(
