@@ -28,6 +28,15 @@ class WhereColumns(Choices):
     ALL = "all"
 
 
+class Deferral(Choices):
+    """Which foreign keys a dialect can leave to the end of a transaction: those that were declared
+    deferrable, or any."""
+
+    NONE = "none"
+    DECLARED = "declared"
+    ANY = "any"
+
+
 class Assertion(Choices):
     """What a script asserts: that every statement touches exactly one row, or nothing."""
 

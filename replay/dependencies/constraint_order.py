@@ -22,8 +22,9 @@ from replay.dependencies.unique_order import (
     met_spans,
     unit_order,
 )
-from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.logs import LogFile
+from sqlgen.choices import Deferral
 from sqlgen.constraints import Constraints
 
 
@@ -46,22 +47,24 @@ class Arranged:
 
 
 class ConstraintOrder:
-    """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``:
-    foreign keys that can wait may be left to wait. ``partible`` says by table version whether a row
-    of it may be removed and put back."""
+    """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``: which
+    foreign keys may be left to wait. ``partible`` says by table version whether a row of it may be
+    removed and put back."""
 
     def __init__(
         self,
         log: LogFile,
         constraints: Constraints,
         undo: bool,
-        deferral: bool,
+        deferral: Deferral,
         partible: Callable[[int], bool] = lambda version: True,
     ) -> None:
         self.log, self.undo, self.partible = log, undo, partible
         self.spaces = KeySpaces(log.catalog, constraints)
         firm = constraints.firm()
-        self.firm = KeySpaces(log.catalog, firm) if deferral and firm != constraints else None
+        able = deferral is not Deferral.NONE
+        self.firm = KeySpaces(log.catalog, firm) if able and firm != constraints else None
+        self.referred = self._referred(constraints, deferral)
         related = {
             name for foreign in constraints.foreign_keys for name in (foreign.table, foreign.parent)
         }
@@ -97,17 +100,20 @@ class ConstraintOrder:
     ) -> Arranged:
         known = (batch.version >= 0) & self.related[np.maximum(batch.version, 0)]
         rows = np.flatnonzero(live & known & np.isin(batch.change, ROW_CHANGES))
-        first, second = self._needs(batch, unit, rows, self.spaces)
+        touches = self._touched(batch, rows, self.spaces)
+        waiting = self._retaken(batch, touches, unit)
+        first, second = self._needs(touches, unit)
         place = np.empty(len(sequence), np.int64)
         place[sequence] = np.arange(len(sequence))
         wrong = np.unique(unit[first[place[first] > place[second]]])
         if not len(wrong):
-            return Arranged(sequence)
-        arranged = Arranged(sequence.copy())
+            return Arranged(sequence, waiting)
+        arranged = Arranged(sequence.copy(), waiting)
         circles = self._mend(unit, arranged.sequence, (first, second), wrong)
         if circles and self.firm is not None:
             units = np.array(list(circles))
-            pairs = self._needs(batch, unit, rows[np.isin(unit[rows], units)], self.firm)
+            some = rows[np.isin(unit[rows], units)]
+            pairs = self._needs(self._touched(batch, some, self.firm), unit)
             left = self._mend(unit, arranged.sequence, pairs, units)
             arranged.waiting.extend(number for number in circles if number not in left)
             circles = left
@@ -116,15 +122,47 @@ class ConstraintOrder:
         )
         return arranged
 
-    def _needs(
-        self, batch: ChangeBatch, unit: Index, rows: Index, spaces: KeySpaces
-    ) -> tuple[Index, Index]:
-        """(first, second): of the changes ``rows``, pairs of which the first must be done before
-        the second."""
-        if not len(rows):
-            return rows, rows
-        touches = WriteSets(self.log, spaces).touches(_part(batch, rows))
-        first, second = (rows[side] for side in unit_needs(touches, unit[rows]))
+    def _referred(self, constraints: Constraints, deferral: Deferral) -> Index:
+        """The spaces of keys that foreign keys refer to whose checks may wait, whatever they do on
+        a delete."""
+        found = {
+            use.space
+            for foreign in constraints.foreign_keys
+            if deferral is Deferral.ANY or (deferral is Deferral.DECLARED and foreign.deferrable)
+            for version in self.log.catalog.versions
+            if version.name.upper() == foreign.table
+            for use in self.spaces.uses[version.index]
+            if use.how == "child" and sorted(use.columns) == sorted(foreign.columns)
+        }
+        return np.array(sorted(found), np.int64)
+
+    def _retaken(self, batch: ChangeBatch, touches: Records, unit: Index) -> list[int]:
+        """The units in which a row gives up a key that others may refer to, and another row takes
+        it: in between, rows that the log does not show refer to nothing. (Within a statement the
+        log may show the taking first.)"""
+        writes = touches[np.isin(touches["space"], self.referred)]
+        writes = writes[np.isin(writes["role"], (KeyRole.CREATE, KeyRole.DESTROY))]
+        if not len(writes):
+            return []
+        names = [np.ascontiguousarray(writes[name]) for name in ("check", "key", "space")]
+        names.append(unit[writes["change"]])
+        sequence = np.lexsort([np.ascontiguousarray(writes["change"]), *names])
+        same = np.ones(len(sequence) - 1, bool)
+        for column in names:
+            same &= column[sequence][1:] == column[sequence][:-1]
+        role = np.ascontiguousarray(writes["role"])[sequence]
+        updates = batch.change[np.ascontiguousarray(writes["change"])[sequence]] == Change.UPDATE
+        again = same & (role[1:] != role[:-1])
+        again &= (role[:-1] == KeyRole.DESTROY) | updates[1:] | updates[:-1]
+        return [int(number) for number in np.unique(names[-1][sequence][1:][again])]
+
+    def _touched(self, batch: ChangeBatch, rows: Index, spaces: KeySpaces) -> Records:
+        """Touches of the changes ``rows``."""
+        return _of_rows(WriteSets(self.log, spaces).touches(_part(batch, rows)), rows)
+
+    def _needs(self, touches: Records, unit: Index) -> tuple[Index, Index]:
+        """(first, second): pairs of changes of which the first must be done before the second."""
+        first, second = unit_needs(touches, unit)
         return (second, first) if self.undo else (first, second)
 
     def _mend(

@@ -339,20 +339,32 @@ class _Followed:
     def _references(self, ordered: Sequence[int], touches: Sequence[int]) -> None:
         """A reference comes after its key was made and goes before its key is removed."""
         unit = self.unit
+        made = [one for one in ordered if unit.role[one] == KeyRole.CREATE]
+        gone = [one for one in ordered if unit.role[one] == KeyRole.DESTROY]
+        held_before = bool(ordered) and ordered[0] not in made
         for touch in touches:
-            role = unit.role[touch]
+            role, change = unit.role[touch], unit.change[touch]
             if role == KeyRole.REFER:
-                creators = [one for one in ordered if unit.role[one] == KeyRole.CREATE]
-                near = [
-                    one for one in creators if unit.change[one] < unit.change[touch]
-                ] or creators
-                if creators and unit.change[near[-1]] != unit.change[touch]:
-                    self.pairs.append((near[-1], touch))
+                earlier = [one for one in made if unit.change[one] < change]
+                lost = any(unit.change[one] < change for one in gone)
+                near = earlier[-1:] or (made[:1] if lost or not held_before else [])
+                self.pairs.extend((one, touch) for one in near if unit.change[one] != change)
             elif role == KeyRole.RELEASE:
-                gone = [one for one in ordered if unit.role[one] == KeyRole.DESTROY]
-                near = [one for one in gone if unit.change[one] > unit.change[touch]] or gone
-                if gone and unit.change[near[0]] != unit.change[touch]:
-                    self.pairs.append((touch, near[0]))
+                later = [one for one in gone if unit.change[one] > change]
+                near = later[:1] or [one for one in gone[-1:] if not self._new(touch, one, touches)]
+                self.pairs.extend((touch, one) for one in near if unit.change[one] != change)
+
+    def _new(self, release: int, gone: int, touches: Sequence[int]) -> bool:
+        """Whether the row that gives up a reference came to it after the key was removed, so that
+        it refers to the row that has the key since. (What foreign keys do may stand in the log
+        behind that one too.)"""
+        unit = self.unit
+        return any(
+            unit.role[one] == KeyRole.REFER
+            and unit.change[gone] < unit.change[one] < unit.change[release]
+            and self._root(unit.change[one]) == self._root(unit.change[release])
+            for one in touches
+        )
 
 
 def _sorted(nodes: list[_Node], partible: Callable[[_Node], bool]) -> list[Entry]:

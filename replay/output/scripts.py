@@ -68,7 +68,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             log,
             plan.constraints,
             plan.mode == "undo",
-            bool(self.profile.defer),
+            self.profile.deferral,
             self.parts.possible,
         )
 

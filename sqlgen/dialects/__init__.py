@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from sqlgen.choices import DIALECTS
+from sqlgen.choices import DIALECTS, Deferral
 from sqlgen.dialects.ddl_support import Abilities
 from sqlgen.dialects.row_checks import RowCheck
 from sqlgen.errors import SqlgenError
@@ -150,9 +150,10 @@ class Profile:
       way.
     * ``one_row``; ``upsert``; ``session`` statements at the head of a script, ``search_path`` the
       one before them (:func:`sqlgen.script.search_path`); ``begin``, ``commit``
-      and ``defer``, which lets deferrable foreign keys wait for the commit ('' where the dialect
-      has no such statement); ``truncate``: TRUNCATE can be rolled back; ``delete_all`` what DELETE
-      needs to take every row; ``client`` shows how to run a script; ``booleans`` true and false.
+      and ``defer``, which lets foreign keys wait for the commit ('' where the dialect has no such
+      statement): ``deferral`` says which; ``truncate``: TRUNCATE can be rolled back;
+      ``delete_all`` what DELETE needs to take every row; ``client`` shows how to run a script;
+      ``booleans`` true and false.
     * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where
       an index lives: ``in schema`` (that of its table), ``of table`` (DROP INDEX ... ON), ``index``
       (the schema stands at the index's name only), ``both`` (and at the table's), '' none.
@@ -193,6 +194,7 @@ class Profile:
     begin: str = "BEGIN;"
     commit: str = "COMMIT;"
     defer: str = ""
+    deferral: Deferral = Deferral.NONE
     booleans: tuple[str, str] = ("TRUE", "FALSE")
     truncate: bool = False
     keys: str | None = ""

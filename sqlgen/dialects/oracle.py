@@ -3,6 +3,7 @@ substitution variable."""
 
 from __future__ import annotations
 
+from sqlgen.choices import Deferral
 from sqlgen.dialects import (
     LOSSY,
     WIDENED,
@@ -99,6 +100,7 @@ PROFILE = Profile(
     ),
     begin="SET TRANSACTION READ WRITE;",
     defer="SET CONSTRAINTS ALL DEFERRED;",
+    deferral=Deferral.DECLARED,
     quirks=("An empty text is NULL: say what to do with it (--empty-text).",),
     abilities=Abilities(
         constraints=ALL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlgen.choices import Deferral
 from sqlgen.dialects import (
     LOSSY,
     WIDENED,
@@ -85,6 +86,7 @@ PROFILE = Profile(
     ),
     truncate=True,
     defer="SET CONSTRAINTS ALL DEFERRED;",
+    deferral=Deferral.DECLARED,
     abilities=Abilities(
         constraints=ALL,
         added=ALL,

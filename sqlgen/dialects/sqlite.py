@@ -3,6 +3,7 @@ whatever the column was declared as."""
 
 from __future__ import annotations
 
+from sqlgen.choices import Deferral
 from sqlgen.dialects import (
     LOSSY,
     WIDENED,
@@ -87,6 +88,7 @@ PROFILE = Profile(
     exact_keys=True,
     booleans=("1", "0"),
     defer="PRAGMA defer_foreign_keys = ON;",
+    deferral=Deferral.ANY,
     text=TextForm(character="CHAR({})"),
     floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
     as_text=frozenset({SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),

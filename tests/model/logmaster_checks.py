@@ -595,6 +595,7 @@ def left_out(
         return Verdict(check, "wrong", f"u{kept} should have gone too, only u{sorted(gone)} went")
     if gone - may - idle:
         return Verdict(check, "refused", f"u{sorted(gone - may - idle)} went without a reason")
+    gone |= may & idle  # a script may have no statement of them
     wanted = without(case, gone)
     if wanted is None:
         return Verdict(check, "wrong", f"the others can't be without u{sorted(gone)}")
