@@ -127,7 +127,8 @@ def identity(table: Table, options: RenderOptions) -> tuple[Column, ...]:
             f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to"
             " stay"
         )
-        raise SqlgenError("LR3006", message, "Change --columns or --exclude-columns")
+        hint = "Name key columns in --columns too, and none of them in --exclude-columns"
+        raise SqlgenError("LR3006", message, hint)
     if not table.key or options.where_columns == "all":
         return shown
     return tuple(table.column(name) for name in table.key)

@@ -214,6 +214,7 @@ def _add_looks(
             " (repeatable)"
         ),
     )
+    add_columns(ask, "later work on others is no conflict, as for undo and redo")
     ask.add_argument(
         "--tree", action="store_true", help="the dependents below what they build on, not a table"
     )

@@ -46,7 +46,7 @@ def add_looks(
     shell.add_argument("shell", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
     shell.set_defaults(run=run["completion"])
     _add_doctor(commands, layout).set_defaults(run=run["doctor"])
-    _add_report(commands, layout).set_defaults(run=run["report"], columns=[], exclude_columns=[])
+    _add_report(commands, layout).set_defaults(run=run["report"])
     _add_state(commands, layout).set_defaults(run=run["state"])
     _add_history(commands, layout).set_defaults(run=run["history"], columns=[], exclude_columns=[])
 
@@ -262,6 +262,22 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         help="quiet: spans with at most so many open units (default 0)",
     )
     group.add_argument("--at", metavar="POINT", help="open: the units that were open at a point")
+    group.add_argument(
+        "--undo-columns",
+        dest="columns",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="integrity: of an undo of these columns (undo --columns)",
+    )
+    group.add_argument(
+        "--undo-exclude-columns",
+        dest="exclude_columns",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="integrity: of an undo without these columns (undo --exclude-columns)",
+    )
     group.add_argument(
         "--max-rows",
         type=positive,

@@ -127,7 +127,11 @@ def _history(arguments: argparse.Namespace) -> int:
 
 def _whatif(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
-    selection = chosen_units(arguments.without)
+    selection = replace(
+        chosen_units(arguments.without),
+        columns=tuple(arguments.columns),
+        exclude_columns=tuple(arguments.exclude_columns),
+    )
     with WorkFolder() as scratch:
         demand = Demand(dependencies=True, baseline=arguments.baseline)
         request = request_of(arguments, scratch, demand, selection)
@@ -141,6 +145,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
             analysis = DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 
             def command(name: str, *words: str) -> str:
+                words = (*words[:-2], *column_words(selection), *words[-2:])
                 return shlex.join(["logreplay", name, *log_words(arguments), *words])
 
             differences = None
@@ -177,6 +182,12 @@ def _whatif(arguments: argparse.Namespace) -> int:
         text = said_of(arguments.source, said) + "\n"
     tell(arguments, text)
     return EXIT_WARNING if warnings else EXIT_OK
+
+
+def column_words(selection: Selection) -> list[str]:
+    """The columns of a selection as options."""
+    words = [word for glob in selection.columns for word in ("--columns", glob)]
+    return words + [w for glob in selection.exclude_columns for w in ("--exclude-columns", glob)]
 
 
 def without_text(kind: str, value: Any) -> str:
@@ -252,12 +263,11 @@ def _difference(arguments: argparse.Namespace, selection: Selection, form: str) 
     return report.exit_code
 
 
-def _page(arguments: argparse.Namespace) -> int:
+def _page(arguments: argparse.Namespace, selection: Selection) -> int:
     """One page about the selected work, or (``--format json``) what it shows."""
     form = "json" if arguments.json else arguments.format or "html"
     if form not in ("html", "json"):
         raise UsageError("LR1001", f"found --format {form} with report page; expected html or json")
-    selection = selection_of(arguments)
     with asked_log(arguments) as asked, usage_errors():
         page = page_of(asked, selection, arguments.max_rows)
     html = form == "html"
@@ -271,9 +281,16 @@ def _page(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
-    if arguments.kind == "page":
-        return _page(arguments)
     selection = selection_of(arguments)
+    if arguments.kind != "integrity" and (selection.columns or selection.exclude_columns):
+        raise UsageError(
+            "LR1001",
+            f"found --undo-columns or --undo-exclude-columns with report {arguments.kind}; expected"
+            " report integrity",
+            hint="--columns names the columns of a report",
+        )
+    if arguments.kind == "page":
+        return _page(arguments, selection)
     with usage_errors():
         options = ReportOptions(
             tuple(choice(GroupBy, name, "--group-by") for name in _names(arguments.group_by)),

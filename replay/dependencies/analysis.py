@@ -69,6 +69,7 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpace
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner
 from replay.pipeline.scan import BATCH, INCOMPLETE_UNIT, UNPROVEN_UNIT, sort_records
+from sqlgen.statements import RenderOptions
 
 #: The code of a unit that is set aside because of what it builds on.
 DEPENDENT_UNIT = "LR3011"
@@ -443,12 +444,14 @@ class DependencyAnalysis:
         by_column: bool = False,
         gaps: bool = False,
         back: bool = False,
+        written: RenderOptions | None = None,
     ) -> Subgraph:
         """The second and third pass: what can be reached from where a survey starts.
 
         ``by_column``: a later update of the row builds on an earlier one only where both changed
-        the same column. ``gaps``: flagged units that found what the log does not prove, or that it
-        contradicts, are starting points too. ``back``: also what these built on.
+        the same column, one of those that statements with the options ``written`` name. ``gaps``:
+        flagged units that found what the log does not prove, or that it contradicts, are starting
+        points too. ``back``: also what these built on.
         """
         pieces = np.frombuffer(b"".join(survey.pieces), RECORD)
         flagged = unit_hashes(survey.flagged.keys() - survey.start.keys() if gaps else ())
@@ -468,9 +471,8 @@ class DependencyAnalysis:
             else edges.reach(start)
         )
         blocks = b"".join(self.run(CollectJob(self.spaces, reached), self.log, self.splits))
-        return self._subgraph(
-            survey, torn, unproven, assemble(self.log, np.frombuffer(blocks, RECORD)), by_column
-        )
+        batch = assemble(self.log, np.frombuffer(blocks, RECORD))
+        return self._subgraph(survey, torn, unproven, batch, by_column, written)
 
     def _unproven(
         self, asked: Records, torn: frozenset[UnitId], pieces: Records
@@ -491,6 +493,7 @@ class DependencyAnalysis:
         unproven: Mapping[UnitId, Records],
         batch: ChangeBatch,
         by_column: bool,
+        written: RenderOptions | None,
     ) -> Subgraph:
         write_sets = WriteSets(
             self.log, self.spaces, frozenset(survey.evented), with_forms=True, each=True
@@ -505,12 +508,8 @@ class DependencyAnalysis:
             change[between.source[chain]], change[between.target[chain]], len(batch.head)
         )
         if by_column:
-            between = joined(
-                [
-                    others(between, Link.ROW),
-                    column_links(touches, rows, write_sets.changed_columns(batch)),
-                ]
-            )
+            masks = write_sets.column_masks(batch, written)
+            between = joined([others(between, Link.ROW), column_links(touches, rows, *masks)])
         linked = np.zeros(len(between.kind), LINK)
         linked["source"], linked["target"] = change[between.source], change[between.target]
         linked["kind"], linked["space"] = between.kind, touches["space"][between.target]

@@ -1,8 +1,9 @@
 """Undo of chosen changes, and redo of all but some: who built on them, and what follows from that.
 
 Decided by row versions, not by values, and by column: a later update of other columns of the row is
-no conflict; one that set a column and set it back is. The log is always read to its end, whatever
-the selection.
+no conflict; one that set a column and set it back is. Columns that the statements do not name
+(``--columns``) count only against what takes a whole row back. The log is always read to its end,
+whatever the selection.
 """
 
 from __future__ import annotations
@@ -102,9 +103,15 @@ def taken_units(analysis: DependencyAnalysis, plan: Plan) -> frozenset[UnitId]:
 
 
 def consequences(analysis: DependencyAnalysis, plan: Plan) -> Consequences:
-    """Who built on the changes that the plan's selection takes."""
+    """Who built on the changes that the plan's selection takes, by the columns that it writes."""
     survey = analysis.survey(StartUnits(selection=plan.selection))
-    subgraph = analysis.reached(survey, by_column=plan.options.render.where_columns != "all")
+    render = plan.options.render
+    some = bool(render.columns or render.exclude_columns)
+    subgraph = analysis.reached(
+        survey,
+        by_column=some or render.where_columns != "all",
+        written=render if some else None,
+    )
     chosen = _chosen(subgraph, plan)
     links = subgraph.links
     source, target = np.ascontiguousarray(links["source"]), np.ascontiguousarray(links["target"])

@@ -141,13 +141,20 @@ def _nearest(
     return [(rows, near, kind)] if ahead else [(near, rows, kind)]
 
 
-def column_links(touches: Records, rows: Mask, changed: Mapping[int, int]) -> Links:
+def column_links(
+    touches: Records,
+    rows: Mask,
+    changed: Mapping[int, int],
+    written: Mapping[int, int],
+) -> Links:
     """Links of row version chains by column: an update is linked to the last change of each column
     it changed, an insert or delete to the last change of any. ``touches`` stand in
-    :func:`touch_order`; ``changed``: change -> bit mask of the columns an update changed.
+    :func:`touch_order`; ``changed``: change -> bit mask of the columns an update changed;
+    ``written``: those of them that statements name.
 
     Each column's chain is whole, so everything that builds on a change can be reached from it, and
-    updates of other columns cannot.
+    updates of other columns cannot. An update of columns that no statement names builds on the
+    insert of its row alone, which is taken back as a whole.
     """
     sources, targets = [], []
     last: dict[int, int] = {}
@@ -160,8 +167,11 @@ def column_links(touches: Records, rows: Mask, changed: Mapping[int, int]) -> Li
             continue
         if (space, key, check) != group:
             group, last, whole = (space, key, check), {}, -1
-        mask = changed[change] if role == KeyRole.CHANGE else _EVERY_COLUMN
+        mask = written[change] if role == KeyRole.CHANGE else _EVERY_COLUMN
         if not mask:
+            if changed[change] and whole >= 0:
+                sources.append(whole)
+                targets.append(place)
             continue
         before = [other for other, bits in last.items() if bits & mask]
         for other in before or [whole] * (whole >= 0):

@@ -32,6 +32,7 @@ from replay.dependencies.row_identity import row_hashes
 from replay.logs import Images, LogFile, Walk
 from sqlgen.constraints import Constraints
 from sqlgen.schema import SqlType
+from sqlgen.statements import RenderOptions, shown_columns
 
 
 class KeyRole(IntEnum):
@@ -388,6 +389,31 @@ class WriteSets:
                     changed = {places[index] for index in np.flatnonzero(columns_changed).tolist()}
                     masks[row] = sum(1 << place for place in changed)
         return masks
+
+    def column_masks(
+        self, batch: ChangeBatch, written: RenderOptions | None
+    ) -> tuple[dict[int, int], dict[int, int]]:
+        """:meth:`changed_columns`, and those of them that statements name (None: all); every column
+        where they also find rows by all that they name."""
+        changed = self.changed_columns(batch)
+        if written is None:
+            return changed, changed
+        shown = {
+            version: sum(
+                1 << place
+                for place, column in zip(
+                    self.spaces.column_places[version],
+                    self.log.catalog.versions[version].format.columns,
+                    strict=True,
+                )
+                if column.column in shown_columns(self.log.catalog.versions[version].table, written)
+            )
+            for version in distinct(batch.version).tolist()
+        }
+        masks = {place: mask & shown[int(batch.version[place])] for place, mask in changed.items()}
+        if written.where_columns == "all":
+            masks = {place: -1 if mask else 0 for place, mask in masks.items()}
+        return changed, masks
 
     def values_of(
         self, batch: ChangeBatch, change: int, side: str, columns: Sequence[str]

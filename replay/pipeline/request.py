@@ -214,11 +214,10 @@ def make_request(
         if demand.mapping is not None:
             options = _mapped(demand.mapping, log, options)
         versions, strange = taken_versions(log, placed, demand.continued)
-        if demand.options is not None:
-            _check_columns(versions, options.render)
-            if demand.export is None:
-                _check_statements(versions, placed, options)
-                options = _asserting(demand, placed, options)
+        _check_columns(versions, options.render)
+        if demand.options is not None and demand.export is None:
+            _check_statements(versions, placed, options)
+            options = _asserting(demand, placed, options)
         if placed.where is not None:
             ValueFilter(placed.where, log.catalog)
         constraints = log.constraints

@@ -169,7 +169,11 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
     outside = result.chosen[links["source"]] & ~result.chosen[links["target"]]
     hit = links[outside]
     facts = unit_facts(subgraph)
-    masks = WriteSets(request.log, spaces).changed_columns(subgraph.batch) if len(hit) else {}
+    changed: Mapping[int, int] = {}
+    written: Mapping[int, int] = {}
+    if len(hit):
+        write_sets = WriteSets(request.log, spaces)
+        changed, written = write_sets.column_masks(subgraph.batch, plan.options.render)
     rows: list[dict[str, Any]] = []
     for source, target, link, space, gone in hit.tolist():
         if len(rows) == options.most_rows:
@@ -181,7 +185,7 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
             )
         text = key_text(subgraph, ChangeLink(Link(link), space, source, target, gone))
         one, other = str(subgraph.unit(source)), str(subgraph.unit(target))
-        common = _columns_of(subgraph, masks, source) & _columns_of(subgraph, masks, target)
+        common = _columns_of(subgraph, written, source) & _columns_of(subgraph, changed, target)
         rows.append(
             {
                 "unit": one,

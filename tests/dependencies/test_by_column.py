@@ -1,0 +1,167 @@
+"""Who builds on a change is asked by column: undo, its cascades, what-if and the report of
+integrity say the same, and of columns that the undo leaves alone nothing is a conflict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.main import main
+from replay.errors import Refusal
+from replay.output.bundle import Bundle
+from sqlgen.constraints import Constraints
+from sqlgen.statements import RenderOptions
+from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+
+
+def name(unit: Unit) -> str:
+    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
+
+
+def built() -> tuple[LogBuilder, list[Unit]]:
+    """Unit 0 inserts a row, 1 changes its name and balance, 2 the balance, 3 the name."""
+    log = LogBuilder()
+    units = [log.unit() for _ in range(4)]
+    units[0].insert(ACCT, acct(1, "A", "1.00"))
+    units[1].update(ACCT, acct(1, "A", "1.00"), acct(1, "B", "2.00"))
+    units[2].update(ACCT, acct(1, "B", "2.00"), acct(1, "B", "3.00"))
+    units[3].update(ACCT, acct(1, "B", "3.00"), acct(1, "C", "3.00"))
+    return log, units
+
+
+def words(folder: Path, log: LogBuilder) -> list[str]:
+    control, data = log.write(folder)
+    return ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
+
+
+def undo(log: LogBuilder, folder: Path, unit: Unit, cascade: str = "none", **render: Any) -> Bundle:
+    control, data = log.write(folder)
+    return replay.write_script(
+        control,
+        data,
+        folder / "out",
+        mode="undo",
+        selection=Selection(units=((unit.more["UORID"], unit.more["MEMBERID"]),), cascade=cascade),
+        options=ScriptOptions(render=RenderOptions(**render)),
+        constraints=Constraints(),
+        overwrite=True,
+    )
+
+
+def dependents(folder: Path, log: LogBuilder, unit: Unit, *columns: str) -> list[str]:
+    """What the three ways of asking say; they must agree."""
+    control, data = log.write(folder)
+    files = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
+    out = folder / "answer.json"
+    tail = ["--engine", "local", "--json", "--out", str(out), "--overwrite"]
+    assert main(["whatif", *files, "--without", name(unit), *columns, *tail]) == 0
+    asked = json.loads(out.read_text())
+    asking = [word.replace("--", "--undo-") if word[:2] == "--" else word for word in columns]
+    main(["report", "integrity", *files, "--ur", name(unit), *asking, *tail])
+    report = json.loads(out.read_text())
+    direct = {entry["unit"] for entry in asked["conflicts"]}
+    assert direct == {row["later_unit"] for row in report["rows"]}
+    assert report["totals"]["units_that_built_on_them"] == len(asked["units"])
+    options = {
+        word.removeprefix("--").replace("-", "_"): (glob,)
+        for word, glob in zip(columns[::2], columns[1::2], strict=True)
+    }
+    if direct:
+        with pytest.raises(Refusal, match="LR3010") as refused:
+            undo(log, folder, unit, **options)
+        assert all(unit in str(refused.value) for unit in direct)
+    bundle = undo(log, folder, unit, "all", **options)
+    assert bundle.manifest["consequences"]["units"] == asked["units"]
+    return [str(unit) for unit in asked["units"]]
+
+
+def test_work_on_another_column_is_no_conflict(tmp_path: Path) -> None:
+    log, (_, one, two, three) = built()
+    assert dependents(tmp_path, log, one) == [name(two), name(three)]
+    assert dependents(tmp_path, log, two) == []
+    assert dependents(tmp_path, log, three) == []
+
+
+def test_work_on_a_column_that_the_undo_leaves_alone_is_none_either(tmp_path: Path) -> None:
+    log, (_, one, two, three) = built()
+    assert dependents(tmp_path, log, one, "--exclude-columns", "NAME") == [name(two)]
+    assert dependents(tmp_path, log, one, "--exclude-columns", "BAL") == [name(three)]
+    bundle = undo(log, tmp_path, one, "all", exclude_columns=("BAL",))
+    assert statements(bundle) == [
+        "UPDATE testown.acct SET name = 'B' WHERE id = 1;",
+        "UPDATE testown.acct SET name = 'A' WHERE id = 1;",
+    ]
+    assert statements(undo(log, tmp_path, three, exclude_columns=("BAL",))) == [
+        "UPDATE testown.acct SET name = 'B' WHERE id = 1;"
+    ]
+    assert statements(undo(log, tmp_path, one, "non-conflicting", exclude_columns=("BAL",))) == []
+    left = undo(log, tmp_path, one, "non-conflicting", exclude_columns=("NAME", "BAL"))
+    assert left.manifest["balance"]["skipped"]["update touches excluded columns only"] == 1
+
+
+def test_a_way_of_finding_rows_by_all_columns_counts_those_that_it_names(tmp_path: Path) -> None:
+    log, (_, one, two, three) = built()
+    everything = {"where_columns": "all"}
+    with pytest.raises(Refusal, match=name(two)):
+        undo(log, tmp_path, one, **everything)
+    with pytest.raises(Refusal, match=name(three)):
+        undo(log, tmp_path, one, exclude_columns=("BAL",), **everything)
+    alone = undo(log, tmp_path, one, "all", exclude_columns=("NAME",), **everything)
+    assert alone.manifest["consequences"]["units"] == [name(two)]
+
+
+def test_who_wrote_to_a_row_builds_on_its_insert_whatever_the_column(tmp_path: Path) -> None:
+    """To take the insert back deletes the whole row."""
+    log, (first, one, two, three) = built()
+    every = [name(one), name(two), name(three)]
+    assert dependents(tmp_path, log, first) == every
+    assert dependents(tmp_path, log, first, "--exclude-columns", "BAL") == every
+    assert dependents(tmp_path, log, first, "--exclude-columns", "*.ACCT.[BNR]*") == every
+
+
+def test_a_later_delete_builds_on_what_is_taken_back(tmp_path: Path) -> None:
+    log, (_, one, two, three) = built()
+    last = log.unit()
+    last.delete(ACCT, acct(1, "C", "3.00"))
+    assert dependents(tmp_path, log, two) == [name(last)]
+    assert dependents(tmp_path, log, two, "--exclude-columns", "NAME") == [name(last)]
+    assert dependents(tmp_path, log, two, "--exclude-columns", "BAL") == []
+    assert dependents(tmp_path, log, one, "--exclude-columns", "BAL") == [name(three), name(last)]
+
+
+def test_only_the_columns_that_are_named(tmp_path: Path) -> None:
+    log, (_, one, _, three) = built()
+    both = ["--columns", "ID", "--columns", "NAME"]
+    files = words(tmp_path, log)
+    out = tmp_path / "answer.json"
+    tail = ["--engine", "local", "--json", "--out", str(out)]
+    assert main(["whatif", *files, "--without", name(one), *both, *tail]) == 0
+    answer = json.loads(out.read_text())
+    assert answer["units"] == [name(three)]
+    for command in answer["commands"].values():
+        assert "--columns ID --columns NAME" in command
+
+
+def test_a_redo_without_a_unit_keeps_what_touched_other_columns(tmp_path: Path) -> None:
+    log, (_, one, two, three) = built()
+    files = [*words(tmp_path, log), "--except", name(one), "--out", str(tmp_path / "out")]
+    assert main(["redo", *files, "--exclude-columns", "BAL", "--overwrite"]) == 4
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["consequences"]["units"] == [name(three)]
+    assert main(["redo", *files, "--overwrite"]) == 4
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["consequences"]["units"] == [name(two), name(three)]
+
+
+def test_which_columns_is_asked_of_integrity_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, _ = built()
+    assert main(["report", "audit", *words(tmp_path, log), "--undo-columns", "NAME"]) == 12
+    assert "--undo-columns" in capsys.readouterr().err
