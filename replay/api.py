@@ -111,7 +111,8 @@ def open_log(
     options: Mapping[str, str] | None = None,
     engine: Engine | None = None,
 ) -> Log:
-    """Open the log of a family (``logmaster``, ``db2luw``, ``soliddb`` or an installed one).
+    """Open the log of a family (``logmaster``, ``db2luw``, ``soliddb``, ``logmaster-load`` or
+    an installed one).
 
     ``control`` and ``data`` are files of Log Master, ``log`` and ``catalog`` those of the others.
     Several logs are read as one: as many control files as (lists of) data files, or ``logs``, a

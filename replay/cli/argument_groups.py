@@ -107,10 +107,7 @@ def add_log(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(SOURCES)} (default logmaster), or an installed one",
     )
     for name, what in (
-        (
-            "--control",
-            "logmaster: control file; of several logs, each before its data (repeatable)",
-        ),
+        ("--control", "logmaster: control file; of several logs, each before its data; repeatable"),
         ("--data", "logmaster: data file(s), .gz too (repeatable)"),
     ):
         group.add_argument(name, nargs="+", action=InTurn, default=[], metavar="F", help=what)
@@ -129,7 +126,8 @@ def add_log(parser: argparse.ArgumentParser) -> None:
         metavar="HOW",
         help=("a hole between logs: refuse (default; db2luw: warn), warn or allow"),
     )
-    group.add_argument("--catalog", metavar="PATH", help="other families: export of the catalog")
+    catalog = "other families: export of the catalog; logmaster-load: DDL"
+    group.add_argument("--catalog", metavar="PATH", help=catalog)
     group.add_argument(
         "--framing", metavar="NAME", help="how records are framed in all files (default: found out)"
     )

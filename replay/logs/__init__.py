@@ -575,7 +575,9 @@ class Family:
 
 #: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose
 #: entries name a :class:`Family`.
-FAMILIES: dict[str, str] = {name: f"replay.logs.{name}.family:FAMILY" for name in SOURCES}
+FAMILIES: dict[str, str] = {
+    name: f"replay.logs.{name.replace('-', '_')}.family:FAMILY" for name in SOURCES
+}
 
 
 def source_named(name: str) -> Family:

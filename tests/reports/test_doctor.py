@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from replay.cli.main import main
-from replay.logs import Inputs, source_named
+from replay.logs import FAMILIES, Inputs, source_named
 from replay.reports.doctor import doctor_report, doctor_text, read_report, unconfirmed_page
 from tests.support import luwbuilder
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, frame
@@ -207,7 +207,7 @@ def test_soliddb(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_the_page_lists_every_unconfirmed_reading() -> None:
-    families = [source_named(name) for name in ("logmaster", "db2luw", "soliddb")]
+    families = [source_named(name) for name in FAMILIES]
     assert PAGE.read_text(encoding="utf-8") == unconfirmed_page(families)
     for family in families:
         names = [entry.name for entry in family.unconfirmed]

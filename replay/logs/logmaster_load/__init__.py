@@ -1,0 +1,1 @@
+"""Log Master's LOAD files (SDF and CSV) as a log family."""

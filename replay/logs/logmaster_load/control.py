@@ -1,0 +1,317 @@
+"""The LOAD statements beside a LOAD file: which tables its records are of, and where their fields
+lie. Published: the informational columns come first, in the order of these statements, and the
+statements describe the image after an update only (BMC, layout of records in load files)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from replay.errors import InputError, Where
+
+_TOKEN = re.compile(
+    r"""\s*(?:--[^\n]*\n\s*)*(?:(?P<name>"(?:[^"]|"")*")|(?P<hex>X'[0-9A-F]*')"""
+    r"""|(?P<text>'(?:[^']|'')*')|(?P<word>[^\s"'(),=:.]+)|(?P<sign>[(),=:.]))""",
+    re.I,
+)
+#: Encodings by word, and the place of the CCSID of single-byte text in CCSID(...).
+_ENCODINGS = {"EBCDIC": (37, 0), "ASCII": (819, 0), "UNICODE": (1208, 1)}
+#: Types whose fields are text in a file of fixed positions.
+_CHARACTERS = ("CHAR", "CHARACTER")
+#: Text of moments that states no length.
+_MOMENTS = {"DATE": 10, "TIME": 8, "TIMESTAMP": 26}
+
+
+@dataclass(frozen=True)
+class FieldCondition:
+    """A field, or the octets ``start:stop`` of a record (from 0), that must hold ``value``."""
+
+    value: str
+    name: str = ""
+    start: int = 0
+    stop: int = 0
+
+
+@dataclass(frozen=True)
+class LoadField:
+    """One field: ``start:stop`` in octets of a record (from 0) where positions are fixed, and when
+    it is null."""
+
+    name: str
+    start: int
+    stop: int
+    null_if: FieldCondition | None = None
+
+
+@dataclass(frozen=True)
+class IntoTable:
+    """INTO TABLE: its name (the schema may be empty), the fields in order, and which records of
+    the file are of it (all, without conditions)."""
+
+    schema: str
+    name: str
+    fields: tuple[LoadField, ...]
+    when: tuple[FieldCondition, ...] = ()
+
+
+@dataclass(frozen=True)
+class LoadStatement:
+    """LOAD DATA: the name of its input, CCSID of the text, the two delimiters (``delimited``; else
+    positions are fixed), and its tables."""
+
+    inddn: str
+    tables: tuple[IntoTable, ...]
+    ccsid: int | None = None
+    delimited: bool = False
+    column: str = ","
+    character: str = '"'
+
+
+@dataclass
+class _Options:
+    inddn: str = "SYSREC"
+    ccsid: int | None = None
+    delimited: bool = False
+    characters: dict[str, str] = field(default_factory=dict)
+
+
+def read_control(name: str, text: str) -> list[LoadStatement]:
+    """The LOAD statements of a control file. InputError LR2008 where there is none, LR2009 for a
+    clause that cannot be used."""
+    reader = _Reader(name, text)
+    statements = reader.statements()
+    if not statements:
+        raise InputError(
+            "LR2008",
+            "found no LOAD DATA statement; expected the LOAD control file of Log Master",
+            Where(name),
+        )
+    return statements
+
+
+class _Reader:
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text, self.at = name, text, 0
+        self.tokens: list[tuple[str, str]] = []
+        place = 0
+        while found := _TOKEN.match(text, place):
+            kind = found.lastgroup or ""
+            self.tokens.append((kind, found[kind]))
+            place = found.end()
+
+    def _fail(self, found: str, expected: str, hint: str = "") -> InputError:
+        where = Where(self.name, field=" ".join(text for _, text in self.tokens[self.at :][:4]))
+        return InputError("LR2009", f"found {found}; expected {expected}", where, hint)
+
+    def _word(self, ahead: int = 0) -> str:
+        """The next word in upper case; a sign is its own word; '' at the end or for a literal."""
+        if self.at + ahead >= len(self.tokens):
+            return ""
+        kind, text = self.tokens[self.at + ahead]
+        return text.upper() if kind in ("word", "sign") else ""
+
+    def _take(self, *words: str) -> bool:
+        """Whether the next words are these, which are then behind us."""
+        if all(self._word(ahead) == word for ahead, word in enumerate(words)):
+            self.at += len(words)
+            return True
+        return False
+
+    def _next(self) -> tuple[str, str]:
+        if self.at >= len(self.tokens):
+            raise self._fail("the end of the file", "the rest of a LOAD statement")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _expect(self, sign: str) -> None:
+        if not self._take(sign):
+            raise self._fail(self._word() or "a literal", sign)
+
+    def _identifier(self) -> str:
+        kind, text = self._next()
+        if kind == "name":
+            return text[1:-1].replace('""', '"')
+        if kind != "word":
+            raise self._fail(text, "a name")
+        return text.upper()
+
+    def _literal(self) -> str:
+        kind, text = self._next()
+        if kind == "text":
+            return text[1:-1].replace("''", "'")
+        if kind == "hex":
+            return bytes.fromhex(text[2:-1]).decode("latin-1")
+        raise self._fail(text, "a literal in quotes")
+
+    def _number(self) -> int:
+        _, text = self._next()
+        if not text.isdecimal():
+            raise self._fail(text, "a number")
+        return int(text)
+
+    def _list(self) -> list[str]:
+        """What stands in parentheses."""
+        self._expect("(")
+        inside: list[str] = []
+        while not self._take(")"):
+            inside.append(self._next()[1])
+        return inside
+
+    def statements(self) -> list[LoadStatement]:
+        found: list[LoadStatement] = []
+        while self.at < len(self.tokens):
+            if self._take("LOAD"):
+                self._take("DATA")
+                found.append(self._statement())
+            else:
+                self.at += 1
+        return found
+
+    def _statement(self) -> LoadStatement:
+        options, tables = _Options(), list[IntoTable]()
+        while self.at < len(self.tokens) and self._word() != "LOAD":
+            if self._take("INTO", "TABLE"):
+                tables.append(self._into(options.delimited))
+            else:
+                self._option(options)
+        if not tables:
+            raise self._fail("a LOAD statement without INTO TABLE", "one at least")
+        marks = options.characters
+        return LoadStatement(
+            options.inddn,
+            tuple(tables),
+            options.ccsid,
+            options.delimited,
+            marks.get("COLDEL", ","),
+            marks.get("CHARDEL", '"'),
+        )
+
+    def _option(self, options: _Options) -> None:
+        word = self._word()
+        if word == "INDDN":
+            self.at += 1
+            options.inddn = self._identifier()
+        elif word == "FORMAT":
+            self.at += 1
+            if not self._take("DELIMITED") and not self._take("CSV"):
+                raise self._fail(
+                    f"FORMAT {self._word()}",
+                    "FORMAT DELIMITED, or fixed positions without FORMAT",
+                    "Have Log Master write the LOAD file with FORMAT CSV or SDF",
+                )
+            options.delimited = True
+        elif word in ("COLDEL", "CHARDEL", "DECPT"):
+            self.at += 1
+            options.characters[word] = self._literal()
+            if len(options.characters[word]) != 1:
+                raise self._fail(f"{word} of several characters", "one character")
+            if word == "DECPT" and options.characters[word] != ".":
+                raise self._fail(f"DECPT {options.characters[word]}", "a point: DECPT '.'")
+        elif word in _ENCODINGS:
+            self.at += 1
+            default, place = _ENCODINGS[word]
+            options.ccsid = default
+            if self._take("CCSID"):
+                numbers = [int(text) for text in self._list() if text.isdecimal()]
+                options.ccsid = next((n for n in (*numbers[place:], *numbers) if n), default)
+        else:
+            self.at += 1
+
+    def _into(self, delimited: bool) -> IntoTable:
+        schema, name = "", self._identifier()
+        if self._take("."):
+            schema, name = name, self._identifier()
+        when: tuple[FieldCondition, ...] = ()
+        while self._word() != "(":
+            if self.at >= len(self.tokens):
+                raise self._fail(f"no fields of table {name}", "a list of fields")
+            if self._take("WHEN"):
+                when = tuple(self._conditions())
+            else:
+                self.at += 1
+        self._expect("(")
+        fields: list[LoadField] = []
+        while True:
+            fields.append(self._field(delimited, fields[-1].stop if fields else 0))
+            if self._take(")"):
+                break
+            self._expect(",")
+        return IntoTable(schema, name, tuple(fields), when)
+
+    def _conditions(self) -> Sequence[FieldCondition]:
+        """``(name = 'v' AND …)`` or ``(a:b) = 'v'``."""
+        self._expect("(")
+        if self._word().isdecimal():
+            start, stop = self._span()
+            self._expect("=")
+            return [FieldCondition(self._literal(), start=start, stop=stop)]
+        conditions = [self._named()]
+        while self._take("AND"):
+            conditions.append(self._named())
+        self._expect(")")
+        return conditions
+
+    def _named(self) -> FieldCondition:
+        name = self._identifier()
+        self._expect("=")
+        return FieldCondition(self._literal(), name)
+
+    def _span(self) -> tuple[int, int]:
+        """``a:b)`` or ``a)`` as octets from 0, behind the parenthesis; (a - 1, a - 1) for ``a)``
+        alone."""
+        start = self._number() - 1
+        stop = self._number() if self._take(":") else start
+        self._expect(")")
+        return start, stop
+
+    def _field(self, delimited: bool, follows: int) -> LoadField:
+        name, start, stop = self._identifier(), follows, 0
+        if self._take("POSITION"):
+            self._expect("(")
+            if self._take("*"):
+                self._expect(")")
+            else:
+                start, stop = self._span()
+                stop = 0 if stop == start else stop
+        kind, length, external = "", 0, False
+        null_if = None
+        while self._word() not in (",", ")", ""):
+            word = self._word()
+            if word == "EXTERNAL":
+                self.at += 1
+                external = True
+            elif word == "NULLIF":
+                self.at += 1
+                null_if = self._null_if()
+            elif word == "DEFAULTIF":
+                raise self._fail("DEFAULTIF", "NULLIF: LOAD would make values up")
+            elif word == "(":
+                inside = self._list()
+                length = int(inside[0]) if inside and inside[0].isdecimal() else length
+            else:
+                kind = kind or word
+                self.at += 1
+        if not delimited:
+            if kind not in (*_CHARACTERS, *_MOMENTS) and not external:
+                raise self._fail(
+                    f"field {name} of type {kind or 'unknown'} at a fixed position",
+                    "CHAR, EXTERNAL numbers, DATE, TIME or TIMESTAMP",
+                    "Have Log Master write the LOAD file with FORMAT SDF or CSV",
+                )
+            stop = stop or start + (length or _MOMENTS.get(kind, 0))
+            if stop <= start:
+                raise self._fail(f"field {name} without length", "a length, or POSITION(a:b)")
+        return LoadField(name, start, stop, null_if)
+
+    def _null_if(self) -> FieldCondition:
+        if not self._take("("):
+            return self._named()
+        if not self._word().isdecimal():
+            condition = self._named()
+            self._expect(")")
+            return condition
+        start, stop = self._span()
+        self._expect("=")
+        value = self._literal()
+        return FieldCondition(value, start=start, stop=max(stop, start + len(value)))

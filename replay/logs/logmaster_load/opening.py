@@ -1,0 +1,543 @@
+"""LOAD files, their LOAD statements and the DDL of the tables -> an index of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Mask, Records
+from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.changes.envelope import CHANGE_OF_TYPE, Change
+from replay.decoding import codecs
+from replay.errors import InputError, UsageError, Where
+from replay.logs import Inputs
+from replay.logs.files import mapped, unpacked
+from replay.logs.indexed_log import IndexedFile, save
+from replay.logs.logmaster_load import reader, values
+from replay.logs.logmaster_load.control import IntoTable, LoadStatement, read_control
+from replay.logs.logmaster_load.entries import ENTRY, NAMES, UNIT
+from replay.logs.logmaster_load.records import LoadRecords, cut, info_count
+from replay.logs.logmaster_load.roles import NEEDED, ROLES, TELLS, column_of
+from replay.storage import at
+from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.errors import SqlgenError
+from sqlgen.schema import SqlType, Table
+from sqlgen.table_definitions import defined_tables
+
+#: Rows whose images are made at once.
+_BATCH = 65_536
+_LARGE = (SqlType.CLOB, SqlType.BLOB, SqlType.XML)
+_BIT_DATA = (SqlType.BINARY, SqlType.VARBINARY)
+_HEX = "^([0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20})$"
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[- ][0-9]{2}[.:][0-9]{2}[.:][0-9]{2}([.][0-9]{1,12})?$"
+#: Octets of a position, and of an RBA and LRSN before they were extended.
+_POSITION, _SHORT = 10, 6
+_ACTIONS = {name.strip(): change for name, change in CHANGE_OF_TYPE.items()} | {
+    "U": Change.UPDATE,
+    "INSERT": Change.INSERT,
+    "UPDATE": Change.UPDATE,
+    "DELETE": Change.DELETE,
+}
+_SETTINGS = {
+    "images": ("after-before", "before-after"),
+    "dispositions": ("unknown", "committed"),
+}
+
+
+@dataclass
+class _Pile:
+    """What the files give, piece by piece."""
+
+    entries: list[Records]
+    units: list[Records]
+    images: list[Bytes]
+    size: int = 0
+
+
+def open_log(inputs: Inputs) -> reader.LoadLog:
+    """Open LOAD files. InputError for files that cannot be read, that do not fit their LOAD
+    statements or the DDL, or whose informational columns give no order; UsageError for settings."""
+    for name, accepted in _SETTINGS.items():
+        if inputs.options.get(name, accepted[0]) not in accepted:
+            raise UsageError(
+                "LR1001",
+                f"found --log-option {name}={inputs.options[name]}; expected one of:"
+                f" {', '.join(accepted)}",
+            )
+    control = inputs.control or ""
+    statements = _paired(control, inputs.data)
+    text = _text(inputs.catalog or "")
+    try:
+        tables = defined_tables(text, "db2")
+        constraints = parse_constraints(text, "db2", tables)
+    except SqlgenError as error:
+        raise InputError("LR2031", error.message, Where(inputs.catalog), error.hint) from None
+    versions: dict[str, TableVersion] = {}
+    pile, files = _Pile([], [], []), list[IndexedFile]()
+    first = 0
+    for number, (path, statement) in enumerate(zip(inputs.data, statements, strict=True)):
+        ccsid = _ccsid(inputs.options, statement)
+        raw = mapped(unpacked(path, inputs.scratch, number, inputs.shared))
+        if not len(raw):
+            raise InputError("LR2002", "found an empty file; expected a LOAD file", Where(path))
+        loaded = _LoadFile(path, number, cut(raw, statement, ccsid, path), ccsid, inputs.options)
+        places = [
+            (into, _version(control, into, tables, versions, ccsid)) for into in statement.tables
+        ]
+        loaded.take(places, pile)
+        files.append(IndexedFile(name=path, first=first, count=len(loaded.records)))
+        first += len(loaded.records)
+    entries = np.concatenate(pile.entries)
+    entries["unit"], units = _units(np.concatenate(pile.units), files)
+    named = _columns(statements)
+    return reader.LoadLog(
+        files=files,
+        catalog=Catalog(tuple(versions.values())),
+        catalog_files=[control, inputs.catalog or ""],
+        arrays=save(
+            (entries, units, np.concatenate([np.zeros(0, np.uint8), *pile.images])), inputs.scratch
+        ),
+        changes={},
+        source="logmaster-load",
+        opening_warnings=tuple(_warnings(inputs.options, statements, versions)),
+        constraints=_of_log(constraints, versions),
+        lacking=_lacking(named, inputs.options),
+        by_lrsn=bool(units["member"].any()),
+        columns=named,
+    )
+
+
+def _text(path: str) -> str:
+    try:
+        return at(path).read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("LR2001", f"found {error}; expected text in UTF-8", Where(path)) from None
+
+
+def _paired(control: str, data: Sequence[str]) -> list[LoadStatement]:
+    """The LOAD statement of each file: the only one, or as many as there are files, in order."""
+    statements = read_control(control, _text(control))
+    if len(statements) == 1:
+        return statements * len(data)
+    if len(statements) != len(data):
+        inputs = ", ".join(statement.inddn for statement in statements)
+        raise InputError(
+            "LR2007",
+            f"found {len(data)} LOAD file(s) for {len(statements)} LOAD statements ({inputs});"
+            " expected one for each, in their order",
+            Where(control),
+            "Name the files with --data in the order of INDDN in the LOAD control file",
+        )
+    return statements
+
+
+def _ccsid(options: Mapping[str, str], statement: LoadStatement) -> int:
+    given = options.get("ccsid")
+    if given is None:
+        return statement.ccsid or 1208
+    if not given.isdecimal():
+        raise UsageError("LR1001", f"found --log-option ccsid={given}; expected a number")
+    return int(given)
+
+
+def _columns(statements: Sequence[LoadStatement]) -> tuple[str, ...]:
+    """The informational columns that every table has."""
+    lists = [
+        [one.name for one in into.fields[: info_count(into)]]
+        for statement in statements
+        for into in statement.tables
+    ]
+    return tuple(name for name in lists[0] if all(name in other for other in lists))
+
+
+def _lacking(named: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
+    return {
+        fact: f"the LOAD control file lists no column {column_of(role, options)}"
+        for role, fact in TELLS.items()
+        if column_of(role, options) not in named
+    }
+
+
+def _warnings(
+    options: Mapping[str, str],
+    statements: Sequence[LoadStatement],
+    versions: Mapping[str, TableVersion],
+) -> Iterator[str]:
+    if options.get("dispositions") != "committed":
+        yield (
+            "LOAD files do not say whether work was committed or undone: every record counts as"
+            " committed; --log-option dispositions=committed says that the LOGSCAN took nothing"
+            " else"
+        )
+    if column_of("commit", options) == column_of("time", options):
+        yield (
+            "units are ordered by the time in the LOAD files, which is not documented to be that"
+            " of the commit; units with equal times are in no order"
+        )
+    varying = (SqlType.VARCHAR, SqlType.VARBINARY)
+    if any(not statement.delimited for statement in statements) and any(
+        column.type in varying for version in versions.values() for column in version.table.columns
+    ):
+        yield (
+            "fields of fixed positions are filled up with blanks, so blanks at the end of VARCHAR"
+            " values are not known; a CSV LOAD file has them"
+        )
+
+
+def _of_log(constraints: Constraints, versions: Mapping[str, TableVersion]) -> Constraints:
+    return Constraints(
+        tuple(key for key in constraints.keys if key[0] in versions),
+        tuple(
+            key
+            for key in constraints.foreign_keys
+            if key.table in versions and key.parent in versions
+        ),
+        constraints.unused,
+        complete=True,
+    )
+
+
+def _version(
+    control: str,
+    into: IntoTable,
+    tables: Sequence[Table],
+    versions: dict[str, TableVersion],
+    ccsid: int,
+) -> TableVersion:
+    """The table of an INTO TABLE clause: its columns are those of the LOAD statement, their types
+    and the key those of the DDL."""
+    given = f"{into.schema}.{into.name}" if into.schema else into.name
+    same = [
+        table for table in tables if table.name == into.name and into.schema in ("", table.schema)
+    ]
+    if len(same) != 1:
+        raise InputError(
+            "LR2031",
+            f"found {len(same)} definitions of {given}; expected one in the DDL (--catalog)",
+            Where(control, table=given),
+        )
+    table = same[0]
+    names = [one.name for one in into.fields[info_count(into) :]]
+    defined = {column.name: column for column in table.columns}
+    unknown = [name for name in names if name not in defined]
+    lost = [name for name in table.key if name not in names]
+    large = [name for name in names if name in defined and defined[name].type in _LARGE]
+    for wrong, found, expected in (
+        (
+            unknown,
+            "column(s) that the DDL does not have, or of a type of its own",
+            "columns of the table, of Db2's types",
+        ),
+        (lost, "no column(s) of the primary key", "all of them"),
+        (large, "large object column(s)", "none: what LOAD files hold of them is not published"),
+    ):
+        if wrong:
+            raise InputError(
+                "LR2031",
+                f"found {found}: {', '.join(wrong)}; expected {expected}",
+                Where(control, table=given),
+            )
+    known = versions.get(f"{table.schema}.{table.name}")
+    columns = tuple(defined[name] for name in names)
+    if known is not None:
+        if known.table.columns != columns:
+            raise InputError(
+                "LR2031",
+                "found LOAD statements with different columns; expected one list of columns",
+                Where(control, table=given),
+                "Read the files in runs of their own",
+            )
+        return known
+    layout = RowFormat(
+        tuple(
+            ColumnFormat(
+                column, column.type.value, column.length, column.scale, column.nullable, ccsid=ccsid
+            )
+            for column in columns
+        )
+    )
+    number = len(versions)
+    version = TableVersion(
+        number,
+        Table(table.schema, table.name, columns, table.key),
+        0,
+        0,
+        number + 1,
+        1,
+        0,
+        bytes(_POSITION),
+        bytes(_POSITION),
+        table.schema,
+        table.name,
+        layout,
+        unlogged=len(table.columns) - len(columns),
+    )
+    versions[version.name] = version
+    return version
+
+
+@dataclass
+class _LoadFile:
+    """One LOAD file on its way into the index."""
+
+    path: str
+    number: int
+    records: LoadRecords
+    ccsid: int
+    options: Mapping[str, str]
+
+    def take(self, places: Sequence[tuple[IntoTable, TableVersion]], pile: _Pile) -> None:
+        """Add the entries, units and images of all records."""
+        count = len(self.records)
+        entries = np.zeros(count, ENTRY)
+        entries["file"], entries["row"] = self.number, np.arange(count)
+        entries["size"] = self.records.sizes()
+        entries["version"], entries["segment"], entries["segments"] = -1, 1, 1
+        units = np.zeros(count, UNIT)
+        taken = np.zeros(count, bool)
+        for into, version in places:
+            rows = np.flatnonzero(~taken & self._when(into))
+            taken[rows] = True
+            if len(rows):
+                self._table(rows, into, version, entries, units, pile)
+        if not taken.all():
+            row = int(np.flatnonzero(~taken)[0])
+            raise InputError(
+                "LR2011",
+                "found a record that no WHEN of the LOAD statement takes; expected one of its"
+                " tables",
+                Where(self.path, row + 1),
+            )
+        pile.entries.append(entries)
+        pile.units.append(units)
+
+    def _when(self, into: IntoTable) -> Mask:
+        rows = np.arange(len(self.records))
+        here = np.ones(len(rows), bool)
+        for condition in into.when:
+            names = [one.name for one in into.fields]
+            if condition.name not in names:
+                raise InputError(
+                    "LR2009",
+                    "found a WHEN about octets or another field; expected one about a field of"
+                    " the LOAD statement",
+                    Where(self.path, table=into.name),
+                )
+            value = self._field(rows, into, names.index(condition.name))
+            same = pc.equal(pc.fill_null(value, ""), condition.value.strip())
+            here &= np.asarray(same.to_numpy(zero_copy_only=False), bool)
+        return here
+
+    def _field(self, rows: Index, into: IntoTable, number: int) -> pa.Array:
+        """A field as text without blanks around; null where it is no text."""
+        value = self.records.values(rows, into, number, 0)
+        null = np.asarray(value.is_null())
+        data, offsets = _parts(value)
+        text, _ = codecs.decode_text(data, offsets, self.ccsid, null if null.any() else None)
+        return pc.utf8_trim_whitespace(text)
+
+    def _role(self, rows: Index, into: IntoTable, role: str) -> pa.Array | None:
+        name = column_of(role, self.options)
+        names = [one.name for one in into.fields[: info_count(into)]]
+        if name in names:
+            return self._field(rows, into, names.index(name))
+        if role in NEEDED:
+            there = ", ".join(names) or "none"
+            raise InputError(
+                "LR2008",
+                f"found no informational column {name} ({ROLES[role][1]}); found: {there};"
+                " expected it in the LOAD control file",
+                Where(self.path, table=into.name),
+                f"Name the column that says it: --log-option {role}=#NAME; or have LOGSCAN write"
+                " all informational columns (INFO COLUMNS, URID FIELDS ALL)",
+            )
+        return None
+
+    def _table(
+        self,
+        rows: Index,
+        into: IntoTable,
+        version: TableVersion,
+        entries: Records,
+        units: Records,
+        pile: _Pile,
+    ) -> None:
+        part = np.array(entries[rows])
+        part["version"] = version.index
+        action = pc.utf8_upper(pc.fill_null(self._role(rows, into, "action"), ""))
+        for name, change in _ACTIONS.items():
+            is_it = np.asarray(pc.equal(action, name).to_numpy(zero_copy_only=False), bool)
+            part["change"][is_it] = change
+        part["fault"][part["change"] == 0] = reader.UNKNOWN_ACTION
+        part["position"] = self._position(rows, into, "position", False)
+        part["origin"] = ord(" ")
+        origin = self._role(rows, into, "origin")
+        if origin is not None:
+            codes, _ = _parts(
+                pc.utf8_slice_codeunits(pc.utf8_rpad(pc.fill_null(origin, ""), 1), 0, 1).cast(
+                    pa.binary()
+                )
+            )
+            part["origin"] = codes
+        units[rows] = self._unit(rows, into)
+        for change, before, after in (
+            (Change.INSERT, False, True),
+            (Change.DELETE, True, False),
+            (Change.UPDATE, True, True),
+        ):
+            self._images(rows, into, part, change, (before, after), pile)
+        entries[rows] = part
+
+    def _images(
+        self,
+        rows: Index,
+        into: IntoTable,
+        part: Records,
+        change: Change,
+        sides: tuple[bool, bool],
+        pile: _Pile,
+    ) -> None:
+        """Row images of the changes of one kind. Of an insert or delete the only one is first."""
+        mine = np.flatnonzero((part["change"] == change) & (part["fault"] == 0))
+        both = all(sides)
+        bad = self.records.bad(rows[mine], into, 2 if both else 1)
+        part["fault"][mine[bad]] = reader.WRONG_FIELDS
+        if both and bad.any():
+            alone = bad & ~self.records.bad(rows[mine], into, 1)
+            part["fault"][mine[alone]] = reader.NO_BEFORE_IMAGE
+        good = mine[~bad]
+        first = both and self.options.get("images") == "before-after"
+        for side, there, shift in (
+            ("before", sides[0], int(both and not first)),
+            ("after", sides[1], int(both and first)),
+        ):
+            part[side][mine] = -1
+            if not there:
+                continue
+            for low in range(0, len(good), _BATCH):
+                chosen = good[low : low + _BATCH]
+                made = values.images(
+                    [
+                        self.records.values(rows[chosen], into, number, shift)
+                        for number in range(info_count(into), len(into.fields))
+                    ]
+                )
+                data, offsets = _parts(made)
+                part[side][chosen] = pile.size + offsets[:-1]
+                part[f"{side}_size"][chosen] = np.diff(offsets)
+                pile.images.append(data)
+                pile.size += len(data)
+
+    def _unit(self, rows: Index, into: IntoTable) -> Records:
+        made = np.zeros(len(rows), UNIT)
+        member = self._role(rows, into, "member")
+        if member is not None:
+            fits = np.asarray(pc.fill_null(pc.match_substring_regex(member, "^[0-9]{1,5}$"), False))
+            self._need(fits, rows, column_of("member", self.options), "a number")
+            made["member"] = np.asarray(pc.cast(member, pa.int64()))
+        by_lrsn = bool(made["member"].any())
+        made["commit"] = self._position(rows, into, "commit", by_lrsn)
+        urid = self._position(rows, into, "unit", False)
+        made["unit"] = (
+            np.concatenate(
+                [
+                    urid.view(np.uint8).reshape(-1, _POSITION),
+                    made["member"].astype(">u2").view(np.uint8).reshape(-1, 2),
+                ],
+                axis=1,
+            )
+            .view("V12")
+            .reshape(-1)
+        )
+        named = self._role(rows, into, "begin") is not None
+        made["start"] = self._position(rows, into, "begin", by_lrsn) if named else urid
+        time = self._role(rows, into, "time")
+        if time is not None:
+            made["time"] = _packed(time)
+        made["disposition"] = ord("C")
+        for name in NAMES:
+            value = self._role(rows, into, name)
+            if value is not None:
+                data, offsets = _parts(value.cast(pa.binary()))
+                block = codecs.gather_padded(data, offsets[:-1], np.diff(offsets), NAMES[name])
+                made[name] = np.ascontiguousarray(block).view(f"S{NAMES[name]}").reshape(-1)
+        return made
+
+    def _position(
+        self, rows: Index, into: IntoTable, role: str, lrsn: bool
+    ) -> npt.NDArray[np.void]:
+        """Positions, V10, of hexadecimal digits: 20, or 12 as before they were extended (an LRSN
+        behind a zero octet, an RBA at the end). Of commits also a timestamp."""
+        text = pc.utf8_upper(pc.fill_null(self._role(rows, into, role), ""))
+        name = column_of(role, self.options)
+        if role == "commit" and name == column_of("time", self.options):
+            fits = np.asarray(pc.match_substring_regex(text, _MOMENT))
+            self._need(fits, rows, name, "a timestamp")
+            return (
+                np.ascontiguousarray(_packed(text).view(np.uint8).reshape(-1, 17)[:, :10])
+                .view("V10")
+                .reshape(-1)
+            )
+        fits = np.asarray(pc.match_substring_regex(text, _HEX))
+        self._need(fits, rows, name, "20 hexadecimal digits, or 12 or 16")
+        short = np.asarray(pc.binary_length(text)) == 2 * _SHORT
+        wide = pc.utf8_lpad(text, 2 * _POSITION, "0")
+        if lrsn and short.any():
+            moved = pc.utf8_rpad(pc.binary_join_element_wise("00", text, ""), 2 * _POSITION, "0")
+            wide = pc.if_else(pa.array(short), moved, wide)
+        digits, _ = _parts(wide.cast(pa.binary()))
+        octets = np.frombuffer(bytes.fromhex(digits.tobytes().decode()), np.uint8)
+        return octets.reshape(-1, _POSITION).view("V10").reshape(-1)
+
+    def _need(self, fits: Mask, rows: Index, name: str, expected: str) -> None:
+        """End where an order is not to be had."""
+        if not fits.all():
+            row = int(rows[np.flatnonzero(~fits)[0]])
+            raise InputError(
+                "LR2010",
+                f"found no {name} that can be read; expected {expected}: without it a change has"
+                " no place",
+                Where(self.path, row + 1, field=name),
+            )
+
+
+def _parts(column: pa.Array) -> tuple[Bytes, Index]:
+    """(octets, ``n + 1`` offsets) of a binary array; nulls are empty."""
+    filled = pc.fill_null(column, b"")
+    _, places, octets = filled.buffers()
+    offsets = np.frombuffer(places, np.int32)[filled.offset : filled.offset + len(filled) + 1]
+    data = np.frombuffer(octets or b"", np.uint8)[offsets[0] : offsets[-1]]
+    return data, (offsets - offsets[0]).astype(np.int64)
+
+
+def _packed(text: pa.Array) -> npt.NDArray[np.void]:
+    """Timestamps as 34 packed digits (V17); zeros for what is none."""
+    fits = pc.fill_null(pc.match_substring_regex(text, _MOMENT), False)
+    digits = pc.replace_substring_regex(pc.if_else(fits, text, ""), "[^0-9]", "")
+    padded, _ = _parts(pc.utf8_rpad(digits, 34, "0").cast(pa.binary()))
+    return np.frombuffer(bytes.fromhex(padded.tobytes().decode()), "V17")
+
+
+def _units(found: Records, files: Sequence[IndexedFile]) -> tuple[Index, Records]:
+    """(the unit of each record, the units) where each has one. InputError LR2016 where records of
+    a unit name several commits."""
+    whole = np.ascontiguousarray(found["unit"]).view(np.uint8).reshape(len(found), 12)
+    codes = codecs.binary_rows(whole).dictionary_encode()
+    unit = np.asarray(codes.indices).astype(np.int64)
+    _, first = np.unique(unit, return_index=True)
+    units = np.array(found[first])
+    other = np.flatnonzero(found["commit"] != units["commit"][unit])
+    if len(other):
+        row = int(other[0])
+        file = next(one for one in reversed(files) if one.first <= row)
+        raise InputError(
+            "LR2016",
+            "found a record with another commit than others of its unit of recovery; expected one",
+            Where(file.name, row - file.first + 1),
+        )
+    return unit, units

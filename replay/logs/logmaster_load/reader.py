@@ -1,0 +1,184 @@
+"""Open LOAD files of Log Master. Implements :class:`replay.logs.LogFile` on the index that
+:mod:`opening` makes. A record is a line; its ``offset`` is its number in the file, from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Lengths, Mask, Records
+from replay.changes.catalog import TableVersion
+from replay.changes.envelope import Change
+from replay.changes.position import Position, UnitId
+from replay.decoding import codecs
+from replay.errors import Finding, Where
+from replay.logs import Images, Split, placed_position, urids
+from replay.logs.indexed_envelope import IndexedEnvelope
+from replay.logs.indexed_log import IndexedLog
+from replay.logs.logmaster_load import values
+from replay.logs.logmaster_load.entries import LoadEntries
+
+_SCAN = "Run the LOGSCAN again, or leave the unit out; inspect --record shows the record"
+#: Numbers of faults in the index.
+UNKNOWN_ACTION, WRONG_FIELDS, NO_BEFORE_IMAGE = 1, 2, 3
+_FAULTS = {
+    UNKNOWN_ACTION: (
+        "LR2012",
+        "action",
+        "a record type that is not known",
+        "I, U, D, or a CHANGE TYPE of Log Master",
+        _SCAN,
+    ),
+    WRONG_FIELDS: (
+        "LR2014",
+        "image",
+        "other fields than the LOAD control file lists",
+        "the informational columns and one row image, of an update two",
+        "The LOAD control file must be the one that was written with the file",
+    ),
+    NO_BEFORE_IMAGE: (
+        "LR2014",
+        "image",
+        "an update without the row as it was before",
+        "the image after the update, and the one before it",
+        "Have LOGSCAN write both images of updates (its keyword UPDATES)",
+    ),
+}
+
+
+@dataclass(kw_only=True)
+class LoadLog(IndexedLog):
+    """LOAD files as a log; ``arrays`` are entries, units, and all row images behind each other.
+    ``lacking``: facts that these files lack, and why; ``by_lrsn``: commits are ordered by LRSN
+    (data sharing), else by RBA; ``columns``: the informational columns of the files."""
+
+    ENVELOPE_CLASS: ClassVar[type[LoadEntries]] = LoadEntries
+    PLACE_IN_FILE: ClassVar[str] = "row"
+
+    lacking: Mapping[str, str]
+    by_lrsn: bool
+    columns: tuple[str, ...]
+
+    @property
+    def has_offsets(self) -> bool:
+        """False: records are lines."""
+        return False
+
+    def untold(self) -> Mapping[str, str]:
+        """What the files have no column for."""
+        return self.lacking
+
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        """What a user should know before trusting scripts for these tables."""
+        texts = list(self.opening_warnings)
+        for version in taken:
+            if version.unlogged:
+                texts.append(
+                    f"{version.name}: the LOAD file lacks {version.unlogged} of its columns: undo"
+                    " does not bring their values back"
+                )
+        return texts
+
+    def placed(self, position: bytes, last: bool) -> Position:
+        """A commit position of 6 octets as Log Master widens it: an LRSN behind a zero octet, an
+        RBA at the end. UsageError for other lengths."""
+        octets = position
+        if len(position) != Position.SIZE:
+            octets = (
+                (b"\0" + position).ljust(Position.SIZE, b"\0")
+                if self.by_lrsn
+                else position.rjust(Position.SIZE, b"\0")
+            )
+        return placed_position(octets, position)
+
+    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
+        """The entries of records by file and line."""
+        first = np.array([file.first for file in self.files], np.int64)
+        return np.asarray(first[files] + offsets.astype(np.int64))
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        """Ranges of records that hold about ``split_bytes``."""
+        for number, file in enumerate(self.files):
+            size = self.entries()["size"][file.first : file.first + file.count]
+            reached = np.cumsum(size.astype(np.int64) + 1)
+            start = 0
+            while start < file.count:
+                before = int(reached[start - 1]) if start else 0
+                stop = max(int(np.searchsorted(reached, before + split_bytes)), start + 1)
+                stop = min(stop, file.count)
+                yield (
+                    Split(number, start, stop, start + 1),
+                    np.arange(start, stop),
+                    np.array(size[start:stop]),
+                )
+                start = stop
+
+    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
+        """(number of the first record, offsets, lengths) of a split, ``batch`` at a time."""
+        first = self.files[split.file].first
+        for start in range(split.start, split.stop, batch):
+            stop = min(start + batch, split.stop)
+            size = np.array(self.entries()["size"][first + start : first + stop])
+            yield start + 1, np.arange(start, stop), size
+
+    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
+        """What is wrong with one record."""
+        entry = self.entries()[self.files[file].first + offset]
+        code, name, found, expected, hint = _FAULTS[int(entry["fault"])]
+        version = int(entry["version"])
+        table = self.catalog.versions[version].name if version >= 0 else None
+        unit = str(UnitId(self.units()["unit"][entry["unit"]].tobytes()))
+        where = Where(self.files[file].name, number, None, name, table, unit)
+        return Finding(code, where, found, expected, hint)
+
+    def whole_table(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
+        """False: a LOAD file does not tell whether a mass delete was of one partition."""
+        return np.zeros(len(envelope), bool)
+
+    def images(
+        self, records: Records, heads: Index, weights: Index, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        """The row images of changes."""
+        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
+        sides = []
+        for side, there in (
+            ("before", kind is not Change.INSERT),
+            ("after", kind is not Change.DELETE),
+        ):
+            start = entries[side].astype(np.int64)
+            sides.append((start, start + entries[f"{side}_size"]) if there else None)
+        bad = np.any([side[0] < 0 for side in sides if side is not None], axis=0)
+        yield np.arange(len(heads)), Images(self.array(2), sides[0], sides[1], bad, _no_image)
+
+    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.LoadWalk:
+        """Where the columns of images lie."""
+        return values.walk(self.catalog.versions[version].format, buffer, start, end)
+
+    def unit_fields(self, envelope: LoadEntries) -> Mapping[str, pa.Array]:
+        """What the comment before a unit says, in the words of Log Master."""
+        time, _ = codecs.decode_log_timestamp(envelope.commit_time())
+        return {
+            "URID": codecs.hex_text(urids(envelope)),
+            "member": pa.array(envelope.member()).cast(pa.string()),
+            "commit-lrsn": codecs.hex_text(envelope.commit()),
+            "committed": pc.fill_null(time, "unknown"),
+            "authid": envelope.names("authid"),
+            "plan": envelope.names("plan"),
+            "correlation": envelope.names("correlation"),
+        }
+
+    def trace(self, envelope: LoadEntries) -> pa.Array:
+        """``rba=… record=…`` of each change, for ``--trace``."""
+        place = codecs.hex_text(envelope.log_position())
+        number = pa.array(envelope.rows["row"] + 1).cast(pa.string())
+        return pc.binary_join_element_wise("rba=", place, " record=", number, "")
+
+
+def _no_image(row: int) -> tuple[str, str, str]:
+    return "no row image", "one", _SCAN

@@ -1,0 +1,263 @@
+"""Row images of LOAD files, and the values in them.
+
+An image is, for each column, its length as four octets (-1: null), then the values behind each
+other, as they stand in the file, in its character set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import ColumnFormat, RowFormat
+from replay.decoding import codecs
+from replay.decoding.codecs import Decoded
+from sqlgen.schema import ARROW_TYPES, SqlType
+
+_SHOWN = 64
+_RANGES = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
+_INTEGER = r"^[+-]?[0-9]{1,19}$"
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
+_FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_DECFLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^-?(NaN|sNaN|Infinity)$"
+_HEX = r"^([0-9A-Fa-f]{2})*$"
+#: What each type is in a file, for messages.
+_EXPECTED = {
+    SqlType.SMALLINT: "a whole number of SMALLINT",
+    SqlType.INTEGER: "a whole number of INTEGER",
+    SqlType.BIGINT: "a whole number of BIGINT",
+    SqlType.REAL: "a number",
+    SqlType.DOUBLE: "a number",
+    SqlType.DECFLOAT: "a number",
+    SqlType.DATE: "a date, year first (ISO)",
+    SqlType.TIME: "a time of day (ISO)",
+    SqlType.TIMESTAMP: "a timestamp, year first",
+    SqlType.TIMESTAMP_TZ: "a timestamp with time zone, year first",
+    SqlType.BINARY: "bit data as hexadecimal digits",
+    SqlType.VARBINARY: "bit data as hexadecimal digits",
+}
+
+
+def images(columns: Sequence[pa.Array]) -> pa.Array:
+    """Row images of ``n`` rows, binary, of one binary array of ``n`` a column."""
+    lengths = np.stack(
+        [
+            np.asarray(pc.fill_null(pc.binary_length(one), -1).to_numpy(zero_copy_only=False))
+            for one in columns
+        ],
+        axis=1,
+    ).astype("<i4")
+    head = codecs.binary_rows(np.ascontiguousarray(lengths).view(np.uint8))
+    return pc.binary_join_element_wise(
+        head, *columns, b"", null_handling="replace", null_replacement=b""
+    )
+
+
+@dataclass
+class LoadWalk:
+    """The columns of ``n`` row images of one table version. Implements
+    :class:`replay.logs.Walk`; images are whole, because opening the log made them."""
+
+    format: RowFormat
+    buffer: Bytes
+    bad: Mask
+    place: Index
+    length: Index
+
+    def reason(self, row: int) -> tuple[str, str, str]:
+        return "image", "an image that is not whole", "a value for every column"
+
+    def nulls(self, index: int) -> Mask | None:
+        null = np.asarray(self.length[:, index] < 0)
+        return null if null.any() else None
+
+    def equal(self, other: LoadWalk, index: int) -> Mask:
+        mine, theirs = self.length[:, index], other.length[:, index]
+        same = (mine == theirs) & ~self.bad & ~other.bad
+        rows = np.flatnonzero(same & (mine > 0))
+        if len(rows):
+            ours, offsets = codecs.gather_varying(self.buffer, self.place[rows, index], mine[rows])
+            others, _ = codecs.gather_varying(other.buffer, other.place[rows, index], mine[rows])
+            differ = np.flatnonzero(ours != others)
+            same[rows[np.searchsorted(offsets, differ, side="right") - 1]] = False
+        return np.asarray(same)
+
+    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
+        column = self.format.columns[index]
+        chosen = np.arange(len(self.place)) if rows is None else rows
+        null = (self.length[chosen, index] < 0) | self.bad[chosen]
+        data, offsets = codecs.gather_varying(
+            self.buffer,
+            np.where(null, 0, self.place[chosen, index]),
+            np.where(null, 0, self.length[chosen, index]),
+        )
+        return decoded(column, data, offsets, null)
+
+    def explain(self, index: int, row: int) -> tuple[str, str]:
+        column, start = self.format.columns[index], int(self.place[row, index])
+        raw = self.buffer[start : start + int(self.length[row, index])].tobytes()
+        shown = raw[:_SHOWN].hex().upper() + ("…" if len(raw) > _SHOWN else "")
+        expected = _EXPECTED.get(column.column.type, f"text of CCSID {column.ccsid}")
+        if column.column.type is SqlType.DECIMAL:
+            expected = f"at most {column.column.length} digits, {column.scale} after the point"
+        return f"X'{shown}' in column {column.column.name}", expected
+
+
+def walk(layout: RowFormat, buffer: Bytes, start: Index, end: Index) -> LoadWalk:
+    """The columns of the images ``buffer[start:end]``."""
+    count = len(layout.columns)
+    head = 4 * count
+    bad = (start < 0) | (end - start < head) | (end > len(buffer))
+    begin = np.where(bad, 0, start)
+    length = np.full((len(start), count), -1, np.int64)
+    good = np.flatnonzero(~bad)
+    if len(good) and count:
+        block = codecs.gather(buffer, begin[good], head)
+        length[good] = np.ascontiguousarray(block).view("<i4").astype(np.int64)
+    sizes = np.maximum(length, 0)
+    place = begin[:, None] + head + np.cumsum(sizes, axis=1) - sizes
+    return LoadWalk(layout, np.asarray(buffer), np.asarray(bad), place, length)
+
+
+# -- values
+# -------------------------------------------------------------------------------------------------
+
+
+def decoded(column: ColumnFormat, data: Bytes, offsets: Index, null: Mask) -> Decoded:
+    """Values of a column by the contract of :mod:`sqlgen.schema`, and which cannot be decoded."""
+    kind = column.column.type
+    text, bad = codecs.decode_text(
+        data, offsets, column.ccsid or 1208, null if null.any() else None
+    )
+    wrong = np.zeros(len(null), bool) if bad is None else bad
+    if kind in (SqlType.CHAR, SqlType.VARCHAR):
+        fixed = kind is SqlType.CHAR
+        return (pc.utf8_rpad(text, column.column.length) if fixed else text), bad
+    text = pc.utf8_trim_whitespace(text)
+    if kind in _RANGES:
+        values, fails = _integers(text, 1 << _RANGES[kind])
+    elif kind is SqlType.DECIMAL:
+        values, fails = _decimals(text, column.column.length, column.scale)
+    elif kind in (SqlType.REAL, SqlType.DOUBLE):
+        fails = _unlike(text, _FLOAT)
+        values = pc.cast(_usable(text, fails, "0"), pa.float64()).cast(ARROW_TYPES[kind])
+        fails |= ~np.isfinite(pc.fill_null(values, 0).to_numpy(zero_copy_only=False))
+    elif kind in (SqlType.BINARY, SqlType.VARBINARY):
+        return _bits(text, null | wrong)
+    elif kind is SqlType.DECFLOAT:
+        fails = _unlike(text, _DECFLOAT)
+        values = _usable(text, fails, "0")
+    else:
+        return _moments(kind, text, column.column.length, null, wrong)
+    fails = (fails | wrong) & ~null
+    return values, fails if fails.any() else None
+
+
+def _unlike(text: pa.Array, pattern: str) -> Mask:
+    fits = pc.fill_null(pc.match_substring_regex(text, pattern), True)
+    return ~np.asarray(fits.to_numpy(zero_copy_only=False), bool)
+
+
+def _usable(text: pa.Array, fails: Mask, instead: str) -> pa.Array:
+    return pc.if_else(pa.array(fails), instead, text) if fails.any() else text
+
+
+def _integers(text: pa.Array, limit: int) -> tuple[pa.Array, Mask]:
+    fails = _unlike(text, _INTEGER)
+    plain = pc.replace_substring_regex(_usable(text, fails, "0"), r"^\+", "")
+    # 19 digits may be more than 64 bits hold
+    digits = pc.utf8_ltrim(pc.utf8_ltrim(plain, "-"), "0")
+    most = np.where(
+        np.asarray(pc.starts_with(plain, "-").fill_null(False)), str(limit), str(limit - 1)
+    )
+    padded = pc.utf8_lpad(digits, 19, "0")
+    over = pc.greater(padded, pc.utf8_lpad(pa.array(most, pa.string()), 19, "0"))
+    fails |= np.asarray(pc.fill_null(over, False).to_numpy(zero_copy_only=False), bool)
+    return pc.cast(_usable(plain, fails, "0"), pa.int64()), fails
+
+
+def _decimals(text: pa.Array, digits: int, scale: int) -> tuple[pa.Array, Mask]:
+    """Canonical digits with ``scale`` of them behind the point."""
+    fails = _unlike(text, _DECIMAL)
+    text = _usable(text, fails, "0")
+    negative = pc.starts_with(text, "-")
+    text = pc.utf8_ltrim(text, "+-")
+    whole = pc.utf8_ltrim(pc.replace_substring_regex(text, r"\..*$", ""), "0")
+    there = pc.match_substring(text, ".")
+    fraction = pc.if_else(there, pc.replace_substring_regex(text, r"^[^.]*\.", ""), "")
+    fraction = pc.utf8_rpad(pc.utf8_rtrim(fraction, "0"), scale, "0")
+    over = pc.or_(
+        pc.greater(pc.utf8_length(whole), digits - scale),
+        pc.greater(pc.utf8_length(fraction), scale),
+    )
+    fails |= np.asarray(pc.fill_null(over, False).to_numpy(zero_copy_only=False), bool)
+    zero = pc.match_substring_regex(pc.binary_join_element_wise(whole, fraction, ""), "^0*$")
+    sign = pc.if_else(pc.and_(negative, pc.invert(zero)), "-", "")
+    whole = pc.if_else(pc.equal(whole, ""), "0", whole)
+    parts = (sign, whole, ".", fraction) if scale else (sign, whole)
+    return pc.binary_join_element_wise(*parts, ""), fails
+
+
+def _bits(text: pa.Array, null: Mask) -> Decoded:
+    fails = _unlike(text, _HEX)
+    plain = pc.fill_null(_usable(text, fails, ""), "")
+    length = np.asarray(pc.binary_length(plain)) // 2
+    data = np.frombuffer(bytes.fromhex(pc.binary_join(_one_list(plain), "")[0].as_py()), np.uint8)
+    offsets = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    fails &= ~null
+    return (
+        codecs.binary_values(data, offsets, null if null.any() else None),
+        fails if fails.any() else None,
+    )
+
+
+def _one_list(values: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+
+
+def _moments(kind: SqlType, text: pa.Array, fraction: int, null: Mask, wrong: Mask) -> Decoded:
+    """Dates, times, and timestamps with as many fraction digits as the column has."""
+    text = pc.fill_null(text, "")
+    zone: pa.Array = ""
+    if kind is SqlType.TIMESTAMP_TZ:
+        zone = pc.utf8_slice_codeunits(text, -6)
+        text = pc.utf8_slice_codeunits(text, 0, -6)
+    width = {SqlType.DATE: 10, SqlType.TIME: 8}.get(kind, 19)
+    fails = np.zeros(len(null), bool)
+    if width == 19:
+        rest = pc.utf8_ltrim(pc.utf8_slice_codeunits(text, 19), ".")
+        rest = pc.utf8_rpad(pc.utf8_rtrim(rest, "0"), fraction, "0")
+        fails |= np.asarray(pc.greater(pc.utf8_length(rest), fraction))
+        text = pc.utf8_slice_codeunits(text, 0, 19)
+        short = np.asarray(pc.not_equal(pc.utf8_length(text), 19))
+        if fraction:
+            text = pc.binary_join_element_wise(
+                text, pc.utf8_slice_codeunits(rest, 0, fraction), "."
+            )
+            width += 1 + fraction
+        fails |= short
+    if kind is SqlType.TIMESTAMP_TZ:
+        text = pc.binary_join_element_wise(text, zone, "")
+        width += 6
+    fails |= np.asarray(pc.not_equal(pc.binary_length(text), width))
+    fails |= wrong
+    blank = np.frombuffer(b"0" * width, np.uint8)
+    block = np.tile(blank, (len(null), 1))
+    good = np.flatnonzero(~fails & ~null)
+    if len(good):
+        joined = pc.binary_join(_one_list(text.take(pa.array(good))), "")[0].as_py()
+        block[good] = np.frombuffer(joined.encode(), np.uint8).reshape(len(good), width)
+    missing = null | fails
+    if kind is SqlType.DATE:
+        values, more = codecs.decode_date(block, missing)
+    elif kind is SqlType.TIME:
+        values, more = codecs.decode_time(block, missing)
+    else:
+        values, more = codecs.decode_timestamp(block, kind is SqlType.TIMESTAMP_TZ, missing)
+    fails = (fails | (False if more is None else more)) & ~null
+    return values, fails if fails.any() else None
