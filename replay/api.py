@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from replay.live import (
         certificate,
         certificate_check,
+        retries,
         route,
         target_state,
         wanted,
@@ -77,9 +78,16 @@ if TYPE_CHECKING:
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
-    certificate, certificate_check, route, target_state, wanted = (
+    certificate, certificate_check, retries, route, target_state, wanted = (
         LateModule(f"replay.live.{name}")
-        for name in ("certificate", "certificate_check", "route", "target_state", "wanted")
+        for name in (
+            "certificate",
+            "certificate_check",
+            "retries",
+            "route",
+            "target_state",
+            "wanted",
+        )
     )
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, continuation, formats, lake = (
@@ -379,6 +387,22 @@ class Selected:
         plan = live.plan_replay(wanted.replay_input(request, self.log.engine), asked)
         self.log.also_close(plan)
         return plan
+
+    @checked
+    def retry_rejects(
+        self, url: str, *, apply: bool = False, **options: Unpack[ReplayOptions]
+    ) -> live.ReplayReport:
+        """Try again what replays into a live database skipped, as ``logreplay replay
+        --retry-rejects``; without ``apply`` nothing is written, and the report says what would be
+        tried. Errors as those of :func:`replay.live.retries.run`."""
+        with usage_errors():
+            script = wanted.replay_options(url, self.selection, options)
+        request = self.request(Demand(options=script, continued=True), _keys(options, url))
+        asked = wanted.replay_request(request, url, route.Destination(), options, apply)
+        lines: list[str] = []
+        source = wanted.replay_input(request, self.log.engine)
+        code = retries.run(source, asked, lines.append, lambda *_: None)
+        return live.ReplayReport(code, tuple(lines))
 
     @checked
     def verify(self, url: str, expected: str | Path, **options: Any) -> Verification:

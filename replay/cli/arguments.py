@@ -566,6 +566,14 @@ def _add_replaying(
     group.add_argument(
         "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE", help=what
     )
+    group.add_argument(
+        "--retry-rejects",
+        action="store_true",
+        help=(
+            "no further changes: try again what earlier runs skipped (--on), where no later work on"
+            " the row is in the target; what still does not fit stays, unless --on says more"
+        ),
+    )
     what = "whether the target's triggers and foreign keys act on the replay (default on)"
     group.add_argument(
         "--enforcement", choices=tuple(Enforcement), default=Enforcement.ON, help=what

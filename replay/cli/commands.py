@@ -58,7 +58,16 @@ from sqlgen.late import LateModule
 if TYPE_CHECKING:
     from replay.cli import demo
     from replay.dependencies import analysis, cascade, drawing, write_sets
-    from replay.live import certificate, certificate_check, dry_run, route, status, verify, wanted
+    from replay.live import (
+        certificate,
+        certificate_check,
+        dry_run,
+        retries,
+        route,
+        status,
+        verify,
+        wanted,
+    )
     from replay.live import replay as live
     from replay.output import lake, migration, structure
     from sqlgen import schema_file
@@ -73,7 +82,9 @@ else:  # what some commands alone need
         LateModule(f"replay.live.{name}")
         for name in ("certificate", "certificate_check", "dry_run", "route", "status", "verify")
     )
-    live, wanted = LateModule("replay.live.replay"), LateModule("replay.live.wanted")
+    live, retries, wanted = (
+        LateModule(f"replay.live.{name}") for name in ("replay", "retries", "wanted")
+    )
     lake, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("lake", "migration", "structure")
     )
@@ -522,7 +533,8 @@ def _replay(arguments: argparse.Namespace) -> int:
         )
         with Bar(sys.stderr) as progress:
             source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
-            return live.run(source, asked, print, progress, arguments.split_mb << 20)
+            run = retries.run if arguments.retry_rejects else live.run
+            return run(source, asked, print, progress, arguments.split_mb << 20)
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -53,6 +53,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "replay": (
         "--control C --data D --to postgresql://app@host/shop",
         "--control C --data D --to postgresql://app@host/shop --apply --until-time 2024-03-15",
+        "--control C --data D --to postgresql://app@host/shop --retry-rejects --apply",
     ),
     "prepare": (
         "--to postgresql://owner@host/shop --role app",

@@ -26,7 +26,7 @@ _UNMEASURED = 1_000
 #: A run of fewer statements says nothing about the speed of the target.
 _TELLING_RUN = 1000
 #: Lines of one kind; the rest is counted.
-_LINES = 20
+LINES = 20
 
 
 def plan_lines(
@@ -45,11 +45,11 @@ def plan_lines(
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         yield f"  {name:<{width}}  {kinds}"
     yield balance_text(tally)
-    for unit, reason in list(tally.quarantined_units.items())[:_LINES]:
+    for unit, reason in list(tally.quarantined_units.items())[:LINES]:
         yield f"set aside: unit {UnitId(unit)}: {reason}"
-    if len(tally.quarantined_units) > _LINES:
-        yield f"… {len(tally.quarantined_units) - _LINES} more units set aside"
-    yield from map(str, tally.findings[:_LINES])
+    if len(tally.quarantined_units) > LINES:
+        yield f"… {len(tally.quarantined_units) - LINES} more units set aside"
+    yield from map(str, tally.findings[:LINES])
     if pace.sessions > 1:
         yield (
             f"Sessions: {pace.sessions}; a unit may be there before an earlier one that it has"
@@ -112,10 +112,10 @@ def _in_order_lines(committed: Committed) -> Iterator[str]:
     by_reason: dict[str, list[UnitPosition]] = {}
     for position, reason in committed.in_order.items():
         by_reason.setdefault(reason, []).append(position)
-    for reason, positions in list(by_reason.items())[:_LINES]:
+    for reason, positions in list(by_reason.items())[:LINES]:
         yield (
             f"in strict order: {len(positions):,} transactions, the first from unit"
             f" {positions[0].unit} on: {reason}"
         )
-    if len(by_reason) > _LINES:
-        yield f"… and for {len(by_reason) - _LINES} more reasons"
+    if len(by_reason) > LINES:
+        yield f"… and for {len(by_reason) - LINES} more reasons"

@@ -61,6 +61,16 @@ class Run:
     seconds: float | None
 
 
+@dataclass(frozen=True)
+class Reject:
+    """A change that was not applied as the log says: statement ``step`` of the unit at
+    ``position``, and what is noted of it."""
+
+    position: UnitPosition
+    step: int
+    content: Mapping[str, Any]
+
+
 def digest_of(options: Mapping[str, Any]) -> str:
     """Digest of what decides which statements a change becomes."""
     return hashlib.sha256(
@@ -334,6 +344,17 @@ class Store:
         )
         return [json.loads(entry) for (entry,) in rows]
 
+    def all_rejects(self) -> list[Reject]:
+        """The same with their places."""
+        rows = self.session.query(
+            f"SELECT commit_lrsn, unit, step, entry FROM {self.name['reject']} ORDER BY"
+            " commit_lrsn, unit, step"
+        )
+        return [
+            Reject(UnitPosition.from_hex(commit + unit), step, json.loads(entry))
+            for commit, unit, step, entry in rows
+        ]
+
     def rejects_of(self, position: UnitPosition) -> list[dict[str, Any]]:
         """The rejects of one unit."""
         rows = self.session.query(
@@ -355,6 +376,13 @@ class Store:
             f"INSERT INTO {self.name['reject']} (commit_lrsn, unit, step, run, entry) VALUES (%s,"
             " %s, %s, %s, %s)",
             values,
+        )
+
+    def forget_reject(self, position: UnitPosition, step: int) -> None:
+        """Remove one reject, which this transaction tries again."""
+        self.session.execute(
+            f"DELETE FROM {self.name['reject']} WHERE commit_lrsn = %s AND unit = %s AND step = %s",
+            (*_columns(position), step),
         )
 
     def forget_rejects(self, position: UnitPosition) -> int:

@@ -149,7 +149,7 @@ class _Statements:
     late: frozenset[UnitId]
 
 
-def _target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
+def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
     """The tables that changes are of, by schema and name in the target."""
     profile, names = profile_named(plan.options.dialect), plan.options.names
     tables = [log.catalog.versions[index].table for index in sorted({v for v, _ in tally.changes})]
@@ -307,7 +307,7 @@ class ReplayPlan:
         if not self.problems:  # among which are rights that asking for sequences needs
             self.lines += [
                 f"sequence {name} will be moved on to the highest value, if that is beyond it"
-                for schema, table in _target_tables(log, plan, tally)
+                for schema, table in target_tables(log, plan, tally)
                 for name in self._session.sequences(schema, table)
             ]
         self.lines += [f"refused: {problem}" for problem in self.problems]
@@ -616,7 +616,7 @@ class _Run:
     def _move_sequences(self, session: Session) -> list[str]:
         """Move the sequences behind the tables that were changed; what was moved."""
         moved = []
-        for schema, table in _target_tables(self.log, self.statements.plan, self.statements.tally):
+        for schema, table in target_tables(self.log, self.statements.plan, self.statements.tally):
             moved += session.move_sequences(schema, table)
         return moved
 

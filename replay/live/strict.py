@@ -52,7 +52,7 @@ class StrictOrder:
             for single in self.transactions.route.split(group, self.pace.unit_by_unit()):
                 self.apply(single)
             return
-        raise self._error(group.units[0], bad)
+        raise self.error_of(group.units[0], bad)
 
     def apply_in_order(self, group: UnitGroup) -> None:
         """Apply a group that another strategy could not: in groups of the usual size."""
@@ -79,9 +79,10 @@ class StrictOrder:
         unit, store = group.units[0], Store(session)
         entries = store.rejects_of(unit.key) if unit.key in self._units_with_rejects() else []
         earlier = {tuple(entry["identity"]): Response(entry["response"]) for entry in entries}
-        return _WatchedUnit(self, session, store, unit, earlier).run()
+        return WatchedUnit(self, session, store, unit, earlier).run()
 
-    def _error(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:
+    def error_of(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:
+        """What stops a replay, with everything that is known about the statement."""
         head = f"unit {unit.key.unit}, commit LRSN {unit.key.commit.hexadecimal}"
         hint = (
             "Nothing of this unit was applied. Find out who changed the row, or say what to do with"
@@ -120,7 +121,7 @@ class StrictOrder:
         ]
 
 
-class _WatchedUnit:
+class WatchedUnit:
     """Runs one unit under savepoints. ``earlier``: the responses that the unit's changes had when
     they were applied (identity -> response), where they are taken back."""
 
@@ -147,7 +148,7 @@ class _WatchedUnit:
                     continue
                 self.session.back_to_savepoint()
             for step in range(start, stop):
-                if (bad := self._one(step)) is not None:
+                if (bad := self.one(step)) is not None:
                     return bad, self.rejected
         return None, self.rejected
 
@@ -155,7 +156,7 @@ class _WatchedUnit:
         result = self.session.run(self.script.slice(start, stop))
         return first_bad(self.script, start, stop, result)
 
-    def _one(self, step: int) -> BadStatement | None:
+    def one(self, step: int) -> BadStatement | None:
         """Run one statement and answer what comes of it."""
         if self.earlier:
             earlier = self.earlier.get(self.diagnoser.diagnose(self.script, step).identity())

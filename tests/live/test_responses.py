@@ -165,6 +165,21 @@ def test_undo_leaves_out_what_was_skipped(replay: Replay, database: str, sakila:
     assert position(database)[2:] == (0, 0, 0)
 
 
+def test_what_was_skipped_is_tried_again(
+    replay: Replay, database: str, log: list[str], sakila: Path
+) -> None:
+    """The row that was in the way is gone, and the log's takes its place; it can be taken back."""
+    trouble(database, "duplicate-key:insert")
+    assert replay("--until-lrsn", PIT1, "--on", "duplicate-key=skip") == 4
+    rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
+    words = ["--to", database, "--engine", "local", "--apply"]
+    assert main(["replay", *log, *words, "--retry-rejects"]) == 0
+    assert position(database)[2:] == (*AT_PIT1, 0)
+    assert same(database, sakila, "pit1")
+    assert replay("--until-lrsn", START) == 0
+    assert same(database, sakila, "initial")
+
+
 def test_undo_refuses_what_was_overwritten(
     replay: Replay, database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
