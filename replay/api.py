@@ -298,9 +298,9 @@ class Selected:
         baseline: str | Path | None = None,
         **options: Unpack[ValueOptions],
     ) -> Writable:
-        """The changes as data: ``parquet``, ``csv``, ``jsonl`` or ``debezium``, or in the tables of
-        a lake, ``delta`` or ``iceberg`` (``merge``: keep them equal to the source's, from the
-        folder of rows ``initial`` on). ``baseline``: the folder or URL of the state before the
+        """The changes as data: ``parquet``, ``csv``, ``jsonl``, ``debezium`` or ``load``, or in the
+        tables of a lake, ``delta`` or ``iceberg`` (``merge``: keep them equal to the source's, from
+        the folder of rows ``initial`` on). ``baseline``: the folder or URL of the state before the
         log."""
         chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
         with usage_errors():

@@ -91,6 +91,7 @@ class ExportFormat(Choices):
     CSV = "csv"
     JSONL = "jsonl"
     DEBEZIUM = "debezium"
+    LOAD = "load"
     DELTA = "delta"
     ICEBERG = "iceberg"
 

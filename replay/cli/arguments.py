@@ -392,7 +392,8 @@ def _add_formats(group: Any) -> None:
         choices=tuple(ExportFormat),
         default=ExportFormat.PARQUET,
         help=(
-            "parquet (default); csv, jsonl or debezium (text); delta or iceberg: tables of a lake,"
+            "parquet (default); csv, jsonl, debezium or load (text; load: for Db2's LOAD utility,"
+            " with its control statements); delta or iceberg: tables of a lake,"
             " to which the changes are added once, however often a log is given"
         ),
     )

@@ -38,7 +38,7 @@ from replay.output.continuation import (
     refuse_other_options,
     where_it_ended,
 )
-from replay.output.datasets import export_contents
+from replay.output.datasets import export_contents, files_beside
 from replay.output.quarantine import write_quarantine
 from replay.output.stored_folder import STAGED, StoredFolder, holds_something
 from replay.pipeline.engine import Engine
@@ -64,7 +64,7 @@ class Bundle:
 #: Bytes of an input that are digested at a time.
 _DIGESTED = 1 << 18
 #: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
-_OURS = re.compile(r"manifest\.json|PLAN\.md|\d{2,}-.+\.sql|part-\d+(-\d+)?\.\w+")
+_OURS = re.compile(r"manifest\.json|PLAN\.md|load\.ctl|\d{2,}-.+\.sql|part-\d+(-\d+)?\.\w+")
 
 
 def write_file(path: Place, text: str) -> None:
@@ -206,6 +206,9 @@ def write_bundle(
             manifest["baseline"] = outcome.differences.describe()
         if outcome.consequences is not None:
             manifest["consequences"] = outcome.consequences.describe()
+        if plan.export is not None:
+            for name, text in files_beside(plan, log, outcome.results).items():
+                (work / name).write_text(text, encoding="utf-8")
         (work / "manifest.json").write_text(
             json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )

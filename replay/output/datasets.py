@@ -37,6 +37,7 @@ from replay.output.formats import (
     Dataset,
     Datasets,
     Format,
+    ListingFormat,
     UnitFormat,
     definition_of,
     format_of,
@@ -371,6 +372,25 @@ def _described(change: StructureChange) -> dict[str, str]:
         "statement": "; ".join(source.text for source in change.source),
         "note": change.note,
     }
+
+
+def files_beside(plan: Plan, log: LogFile, results: list[BucketResult]) -> dict[str, str]:
+    """Name -> text of the files that list what an export wrote, where its format has them."""
+    assert plan.export is not None
+    form = format_of(plan.export, plan.options.render)
+    if not isinstance(form, ListingFormat):
+        return {}
+    datasets = Datasets(log.catalog, plan.options.render, form.profile)
+    known = {
+        dataset.name: dataset
+        for dataset in map(datasets.of, np.flatnonzero(plan.version_taken).tolist())
+    }
+    files: dict[str, list[tuple[Dataset, str]]] = {}
+    for file in (file for result in results for file in result.files):
+        folder = file.name.rpartition("/commit_date=")[0]
+        if folder in known:
+            files.setdefault(folder, []).append((known[folder], file.name))
+    return dict(form.beside(files))
 
 
 def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def write_sdf(folder: Path, out: Path, tables: Sequence[str]) -> list[str]:
     lines: list[str] = []
     for table in tables:
         fields, at = list[str](), 1
-        for name in ("#TABLE", *INFO):
+        for name in ("#KIND", *INFO):
             fields.append(f'"{name}" POSITION({at}:{at + 25}) CHAR(26)')
             at += 26
         begin = at
@@ -134,7 +134,7 @@ def write_sdf(folder: Path, out: Path, tables: Sequence[str]) -> list[str]:
             fields.append(f"\"{name}\" POSITION({at + 1}:{at + width}) {spelled} NULLIF({at})='?'")
             at += 1 + width
         control.append(
-            f'  INTO TABLE "SAKILA"."{table}" WHEN ("#TABLE" = \'{table}\')\n'
+            f'  INTO TABLE "SAKILA"."{table}" WHEN ("#KIND" = \'{table}\')\n'
             f"  ({LIST.join(fields)})\n"
         )
         for info, before, after in found[table]:

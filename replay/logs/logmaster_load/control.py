@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from replay.errors import InputError, Where
 
+_FILE = re.compile(r"^--file (.+)$", re.M)
 _TOKEN = re.compile(
     r"""\s*(?:--[^\n]*\n\s*)*(?:(?P<name>"(?:[^"]|"")*")|(?P<hex>X'[0-9A-F]*')"""
     r"""|(?P<text>'(?:[^']|'')*')|(?P<word>[^\s"'(),=:.]+)|(?P<sign>[(),=:.]))""",
@@ -58,7 +59,8 @@ class IntoTable:
 @dataclass(frozen=True)
 class LoadStatement:
     """LOAD DATA: the name of its input, CCSID of the text, the two delimiters (``delimited``; else
-    positions are fixed), and its tables."""
+    positions are fixed), and its tables. ``file``: what a comment ``--file NAME`` before it says
+    its input is called, as ``export --format load`` writes it."""
 
     inddn: str
     tables: tuple[IntoTable, ...]
@@ -66,6 +68,7 @@ class LoadStatement:
     delimited: bool = False
     column: str = ","
     character: str = '"'
+    file: str = ""
 
 
 @dataclass
@@ -81,6 +84,11 @@ def read_control(name: str, text: str) -> list[LoadStatement]:
     clause that cannot be used."""
     reader = _Reader(name, text)
     statements = reader.statements()
+    files = _FILE.findall(text)
+    if len(files) == len(statements):
+        statements = [
+            replace(one, file=file.strip()) for one, file in zip(statements, files, strict=True)
+        ]
     if not statements:
         raise InputError(
             "LR2008",

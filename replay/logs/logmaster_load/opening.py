@@ -120,8 +120,15 @@ def _text(path: str) -> str:
 
 
 def _paired(control: str, data: Sequence[str]) -> list[LoadStatement]:
-    """The LOAD statement of each file: the only one, or as many as there are files, in order."""
+    """The LOAD statement of each file: the one that names it, the only one, or as many as there
+    are files, in order."""
     statements = read_control(control, _text(control))
+    named = [
+        [one for one in statements if one.file and f"/{path}".endswith(f"/{one.file}")]
+        for path in data
+    ]
+    if all(len(found) == 1 for found in named):
+        return [found[0] for found in named]
     if len(statements) == 1:
         return statements * len(data)
     if len(statements) != len(data):
@@ -367,6 +374,15 @@ class _LoadFile:
         units: Records,
         pile: _Pile,
     ) -> None:
+        said = self._role(rows, into, "table")
+        if said is not None:
+            same = pc.fill_null(pc.equal(said, version.name), False)
+            self._need(
+                np.asarray(same.to_numpy(zero_copy_only=False), bool),
+                rows,
+                column_of("table", self.options),
+                f"records of {version.name}, for which this LOAD statement is",
+            )
         part = np.array(entries[rows])
         part["version"] = version.index
         action = pc.utf8_upper(pc.fill_null(self._role(rows, into, "action"), ""))
@@ -454,7 +470,8 @@ class _LoadFile:
             .view("V12")
             .reshape(-1)
         )
-        named = self._role(rows, into, "begin") is not None
+        begin = self._role(rows, into, "begin")
+        named = begin is not None and pc.all(pc.match_substring_regex(begin, _HEX)).as_py()
         made["start"] = self._position(rows, into, "begin", by_lrsn) if named else urid
         time = self._role(rows, into, "time")
         if time is not None:
@@ -500,7 +517,7 @@ class _LoadFile:
             row = int(rows[np.flatnonzero(~fits)[0]])
             raise InputError(
                 "LR2010",
-                f"found no {name} that can be read; expected {expected}: without it a change has"
+                f"found {name} that cannot be; expected {expected}: without it a change has"
                 " no place",
                 Where(self.path, row + 1, field=name),
             )

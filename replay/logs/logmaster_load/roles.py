@@ -21,6 +21,7 @@ ROLES: dict[str, tuple[str, str]] = {
     "unit": ("#URIDBEGINPOINT", "the unit of recovery (RBA)"),
     "member": ("#URIDMEMBERID", "the data sharing member"),
     "time": ("#URIDTIMESTAMP", "date and time of the unit of recovery"),
+    "table": ("#TABLE", "the table, OWNER.NAME: held against the LOAD statement"),
     "commit": ("#COMMITLRSN", "where the unit was committed: units are ordered by it"),
     "position": ("#LOGRBA", "where the change is in the log of its member"),
     "origin": ("#SQLSRCTYPE", "whether a foreign key or a trigger made the change"),

@@ -19,6 +19,7 @@ from replay.changes.envelope import Change
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import UsageError
+from replay.logs import TellsLess
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -43,6 +44,7 @@ FORMATS: dict[str, str] = {
     ExportFormat.CSV: "replay.output.formats.lines",
     ExportFormat.JSONL: "replay.output.formats.lines",
     ExportFormat.DEBEZIUM: "replay.output.formats.debezium",
+    ExportFormat.LOAD: "replay.output.formats.load",
     ExportFormat.DELTA: "replay.output.formats.parquet",
     ExportFormat.ICEBERG: "replay.output.formats.parquet",
     TEXT_BATCHES: "replay.output.formats.batches",
@@ -197,6 +199,15 @@ class UnitFormat(Format, Protocol):
         ...
 
 
+@runtime_checkable
+class ListingFormat(Format, Protocol):
+    """A format with files of text that list what was written. Raises no error."""
+
+    def beside(self, files: Mapping[str, Sequence[tuple[Dataset, str]]]) -> Mapping[str, str]:
+        """Name -> text of each; ``files`` has the dataset and name of each file by folder."""
+        ...
+
+
 def format_of(export: Export, options: RenderOptions) -> Format:
     """The format of an export. UsageError (LR1001) for a name that no format has."""
     if export.format not in FORMATS:
@@ -283,7 +294,8 @@ def export_request(
     know."""
     request = make_request(opened, selection, demand, keys)
     assert request.export is not None
-    unknown = frozenset(opened.family.capabilities.unknown)
+    untold = opened.log.untold() if isinstance(opened.log, TellsLess) else {}
+    unknown = frozenset({*opened.family.capabilities.unknown, *untold})
     export = replace(request.export, source=opened.log.source, unknown=unknown)
     with usage_errors():
         check_datasets(request.versions, export, request.options)
