@@ -8,6 +8,12 @@
  * DBADM. Without DB2USER the operating system's user connects.
  *
  * FROM is where to begin, TYPE:PART1:PART2 as this program prints it at its end; without it, the first record since the database was activated.
+ * Where client and server are 11.5.8 or later, it may be a time (UTC), YYYY-MM-DD-hh.mm.ss or with up to six digits of a second behind a point:
+ *
+ *   cc -DSTART_TIME -DREADLOG_VERSION=db2Version... ...
+ *
+ * with the constant that db2ApiDf.h has for that release. Units that begin before the time lack their beginning; logreplay names them.
+ *
  * Reading ends where the log ended when it began. The file has a header of 16 bytes and then the buffers as db2ReadLog fills them: records
  * that can be propagated (DB2READLOG_FILTER_ON), each behind 56 bytes of framing. It appears under its name when it is complete.
  *
@@ -66,15 +72,34 @@ static int connect_to(const char *database, SQLHANDLE *environment, SQLHANDLE *c
     return FAILED;
 }
 
+/* The release whose structures are given to the API; db2ReadLogStruct has piStartTime since 11.5.8. */
+#ifndef READLOG_VERSION
+#define READLOG_VERSION db2Version1010
+#endif
+
 static int call(db2ReadLogStruct *input, struct sqlca *sqlca)
 {
     memset(sqlca, 0, sizeof *sqlca);
-    db2ReadLog(db2Version1010, input, sqlca);
+    db2ReadLog(READLOG_VERSION, input, sqlca);
     return (int)sqlca->sqlcode;
 }
 
-/* Reads from `from` (NULL: the first record known) to where the log ends now; `next` is where to go on another time. */
-static int collect(FILE *out, const db2LRI *from, db2LRI *next, uint64_t *records)
+/* Whether a word is a time as the API takes it, with digits of a second or without. */
+static int is_time(const char *word)
+{
+    const char *picture = "0000-00-00-00.00.00.000000";
+    size_t length = strlen(word), place;
+
+    if (length != 19 && (length < 21 || length > strlen(picture)))
+        return 0;
+    for (place = 0; place < length; place++)
+        if (picture[place] == '0' ? word[place] < '0' || word[place] > '9' : word[place] != picture[place])
+            return 0;
+    return 1;
+}
+
+/* Reads from `from` (NULL: the first record known), or from `time` on, to where the log ends now; `next` is where to go on another time. */
+static int collect(FILE *out, const db2LRI *from, char *time, db2LRI *next, uint64_t *records)
 {
     db2ReadLogInfoStruct info;
     db2ReadLogStruct input;
@@ -98,6 +123,11 @@ static int collect(FILE *out, const db2LRI *from, db2LRI *next, uint64_t *record
     input.piStartLRI = &start;
     input.piEndLRI = &end;
     input.piMinRequiredLRI = &start;
+#ifdef START_TIME
+    input.piStartTime = time;
+#else
+    (void)time; /* refused before */
+#endif
     for (;;) {
         if (buffer == NULL && (buffer = malloc(size)) == NULL) {
             fprintf(stderr, "collect_db2luw: no memory for a buffer of %zu bytes\n", size);
@@ -121,8 +151,12 @@ static int collect(FILE *out, const db2LRI *from, db2LRI *next, uint64_t *record
             return FAILED;
         }
         *records += info.logRecsWritten;
-        if (info.logRecsWritten)
+        if (info.logRecsWritten) {
             *next = start = info.nextStartLRI;
+#ifdef START_TIME
+            input.piStartTime = NULL; /* from here on by position */
+#endif
+        }
         if (code == READ_TO_CURRENT || !info.logRecsWritten)
             break;
     }
@@ -130,7 +164,7 @@ static int collect(FILE *out, const db2LRI *from, db2LRI *next, uint64_t *record
     return code < 0 ? fail("reading the log", &sqlca) : OK;
 }
 
-static int to_file(const char *path, const db2LRI *from)
+static int to_file(const char *path, const db2LRI *from, char *time)
 {
     char partial[4096];
     uint64_t records = 0;
@@ -143,7 +177,7 @@ static int to_file(const char *path, const db2LRI *from)
         return MISUSED;
     }
     write_header(out);
-    code = collect(out, from, &next, &records);
+    code = collect(out, from, time, &next, &records);
     if (fclose(out) != 0 && code == OK) {
         fprintf(stderr, "collect_db2luw: cannot write %s: %s\n", partial, strerror(errno));
         code = FAILED;
@@ -166,14 +200,22 @@ int main(int count, char **words)
     uint64_t type, part1, part2;
     db2LRI from;
     int code, end = 0;
+    char *time = NULL;
 
     if (count < 3 || count > 4) {
-        fprintf(stderr, "usage: collect_db2luw DATABASE FILE [TYPE:PART1:PART2]\n");
+        fprintf(stderr, "usage: collect_db2luw DATABASE FILE [TYPE:PART1:PART2 | YYYY-MM-DD-hh.mm.ss]\n");
         return MISUSED;
     }
-    if (count == 4) {
+    if (count == 4 && is_time(words[3])) {
+        time = words[3];
+#ifndef START_TIME
+        fprintf(stderr, "collect_db2luw: found the time %s; expected TYPE:PART1:PART2, for this program was compiled without START_TIME,"
+                        " which needs a client of Db2 11.5.8\n", time);
+        return MISUSED;
+#endif
+    } else if (count == 4) {
         if (sscanf(words[3], "%" SCNu64 ":%" SCNu64 ":%" SCNu64 "%n", &type, &part1, &part2, &end) != 3 || words[3][end]) {
-            fprintf(stderr, "collect_db2luw: found %s; expected TYPE:PART1:PART2 as printed by an earlier run\n", words[3]);
+            fprintf(stderr, "collect_db2luw: found %s; expected TYPE:PART1:PART2 as printed by an earlier run, or a time\n", words[3]);
             return MISUSED;
         }
         from.lriType = type;
@@ -182,7 +224,7 @@ int main(int count, char **words)
     }
     code = connect_to(words[1], &environment, &connection);
     if (code == OK) {
-        code = to_file(words[2], count == 4 ? &from : NULL);
+        code = to_file(words[2], count == 4 && time == NULL ? &from : NULL, time);
         SQLDisconnect(connection);
     }
     SQLFreeHandle(SQL_HANDLE_DBC, connection);

@@ -19,18 +19,18 @@ from tests.support.places import ROOT
 TABLE = Tab(2, 5, "DB2INST1", "NOTE", (Col("ID", "INTEGER", key=1), Col("TEXT", "VARCHAR", 32000)))
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled(path: Path, *more: str) -> Path:
+    """The collector, with a stand-in for the client."""
     compiler = shutil.which("cc")
     assert compiler is not None, (
         "found no C compiler; on Debian or Ubuntu: apt-get install gcc libc6-dev"
     )
-    path = tmp_path_factory.mktemp("collector") / "collect_db2luw"
     sources = [
         ROOT / "scripts" / "collect_db2luw.c",
         ROOT / "tests" / "support" / "db2client" / "client.c",
     ]
     flags = [
+        *more,
         "-std=c99",
         "-O2",
         "-Wall",
@@ -41,6 +41,18 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     subprocess.run([compiler, *flags, "-o", path, *sources], check=True)
     return path
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("collector") / "collect_db2luw")
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The collector for a client of Db2 11.5.8."""
+    flags = ["-DSTART_TIME", "-DREADLOG_VERSION=db2Version1158"]
+    return compiled(tmp_path_factory.mktemp("timed") / "collect_db2luw", *flags)
 
 
 @pytest.fixture
@@ -99,12 +111,27 @@ def test_two_files_are_one_log(program: Path, served: Path, tmp_path: Path) -> N
     assert first.read_bytes()[16:] + second.read_bytes()[16:] == raw
 
 
+def test_a_log_is_collected_from_a_time_on(timed: Path, served: Path, tmp_path: Path) -> None:
+    raw, time = served.read_bytes(), "2026-05-01-10.30.00.5"
+    record = 56 + int.from_bytes(raw[56:60], "little")
+    out = tmp_path / "late.log"
+    at = {"DB2_TIME": time, "DB2_TIME_AT": str(5 * record), "DB2_AT_ONCE": "300"}
+    done = run(timed, served, "SAMPLE", str(out), time, **at)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert out.read_bytes()[16:] == raw[5 * record :]
+    done = run(timed, served, "SAMPLE", str(out), "2026-05-01-10.30.01", **at)
+    assert (done.returncode, "SQLCODE -2650" in done.stderr) == (8, True)
+    assert run(timed, served, "SAMPLE", str(out), "1:0:0").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("words", "environment", "code", "message"),
     [
         ((), {}, 12, "usage: collect_db2luw DATABASE FILE"),
         (("SAMPLE", "{out}", "12"), {}, 12, "found 12; expected TYPE:PART1:PART2"),
         (("SAMPLE", "{out}", "1:2:3x"), {}, 12, "found 1:2:3x"),
+        (("SAMPLE", "{out}", "2026-05-01-10.30.00"), {}, 12, "compiled without START_TIME"),
+        (("SAMPLE", "{out}", "2026-05-01-10.30.0"), {}, 12, "found 2026-05-01-10.30.0;"),
         (("SAMPLE", "{out}/no/such"), {}, 12, "cannot write"),
         (("OTHER", "{out}"), {}, 8, "cannot connect to OTHER: SQLSTATE 08001"),
         (

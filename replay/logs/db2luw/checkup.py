@@ -90,6 +90,13 @@ UNCONFIRMED = (
         "The value: its unit is set aside (LR2015).",
     ),
     UnconfirmedReading(
+        "start-time",
+        "The form of the time at which db2ReadLog begins (11.5.8), and the number of the release"
+        " that knows it.",
+        "UTC with dots, as Q Capture takes it; who compiles the collector names the release.",
+        "What the server refuses (SQLCODE -2650).",
+    ),
+    UnconfirmedReading(
         "unknown-records",
         "Record types and functions that no page lists.",
         "They are passed over by their length.",

@@ -1,12 +1,16 @@
 /* Stands in for a Db2 client: serves the records (56 bytes of framing before each) of the file that DB2_RECORDS names, DB2_AT_ONCE in a call.
- * A position is 1:0:OFFSET. DB2_FAIL_AT is the offset at which reading fails. */
+ * A position is 1:0:OFFSET. The time DB2_TIME is at the offset DB2_TIME_AT. DB2_FAIL_AT is the offset at which reading fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sqlcli1.h>
 #include <db2ApiDf.h>
 
-enum { FRAMING = 56 };
+#ifdef START_TIME
+enum { FRAMING = 56, RELEASE = db2Version1158 };
+#else
+enum { FRAMING = 56, RELEASE = db2Version1010 };
+#endif
 
 SQLRETURN SQLAllocHandle(SQLSMALLINT kind, SQLHANDLE from, SQLHANDLE *made) { return *made = kind + from, SQL_SUCCESS; }
 SQLRETURN SQLFreeHandle(SQLSMALLINT kind, SQLHANDLE handle) { return kind && handle ? SQL_SUCCESS : SQL_ERROR; }
@@ -47,14 +51,24 @@ int db2ReadLog(db2Uint32 version, void *given, struct sqlca *sqlca)
 
     fseek(file, 0, SEEK_END);
     end = ftell(file);
-    sqlca->sqlcode = version == db2Version1010 && input->iFilterOption == DB2READLOG_FILTER_ON ? 0 : -2650;
+    sqlca->sqlcode = version == RELEASE && input->iFilterOption == DB2READLOG_FILTER_ON ? 0 : -2650;
     if (input->iCallerAction == DB2READLOG_QUERY) {
         info->initialLRI = at(0);
         info->nextStartLRI = at(end);
         fclose(file);
         return 0;
     }
-    for (offset = (long)input->piStartLRI->part2; left-- && offset < (long)input->piEndLRI->part2; offset += FRAMING + (long)length) {
+    offset = (long)input->piStartLRI->part2;
+#ifdef START_TIME
+    if (input->piStartTime && strcmp(input->piStartTime, getenv("DB2_TIME"))) {
+        sqlca->sqlcode = -2650;
+        fclose(file);
+        return 0;
+    }
+    if (input->piStartTime)
+        offset = atol(getenv("DB2_TIME_AT"));
+#endif
+    for (; left-- && offset < (long)input->piEndLRI->part2; offset += FRAMING + (long)length) {
         fseek(file, offset + FRAMING, SEEK_SET);
         if (fread(&length, sizeof length, 1, file) != 1 || (fails && offset >= atol(fails))) {
             sqlca->sqlcode = -2651;

@@ -26,9 +26,12 @@ typedef struct db2ReadLogStruct {
     db2Uint32 iLogBufferSize, iFilterOption;
     db2ReadLogInfoStruct *poReadLogInfo;
     db2LRI *piMinRequiredLRI;
+#ifdef START_TIME
+    char *piStartTime;
+#endif
 } db2ReadLogStruct;
 
-enum { db2Version1010 = 10010000, DB2READLOG_READ = 1, DB2READLOG_QUERY = 3, DB2READLOG_FILTER_ON = 1 };
+enum { db2Version1010 = 10010000, db2Version1158 = 11050800, DB2READLOG_READ = 1, DB2READLOG_QUERY = 3, DB2READLOG_FILTER_ON = 1 };
 
 int db2ReadLog(db2Uint32 version, void *input, struct sqlca *sqlca);
 #endif
