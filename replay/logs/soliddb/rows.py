@@ -101,12 +101,19 @@ def same_bytes(one: Bytes, first: Index, other: Bytes, second: Index, length: In
 
 
 def walk(
-    fmt: RowFormat, buffer: Bytes, start: Index, end: Index, framing: ValueFraming
+    fmt: RowFormat,
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    framing: ValueFraming,
+    *,
+    until_bad: bool = False,
 ) -> SolidRowWalk:
     """Find the columns of the images ``buffer[start:end]``. Nothing outside an image is read;
-    images that do not fit are bad."""
+    images that do not fit are bad. ``until_bad``: columns behind one in which an image is found to
+    be bad are not looked for; what is asked is whether all images fit."""
     result = SolidRowWalk(fmt, np.asarray(buffer), start, end, np.zeros(len(start), bool))
-    _Walker(result, framing).run()
+    _Walker(result, framing).run(until_bad)
     return result
 
 
@@ -123,6 +130,8 @@ class _Walker:
 
     def _fail(self, wrong: Mask, column: str, found: str, expected: str, *values: Index) -> None:
         """Mark rows as bad; ``found`` is a format for each row's ``values``."""
+        if not wrong.any():
+            return
         rows = np.flatnonzero(wrong & ~self.result.bad)
         self.result.bad[rows] = True
         for row in rows[:_SHOWN].tolist():
@@ -132,7 +141,7 @@ class _Walker:
                 expected,
             )
 
-    def run(self) -> None:
+    def run(self, until_bad: bool) -> None:
         result = self.result
         columns = result.format.columns
         if self.framing.count:
@@ -145,6 +154,8 @@ class _Walker:
                 count,
             )
         for column in columns:
+            if until_bad and result.bad.any():
+                return
             result.columns.append(self._cell(column))
         size = result.end - result.start
         self._fail(
