@@ -13,7 +13,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from replay.cli.arguments import make_parser
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     with shown(given):
         try:
-            parser = make_parser(_COMMANDS)
+            parser = _parser()
             words = list(with_config(given, parser))
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
@@ -66,6 +66,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return EXIT_UNUSABLE
         except Exception as error:
             return _defect(error, arguments)
+
+
+@cache
+def _parser() -> argparse.ArgumentParser:
+    """The parser of the command line, made once for a process that runs several commands."""
+    return make_parser({name: partial(_command, name) for name in _COMMANDS})
+
+
+def _command(name: str, arguments: argparse.Namespace) -> int:
+    return _COMMANDS[name](arguments)
 
 
 def _hear_signals() -> None:

@@ -7,6 +7,7 @@ import argparse
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from replay.cli.arguments import make_parser
 from replay.cli.examples import EXAMPLES
@@ -22,6 +23,7 @@ _KINDS = {
 }
 
 
+@cache
 def described_parser() -> argparse.ArgumentParser:
     """The parser of the command line, to be described: its commands do nothing."""
 
