@@ -12,6 +12,7 @@ import gc
 import os
 import secrets
 import shutil
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -27,7 +28,7 @@ from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
-from tests.support.lanes import lanes_of, starts_programs
+from tests.support.lanes import lanes_of, place_for, starts_programs
 from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
@@ -81,8 +82,11 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("whether" if limited() else "here")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """No test finds out by itself that a library of the extras is missing."""
+    if place := place_for(config.option.markexpr, os.environ):
+        os.environ["TMPDIR"] = place
+        tempfile.tempdir = None
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
         raise pytest.UsageError(

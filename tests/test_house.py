@@ -18,8 +18,9 @@ import pytest
 
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
+from tests.support import lanes
 from tests.support.contracts import contracts, undescribed
-from tests.support.lanes import lanes_of, starts_programs
+from tests.support.lanes import lanes_of, place_for, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FUNCTION = 80
@@ -166,6 +167,12 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file, which several rules look at."""
+    return tuple(ast.walk(tree(path)))
+
+
 def is_in(module: str, places: tuple[str, ...]) -> bool:
     return any(module == place or module.startswith(place + ".") for place in places)
 
@@ -198,7 +205,7 @@ def imports(module: str, late: bool = True) -> tuple[tuple[str, int], ...]:
 def calls(module: str) -> Iterator[tuple[ast.Call, str]]:
     """Every call with its dotted name, as far as it is written as one (``?.decode`` on an
     expression)."""
-    for node in ast.walk(tree(MODULES[module])):
+    for node in nodes_of(MODULES[module]):
         if isinstance(node, ast.Call):
             yield node, dotted(node.func)
 
@@ -367,7 +374,7 @@ def test_only_the_command_line_prints(module: str) -> None:
 
 @for_each(MODULES)
 def test_the_clock_and_the_environment_are_read_at_the_edge(module: str) -> None:
-    nodes = [node for node in ast.walk(tree(MODULES[module])) if isinstance(node, ast.Attribute)]
+    nodes = [node for node in nodes_of(MODULES[module]) if isinstance(node, ast.Attribute)]
     names = {(dotted(node), node.lineno) for node in nodes}
     clock = [
         f"line {line}: {name}"
@@ -413,7 +420,7 @@ def test_rooms_stay_small(module: str) -> None:
     lines = MODULES[module].read_text(encoding="utf-8").count("\n")
     functions = [
         node
-        for node in ast.walk(tree(MODULES[module]))
+        for node in nodes_of(MODULES[module])
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     long = [
@@ -486,15 +493,18 @@ class Walk(Protocol):
 
 @for_each(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py"))
 def test_no_test_is_left_out_in_silence(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if not any(word in text for word in LEAVES_OUT):
+        return
     bad = [
         f"line {node.lineno}: {name}"
-        for node in ast.walk(tree(ROOT / path))
+        for node in nodes_of(ROOT / path)
         if (name := getattr(node, "attr", None) or getattr(node, "id", None)) in LEAVES_OUT
         and isinstance(node, ast.Attribute | ast.Name)
     ]
     imported = [
         f"line {node.lineno}: {alias.name}"
-        for node in ast.walk(tree(ROOT / path))
+        for node in nodes_of(ROOT / path)
         if isinstance(node, ast.ImportFrom) and node.module in ("pytest", "unittest")
         for alias in node.names
         if alias.name in LEAVES_OUT
@@ -524,10 +534,22 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
     assert not starts_programs(sys.modules[__name__])
 
 
+def test_the_fast_lane_writes_to_memory_where_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "ROOM", 1)
+    assert place_for("fast", {}, tmp_path) == str(tmp_path)
+    for lane, given in (("whole", {}), ("not fast", {}), ("", {}), ("fast", {"TMPDIR": "/d"})):
+        assert place_for(lane, given, tmp_path) is None
+    assert place_for("fast", {}, tmp_path / "none") is None
+    monkeypatch.setattr(lanes, "ROOM", 1 << 80)
+    assert place_for("fast", {}, tmp_path) is None
+
+
 def codes_in(paths: list[Path]) -> set[str]:
     """Error codes that stand in the files as whole strings (a docstring that mentions one does not
     count)."""
-    nodes = [node for path in paths for node in ast.walk(tree(path))]
+    nodes = [node for path in paths for node in nodes_of(path)]
     return {
         n.value
         for n in nodes

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay.decoding.layout import Field, FieldKind, Layout, layout
 from replay.logs.logmaster.layouts import CONTROL, LLDF
+from tests.support.examples import examples
 
 TEXT = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 $#@_-.", max_size=200)
 
@@ -30,10 +31,20 @@ def values_of(entry: Field) -> st.SearchStrategy[Any]:
     return st.binary(min_size=entry.length, max_size=entry.length)
 
 
+#: Layout -> values of its fields.
+VALUES = {
+    table.tag: st.fixed_dictionaries(
+        {name: values_of(entry) for name, entry in table.names.items()}
+    )
+    for table in (LLDF, *CONTROL.values())
+}
+
+
 @pytest.mark.parametrize("table", [LLDF, *CONTROL.values()], ids=lambda table: table.tag)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_built_records_read_back(table: Layout, data: st.DataObject) -> None:
-    values = {name: data.draw(values_of(entry), name) for name, entry in table.names.items()}
+    values = data.draw(VALUES[table.tag])
     record = table.build(**values)
     assert len(record) == table.size
     assert table.read(record) == values

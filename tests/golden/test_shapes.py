@@ -207,7 +207,7 @@ def test_shapes_are_as_reviewed(dialect: str) -> None:
 @EVERY_DIALECT
 def test_every_line_is_one_statement_or_a_comment(dialect: str) -> None:
     profile = profile_named(dialect)
-    for line in golden(dialect).read_text(encoding="utf-8").splitlines():
+    for line in dict.fromkeys(golden(dialect).read_text(encoding="utf-8").splitlines()):
         assert line.startswith("--") or line.endswith(";"), line
         if line.startswith(("INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE")):
             (tree,) = sqlglot.parse(line.replace(" TOP (1)", ""), dialect=profile.sqlglot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,10 @@ HISTORY = (HERE / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 
 
-def changes() -> list[StructureChange]:
+@cache
+def changes() -> tuple[StructureChange, ...]:
     history = History(Place("DBA", "SHOP"))
-    return [history.change(text, Table("DBA", "T", ())) for text in HISTORY]
+    return tuple(history.change(text, Table("DBA", "T", ())) for text in HISTORY)
 
 
 def said(change: StructureChange, profile: Profile, text: str) -> list[str]:
@@ -36,8 +38,12 @@ def said(change: StructureChange, profile: Profile, text: str) -> list[str]:
         return [f"!! {error.code} {error.message.replace(text, '…')}"]
 
 
-def shown(dialect: str) -> Iterator[str]:
-    profile = profile_named(dialect)
+@cache
+def shown(dialect: str) -> tuple[str, ...]:
+    return tuple(lines(profile_named(dialect)))
+
+
+def lines(profile: Profile) -> Iterator[str]:
     for change in changes():
         text = change.source[-1].text
         yield f">> {text}"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import sqlglot
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -21,6 +21,7 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, render
 from tests.golden.test_shapes import golden
+from tests.support.examples import examples
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 
@@ -158,6 +159,7 @@ def unescaped(text: str, profile: Profile) -> str:
 
 
 @EVERY_DIALECT
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_texts_read_back_as_they_were(dialect: str, data: st.DataObject) -> None:
     profile = profile_named(dialect)
