@@ -58,6 +58,7 @@ from replay.cli.examples import examples_of
 from replay.cli.look_arguments import add_answer, add_looks
 from replay.targets.hazards import ACCEPTABLE
 from replay.version import __version__
+from sqlgen.choices import ParameterStyle, StatementForm
 
 EPILOG = """\
 exit codes: 0 all is well, 2 an option is not understood, 4 warnings (read them), 8 errors
@@ -134,6 +135,7 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
             help="redo, undo or export (Parquet) of the same changes into another folder"
             " (repeatable); the log is opened once",
         )
+        _add_parameters(command)
         if mode == "redo":
             add_after(command)
         add_baseline(command, "before the log" if mode == "redo" else "after the log")
@@ -224,6 +226,22 @@ def _add_looks(
     add_baseline(ask, "after the log")
     add_engine(ask)
     ask.set_defaults(run=run["whatif"])
+
+
+def _add_parameters(command: argparse.ArgumentParser) -> None:
+    """Whether statements have literals or parameters."""
+    command.add_argument(
+        "--statements",
+        choices=tuple(StatementForm),
+        default=StatementForm.LITERALS,
+        help="literals: SQL for any client (default); parameters: for a program and its driver,"
+        " statements with marks, and a file of values (JSON lines)",
+    )
+    command.add_argument(
+        "--parameter-style",
+        choices=tuple(ParameterStyle),
+        help="the marks: qmark ?, format %%s, numeric $1 (default: sqlite qmark, postgres format)",
+    )
 
 
 def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:

@@ -50,7 +50,7 @@ from replay.pipeline.request import (
 )
 from replay.storage import is_database
 from replay.targets import target_of
-from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy
+from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy, StatementForm
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
@@ -374,6 +374,7 @@ def _tried(mode: Mode, arguments: argparse.Namespace) -> int:
     with _scratch() as scratch:
         folder = Path(scratch) / "out"
         how = {"out": folder, "dialect": dialect, "asserts": Assertion.NONE, "dry_run": None}
+        how |= {"statements": StatementForm.LITERALS, "parameter_style": None}
         with contextlib.redirect_stdout(sys.stderr):
             code = _script(mode, argparse.Namespace(**{**vars(arguments), **how}))
         counted = not arguments.upsert
@@ -386,6 +387,10 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     check_also(mode, arguments)
     if arguments.dry_run is not None:
         return _tried(mode, arguments)
+    if arguments.statements == StatementForm.PARAMETERS and is_printed(arguments.out):
+        raise UsageError(
+            "LR1001", "found --statements parameters with --out -; expected a folder: two files"
+        )
     if is_printed(arguments.out):
         return _printed(partial(_script, mode), arguments)
     check_output(arguments.out, arguments.overwrite)

@@ -27,7 +27,7 @@ from replay.pipeline.request import (
     open_source,
 )
 from replay.targets import target_of
-from sqlgen.choices import RealPolicy
+from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
 from sqlgen.statements import RenderOptions
 
@@ -112,6 +112,8 @@ def options_of(arguments: argparse.Namespace) -> ScriptOptions:
         render,
         asserts=getattr(arguments, "asserts", None),
         commit_statements=getattr(arguments, "commit_statements", None),
+        statements=getattr(arguments, "statements", StatementForm.LITERALS),
+        parameter_style=getattr(arguments, "parameter_style", None),
     )
 
 

@@ -47,6 +47,7 @@ from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan
 from replay.storage import Place, StoredPath
 from replay.version import __version__
+from sqlgen.choices import StatementForm
 from sqlgen.constraints import Constraints
 
 
@@ -64,7 +65,10 @@ class Bundle:
 #: Bytes of an input that are digested at a time.
 _DIGESTED = 1 << 18
 #: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
-_OURS = re.compile(r"manifest\.json|PLAN\.md|load\.ctl|\d{2,}-.+\.sql|part-\d+(-\d+)?\.\w+")
+_OURS = re.compile(
+    r"manifest\.json|PLAN\.md|load\.ctl|\d{2,}-.+\.(sql|jsonl|templates\.json)"
+    r"|part-\d+(-\d+)?\.\w+"
+)
 
 
 def write_file(path: Place, text: str) -> None:
@@ -414,6 +418,11 @@ def _scripts(plan: Plan, results: list[BucketResult]) -> dict[str, Any]:
             **(
                 {"commit_statements": options.commit_statements}
                 if options.commit_statements is not None
+                else {}
+            ),
+            **(
+                {"statements": options.statements, "parameter_style": options.parameter_style}
+                if options.statements is StatementForm.PARAMETERS
                 else {}
             ),
             "records_per_file": options.records_per_file,

@@ -30,6 +30,7 @@ from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
+from sqlgen.choices import StatementForm
 
 #: The folder of quarantined units inside a bundle.
 FOLDER = "quarantine"
@@ -69,7 +70,9 @@ def write_quarantine(
     folder = work / FOLDER
     folder.mkdir()
     options = replace(
-        plan.options, render=replace(plan.options.render, upsert=False, assert_rows=False)
+        plan.options,
+        render=replace(plan.options.render, upsert=False, assert_rows=False),
+        statements=StatementForm.LITERALS,
     )  # these are for reading, with tables without key too
     apart = replace(
         plan,

@@ -21,6 +21,7 @@ from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
 from replay.output.steps import Sources, StepWriter
 from sqlgen.dialects import Profile
+from sqlgen.parameters import Templates, comments, prologue
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Written:
     begins, ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait
     for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per
     row, ``sources`` the changes behind the statements where the script gets steps; ``spoken``:
-    which rows are statements, None where all are.
+    which rows are statements, None where all are; ``one_row``: which
+    must touch exactly one row, where the script is to say so.
     """
 
     text: pa.Array
@@ -40,6 +42,7 @@ class Written:
     group: Index
     sources: Sources | None = None
     spoken: Mask | None = None
+    one_row: Mask | None = None
 
 
 @dataclass
@@ -201,6 +204,32 @@ class Sink:
         self.file.write(data)
         self.digest.update(data)
         self.size += len(data)
+
+
+class ParameterSink(Sink):
+    """As :class:`Sink`, but statements are written with marks into a file of templates, and what is
+    written are lines of JSON with their values. ``profile`` is one of
+    :func:`sqlgen.parameters.parameterised`."""
+
+    def __init__(
+        self, path: Path, profile: Profile, mode: str, style: str, pace: ScriptPace | None
+    ) -> None:
+        self.statements = Templates(style)
+        self.beside = path.with_suffix(".templates.json")
+        head = prologue(profile, mode, style, self.beside.name)
+        super().__init__(path, profile, head, False, pace)
+
+    def write(self, part: Written) -> None:
+        """Append statements."""
+        one = np.zeros(len(part.text), bool) if part.one_row is None else part.one_row
+        text = self.statements.lines(part.text, one)
+        super().write(replace(part, text=text, comments=comments(part.comments)))
+
+    def close(self) -> None:
+        """Commit what is open, close the file, and write the templates."""
+        super().close()
+        if self.size:
+            self.beside.write_text(self.statements.text(self.profile.name), encoding="utf-8")
 
 
 def _bytes_of(text: pa.Array) -> memoryview:

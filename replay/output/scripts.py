@@ -6,6 +6,7 @@ and rendered column by column, and their statements are put back into order.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import LogFile
 from replay.output.row_parts import RowParts
-from replay.output.script_file import Sink, Written, pace_of
+from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.steps import sources_of
 from replay.pipeline.partition import (
     FAILED,
@@ -35,8 +36,10 @@ from replay.pipeline.partition import (
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import LEFT_OUT
 from sqlgen import structure
+from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.parameters import STYLES, parameterised
 from sqlgen.row_checks import with_checks
 from sqlgen.script import script_prologue, unit_comments, unit_names
 from sqlgen.statements import delete_all_statement, truncate_statement
@@ -355,8 +358,17 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 group,
                 sources,
                 spoken,
+                self._of_one_row(changes, ordered),
             )
         )
+
+    def _of_one_row(self, changes: ChunkChanges, ordered: Index) -> Mask | None:
+        """Which statements with parameters must touch exactly one row."""
+        options = self.plan.options
+        if options.statements is StatementForm.LITERALS or not options.render.assert_rows:
+            return None
+        counted: Mask = np.isin(changes.change[ordered], list(ROW_CHANGES))
+        return counted
 
     def _with_checks(
         self, changes: ChunkChanges, ordered: Index, text: pa.StringArray
@@ -383,23 +395,30 @@ def render_bucket(
     plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
 ) -> BucketResult:
     """Render the blocks of one bucket into ``folder``."""
-    name = plan.file_name(bucket)
-    profile = profile_named(plan.options.dialect)
-    sink = Sink(
-        folder / name,
-        profile,
-        script_prologue(profile, plan.mode, plan.options.render.assert_rows),
-        plan.steps,
-        pace_of(plan.options),
-    )
+    sink = _sink(plan, folder / plan.file_name(bucket))
     renderer = BucketRenderer(plan, log, blocks, sink)
     tally = renderer.run()
-    files = (
-        (WrittenFile(name, sink.size, sink.digest.hexdigest(), tally.statements),)
-        if sink.size
-        else ()
-    )
+    files: tuple[WrittenFile, ...] = ()
+    if sink.size:
+        digest = sink.digest.hexdigest()
+        files = (WrittenFile(sink.path.name, sink.size, digest, tally.statements),)
+        if isinstance(sink, ParameterSink):
+            beside = sink.beside.read_bytes()
+            digest = hashlib.sha256(beside).hexdigest()
+            files = (*files, WrittenFile(sink.beside.name, len(beside), digest, 0))
     return BucketResult(files, tally, renderer.commits())
+
+
+def _sink(plan: Plan, path: Path) -> Sink:
+    """Where the script of a plan goes."""
+    options = plan.options
+    profile = profile_named(options.dialect)
+    if options.statements is StatementForm.PARAMETERS:
+        style = options.parameter_style or STYLES[profile.name]
+        path = path.with_suffix(".jsonl")
+        return ParameterSink(path, parameterised(profile), plan.mode, style, pace_of(options))
+    head = script_prologue(profile, plan.mode, options.render.assert_rows)
+    return Sink(path, profile, head, plan.steps, pace_of(options))
 
 
 def _by_statement(ordered: Index, text: pa.Array) -> tuple[Index, pa.Array, Mask]:

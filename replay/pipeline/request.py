@@ -22,13 +22,14 @@ from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.unique_keys import with_unique_keys
-from sqlgen.choices import Assertion, RealPolicy
+from sqlgen.choices import Assertion, RealPolicy, StatementForm
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
 from sqlgen.mapping import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
+from sqlgen.parameters import parameterised
 from sqlgen.schema import Table
 from sqlgen.statements import RenderOptions, identity, shown_columns
 from sqlgen.upsert import check_keys
@@ -217,6 +218,7 @@ def make_request(
         _check_columns(versions, options.render)
         if demand.options is not None and demand.export is None:
             _check_statements(versions, placed, options)
+            _check_parameters(options)
             options = _asserting(demand, placed, options)
         if placed.where is not None:
             ValueFilter(placed.where, log.catalog)
@@ -483,6 +485,21 @@ def _check_upsert(selection: Selection, options: ScriptOptions) -> None:
             "LR1001",
             "found --upsert with --cascade force; expected none, all or non-conflicting",
             hint=hint,
+        )
+
+
+def _check_parameters(options: ScriptOptions) -> None:
+    """UsageError and SqlgenError (LR1001) for parameters that cannot be had."""
+    if options.statements is StatementForm.LITERALS:
+        if options.parameter_style is not None:
+            raise UsageError(
+                "LR1001", "found --parameter-style without --statements parameters; expected both"
+            )
+        return
+    parameterised(profile_named(options.dialect))
+    if options.trace:
+        raise UsageError(
+            "LR1001", "found --trace with --statements parameters; expected one of them"
         )
 
 
