@@ -397,6 +397,8 @@ class Selected:
         tried. Errors as those of :func:`replay.live.retries.run`."""
         with usage_errors():
             script = wanted.replay_options(url, self.selection, options)
+            choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
+        wanted.pace_of(options)  # before anything is connected to
         request = self.request(Demand(options=script, continued=True), _keys(options, url))
         asked = wanted.replay_request(request, url, route.Destination(), options, apply)
         lines: list[str] = []

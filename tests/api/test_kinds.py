@@ -49,7 +49,8 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("empty_text", "reals", "where_columns", "asserts", "enforcement"), TEXT),
     **dict.fromkeys(("ri", "triggers", "incomplete", "where", "schema_dialect", "url"), TEXT),
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
-    **dict.fromkeys(("initial_at", "late"), TEXT),
+    **dict.fromkeys(("initial_at", "late", "statements", "parameter_style"), TEXT),
+    "apply": FLAG,
     **dict.fromkeys(("from_position", "until", "from_time", "until_time"), TEXT_OR_OCTETS),
     "at": TEXT_OR_OCTETS,
     **dict.fromkeys(("tables", "exclude_tables", "ops", "authids", "plans"), TEXTS),
@@ -76,7 +77,7 @@ WRONG: dict[str, tuple[object, ...]] = {
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api, ("open_log", "check_certificate", "verify", "write_script")),
     (api.Log, ("check", "select", "take", "asked")),
-    (api.Selected, ("redo", "undo", "export", "changes", "replay", "verify")),
+    (api.Selected, ("redo", "undo", "export", "changes", "replay", "retry_rejects", "verify")),
     (api.Writable, ("write",)),
     (api.Verification, ("write",)),
     (Questions, ("history", "state", "differences", "report")),
