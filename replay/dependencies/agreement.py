@@ -9,6 +9,7 @@ cannot be compared is counted by reason.
 from __future__ import annotations
 
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from replay.changes.position import UnitId
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.analysis import (
     KEY_BUCKETS,
+    TOGETHER,
     DependencyAnalysis,
     EdgeJob,
     StartUnits,
@@ -45,7 +47,7 @@ from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
 from replay.pipeline.request import OpenLog
 from replay.pipeline.rows import unread_changes
-from replay.pipeline.scan import BATCH, sort_records
+from replay.pipeline.scan import sort_records
 from sqlgen.constraints import Constraints
 
 #: The code of a row that is not as the log left it.
@@ -167,7 +169,7 @@ class CheckJob(EdgeJob):
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Blocks of touches and of records by bucket, and what a record shows by itself."""
         result = _Result()
-        for first_record, offsets, lengths in log.records(split, BATCH):
+        for first_record, offsets, lengths in log.records(split, TOGETHER):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
             damaged = log.check(envelope, lengths, change, version)
@@ -412,6 +414,7 @@ class _Words:
         self, log: LogFile, splits: Sequence[Split], spaces: KeySpaces, pieces: Records
     ) -> None:
         self.log, self.splits, self.spaces = log, splits, spaces
+        self.where: dict[tuple[int, int], tuple[int, int]] = {}
         self.pieces = assemble(log, pieces)
         heads = self.pieces.records[self.pieces.head]
         self.cut = {
@@ -422,6 +425,7 @@ class _Words:
         self, wrong: Sequence[tuple[int, int, int, int, int]]
     ) -> list[tuple[int, int, Finding]]:
         """Of (file, number, kind, previous file, previous number) of changes."""
+        self._look_up([entry[:2] for entry in wrong])
         return [(entry[0], entry[1], self._finding(*entry)) for entry in wrong]
 
     def _finding(self, file: int, number: int, kind: int, there: int, previous: int) -> Finding:
@@ -448,21 +452,31 @@ class _Words:
     def _change(self, file: int, number: int) -> ChangeBatch:
         if (file, number) in self.cut:
             return part_of(self.pieces, np.array([self.cut[file, number]]))
-        split = max(
-            (split for split in self.splits if split.file == file and split.first_record <= number),
-            key=lambda split: split.first_record,
-        )
+        offset, length = (np.array([value]) for value in self.where[file, number])
+        envelope = self.log.envelope(file, offset, length)
+        change, version = self.log.classify(envelope)
         one = np.zeros(1, np.int64)
-        for first, offsets, lengths in self.log.records(split, BATCH):
-            if first <= number < first + len(offsets):
-                row = np.array([number - first])
-                envelope = self.log.envelope(file, offsets[row], lengths[row])
-                change, version = self.log.classify(envelope)
-                records = sort_records(
-                    file, number, offsets[row], lengths[row], envelope, change, version, one
-                )
-                return ChangeBatch(records, one, one + 1, change, version)
-        raise KeyError((file, number))
+        records = sort_records(file, number, offset, length, envelope, change, version, one)
+        return ChangeBatch(records, one, one + 1, change, version)
+
+    def _look_up(self, wanted: Sequence[tuple[int, int]]) -> None:
+        """Find where records (file, number) lie: one walk over each split that has some."""
+        splits = sorted(self.splits, key=lambda split: (split.file, split.first_record))
+        for split, following in zip(splits, [*splits[1:], None], strict=True):
+            inner = following is not None and following.file == split.file
+            stop = following.first_record if following is not None and inner else sys.maxsize
+            left = sorted(
+                number
+                for file, number in {*wanted} - self.cut.keys()
+                if file == split.file and split.first_record <= number < stop
+            )
+            for first, offsets, lengths in self.log.records(split, TOGETHER) if left else ():
+                while left and left[0] < first + len(offsets):
+                    number = left.pop(0)
+                    row = number - first
+                    self.where[split.file, number] = int(offsets[row]), int(lengths[row])
+                if not left:
+                    break
 
 
 def agreement_of(

@@ -68,7 +68,7 @@ from replay.dependencies.proof import (
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner
-from replay.pipeline.scan import BATCH, INCOMPLETE_UNIT, UNPROVEN_UNIT, sort_records
+from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT, sort_records
 from sqlgen.statements import RenderOptions
 
 #: The code of a unit that is set aside because of what it builds on.
@@ -77,6 +77,9 @@ DEPENDENT_UNIT = "LR3011"
 KEY_BUCKETS = 16
 #: The bucket of units with changes that cannot be read.
 UNREAD_BUCKET = KEY_BUCKETS
+#: Records that are looked at together: of a batch, every table and kind of change is a step of its
+#: own, so larger batches than those of scripts pay (a quarter of the time, at 50 MB more).
+TOGETHER = 65_536
 #: Units that are named in a message.
 _NAMED = 20
 
@@ -188,7 +191,7 @@ class Look:
     ) -> Iterator[tuple[Records, Envelope, Bytes, Versions]]:
         """What took effect; ``unread`` takes the ids of units with a record whose header is wrong
         beyond what identifies its unit."""
-        for first_record, offsets, lengths in log.records(split, BATCH):
+        for first_record, offsets, lengths in log.records(split, TOGETHER):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
             damaged = log.check(envelope, lengths, change, version)
