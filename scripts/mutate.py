@@ -67,7 +67,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         "replay/dependencies/cascade.py",
         ("tests/dependencies/test_cascade.py", "tests/dependencies/test_graph.py"),
     ),
-    "net_changes": ("replay/live/net_changes.py", ("tests/live/test_merged.py",)),
+    "net_changes": ("replay/live/net_changes.py", ("tests/live/test_net_changes.py",)),
     "statements": (
         "sqlgen/statements.py",
         ("tests/sqlgen/test_statements.py", "tests/golden/test_shapes.py"),

@@ -518,6 +518,9 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
     none: tuple[str, ...] = ()
     assert lanes_of(set(), rule, False, none, None) == ["whole", "fast"]
     assert lanes_of(set(), rule, False, ("tmp_path", "sakila_small"), 3) == ["whole", "fast"]
+    for file in lanes.RULES:
+        assert (ROOT / "tests" / file).exists()
+        assert lanes_of(set(), PurePath(file), False, none, None) == ["whole", "fast"]
     for markers, path, programs, fixtures, seed in (
         ({"slow"}, rule, False, none, None),
         ({"spark"}, rule, False, none, None),

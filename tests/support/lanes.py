@@ -13,6 +13,8 @@ from types import ModuleType
 #: byte by byte; drawn histories against a model; errands of the docs; databases and stores.
 WHOLE_RUNS = ("bytes", "docs", "live", "model", "scripts", "storage", "targets")
 WHOLE_RUN_FILES = ("test_histories.py",)
+#: Files of these folders that are about rules all the same.
+RULES = ("live/test_net_changes.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
 WHOLE_LOG = "sakila"
 #: A folder that many systems keep in memory, and the octets that must be free there: the files of
@@ -32,7 +34,8 @@ def lanes_of(
     if "containers" in markers:
         return []
     drawn = isinstance(seed, int) and seed >= DRAWN
-    is_run = path.parts[0] in WHOLE_RUNS or path.name in WHOLE_RUN_FILES or WHOLE_LOG in fixtures
+    is_run = path.parts[0] in WHOLE_RUNS and path.as_posix() not in RULES
+    is_run = is_run or path.name in WHOLE_RUN_FILES or WHOLE_LOG in fixtures
     return (
         ["whole"]
         if is_run or programs or drawn or markers & {"slow", "spark", "live"}
