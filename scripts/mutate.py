@@ -74,7 +74,12 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "literals": (
         "sqlgen/literals.py",
-        ("tests/sqlgen/test_literals.py", "tests/golden/test_shapes.py"),
+        (
+            "tests/sqlgen/test_literals.py",
+            "tests/sqlgen/test_traps.py",
+            "tests/golden/test_shapes.py",
+            "tests/golden/test_literal_examples.py",
+        ),
     ),
     "upsert": (
         "sqlgen/upsert.py",
