@@ -70,6 +70,7 @@ function update() {
   chart.setData(bars(keep));
   $("height").style.height = shown.length * LINE + "px";
   draw();
+  refresh();
 }
 function moment(x) { return timed ? new Date(x * 1000).toISOString().replace("T", " ").slice(0, 23) : "unit " + (Math.round(x) + 1); }
 
@@ -292,7 +293,7 @@ let waiting = 0;
 $("text").oninput = () => { clearTimeout(waiting); waiting = setTimeout(() => { chosen.text = $("text").value.trim(); update(); }, 120); };
 $("filters").onsubmit = event => event.preventDefault();
 $("filters").onreset = () => { Object.assign(chosen, { user: "", table: "", op: "", text: "" }); setSpan(null); };
-build(); update();
+build(); update(); startGraph();
 if (shown.length) showUnit(shown[0]); else element("p", "No unit of recovery is selected.", $("detail"));
 new ResizeObserver(() => { chart.setSize({ width: Math.max(280, $("timeline").clientWidth), height: 160 }); draw(); }).observe($("timeline"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { build(); update(); });

@@ -208,7 +208,8 @@ def page_html(page: Mapping[str, Any]) -> str:
     here, vendored = files("replay.reports"), files("replay.reports").joinpath("vendored")
     parts = {
         "LIBRARY": vendored.joinpath("uPlot.iife.min.js").read_text(encoding="utf-8").strip(),
-        "PAGE": here.joinpath("page.js").read_text(encoding="utf-8"),
+        "PAGE": here.joinpath("page_graph.js").read_text(encoding="utf-8")
+        + here.joinpath("page.js").read_text(encoding="utf-8"),
         "LOOKS": vendored.joinpath("uPlot.min.css").read_text(encoding="utf-8")
         + here.joinpath("page.css").read_text(encoding="utf-8"),
         "LICENCE": vendored.joinpath("uPlot.LICENSE").read_text(encoding="utf-8").strip(),
