@@ -258,7 +258,7 @@ def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
         "--format",
         choices=tuple(DrawingFormat),
         default=DrawingFormat.HTML,
-        help="html (default): one page that needs no network; or data",
+        help="html (default): the page of report page, beginning with who built on whom; or data",
     )
     group.add_argument(
         "--by-column",

@@ -8,6 +8,7 @@ import contextlib
 import json
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,13 +17,22 @@ from typing import TYPE_CHECKING
 from replay import storage
 from replay.api import Writable
 from replay.changes.balance import balance_text
-from replay.changes.choices import LAKE_FORMATS, ExportFormat, Gaps, Generation, Late, Mode
+from replay.changes.choices import (
+    LAKE_FORMATS,
+    DrawingFormat,
+    ExportFormat,
+    Gaps,
+    Generation,
+    Late,
+    Mode,
+)
 from replay.changes.options import ScriptOptions
+from replay.changes.position import UnitId
 from replay.changes.selection import Selection
 from replay.cli.also import also_requests, check_also
 from replay.cli.exporting import export_of, grow
 from replay.cli.following import follow, watch_status
-from replay.cli.log_words import look_at
+from replay.cli.log_words import log_words, look_at
 from replay.cli.progress import Bar
 from replay.cli.request import (
     engine_of,
@@ -37,6 +47,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.leftovers import WorkFolder
 from replay.live.keys import NO_SCHEMA
 from replay.output.bundle import Bundle, check_output, write_file
+from replay.pipeline.engine import Engine
 from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import (
@@ -70,6 +81,7 @@ if TYPE_CHECKING:
     )
     from replay.live import replay as live
     from replay.output import lake, migration, structure
+    from replay.reports import ask, page
     from sqlgen import schema_file
     from sqlgen import schema_script as schemas
 else:  # what some commands alone need
@@ -88,6 +100,7 @@ else:  # what some commands alone need
     lake, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("lake", "migration", "structure")
     )
+    ask, page = LateModule("replay.reports.ask"), LateModule("replay.reports.page")
     schema_file, schemas = (
         LateModule(f"sqlgen.{name}") for name in ("schema_file", "schema_script")
     )
@@ -131,10 +144,9 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 
 def analysis_of(
-    arguments: argparse.Namespace, request: Request, progress: Bar
+    arguments: argparse.Namespace, request: Request, engine: Engine
 ) -> tuple[Plan, analysis.DependencyAnalysis]:
     """The plan of a request, and who can be asked what depends on what in it."""
-    engine = engine_of(arguments, request.log, progress)
     plan = request.plan(arguments.split_mb << 20)
     spaces = write_sets.KeySpaces(request.log.catalog, request.constraints)
     return plan, analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
@@ -147,7 +159,8 @@ def _graph(arguments: argparse.Namespace) -> int:
         request = request_of(arguments, scratch, demand, selection_of(arguments))
         tell_notes(request.notes)
         with Bar(sys.stderr) as progress:
-            plan, asked = analysis_of(arguments, request, progress)
+            engine = engine_of(arguments, request.log, progress)
+            plan, asked = analysis_of(arguments, request, engine)
             survey = asked.survey(analysis.StartUnits(units=cascade.taken_units(asked, plan)))
             answer = asked.reached(survey, by_column=arguments.by_column, back=arguments.back)
         if len(answer.graph) > arguments.max_units:
@@ -162,8 +175,16 @@ def _graph(arguments: argparse.Namespace) -> int:
             warnings += nothing_left(
                 request.log, plan.selection, skipped_records(plan, request.log)
             )
-        picture = drawing.describe(answer, frozenset(survey.start), plan, warnings)
-        drawn = drawing.text(picture, arguments.format)
+        chosen = frozenset(survey.start)
+        if arguments.format == DrawingFormat.HTML:
+            drawn, said = graph_page(arguments, request, engine, answer, chosen, warnings)
+        else:
+            picture = drawing.describe(answer, chosen, plan, warnings)
+            drawn = drawing.text(picture, arguments.format)
+            said = (
+                f"{len(picture['units']):,} units, {len(picture['rows']):,} rows,"
+                f" {len(picture['edges']):,} dependencies"
+            )
     if is_printed(arguments.out):
         sys.stdout.write(drawn)
     else:
@@ -171,12 +192,34 @@ def _graph(arguments: argparse.Namespace) -> int:
     stream = sys.stderr if is_printed(arguments.out) else sys.stdout
     for warning in warnings:
         print(f"warning: {warning}", file=stream)
-    print(
-        f"{len(picture['units']):,} units, {len(picture['rows']):,} rows,"
-        f" {len(picture['edges']):,} dependencies in {arguments.out}",
-        file=stream,
-    )
+    print(f"{said} in {arguments.out}", file=stream)
     return EXIT_WARNING if warnings else EXIT_OK
+
+
+def graph_page(
+    arguments: argparse.Namespace,
+    request: Request,
+    engine: Engine,
+    answer: analysis.Subgraph,
+    chosen: frozenset[UnitId],
+    warnings: list[str],
+) -> tuple[str, str]:
+    """The page about the units of a graph, which begins with who built on whom, and its size in
+    words."""
+    with _scratch() as work:
+        opened, words = request.opened, log_words(arguments)
+        about = ask.Asked(
+            opened,
+            engine,
+            lambda: Path(tempfile.mkdtemp(dir=work)),
+            arguments.split_mb << 20,
+            request.constraints,
+            words,
+        )
+        made = page.graph_page(about, answer.graph.graph, chosen, arguments.by_column)
+    made["warnings"] = warnings
+    units, edges = len(made["units"]["name"]), len((made["edges"] or {"from": ()})["from"])
+    return page.page_html(made), f"{units:,} units, {edges:,} dependencies"
 
 
 def _check_file(path: Path | None, overwrite: bool) -> None:

@@ -1,30 +1,23 @@
 """The dependency graph to look at: units of recovery, the rows they touched, and who built on whom,
-as JSON, GraphML, Mermaid or one HTML page."""
+as JSON, GraphML or Mermaid (:mod:`replay.reports.page` has the page)."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from replay.changes import order
-from replay.changes.choices import DrawingFormat
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UnitId, unit_of
 from replay.dependencies.analysis import Subgraph, key_text
-from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link, components, graphml
+from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link, graphml
 from replay.dependencies.write_sets import WriteSets
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import RowDecoder
 from sqlgen.dialects import profile_named
-
-#: What ``--format`` accepts.
-FORMATS = tuple(DrawingFormat)
 
 
 def describe(
@@ -140,14 +133,12 @@ def _units(subgraph: Subgraph, chosen: frozenset[UnitId]) -> list[dict[str, Any]
 
 
 def text(description: Mapping[str, Any], kind: str) -> str:
-    """A description (:func:`describe`) in one of :data:`FORMATS`."""
+    """A description (:func:`describe`) as ``json``, ``mermaid`` or ``graphml``."""
     if kind == "json":
         return json.dumps(description, indent=1, ensure_ascii=False) + "\n"
     if kind == "mermaid":
         return _mermaid(description)
-    if kind == "graphml":
-        return _graphml(description)
-    return _html(description)
+    return _graphml(description)
 
 
 def _mermaid(description: Mapping[str, Any]) -> str:
@@ -185,94 +176,3 @@ def _graphml(description: Mapping[str, Any]) -> str:
         keys = ", ".join(sorted({link["key"] for link in edge["links"]}))
         edges.append((f"u{edge['from']}", f"u{edge['to']}", {"kind": "built on", "keys": keys}))
     return graphml(nodes, edges, description["warnings"])
-
-
-def places(edges: Sequence[Mapping[str, Any]], count: int) -> list[tuple[float, float]]:
-    """A place (column, row) for each unit. Units that hang together stand together, the largest
-    group first, each to the right of what it built on and near its height; units that nobody built
-    on and that built on nobody fill a block at the end.
-    """
-    arrows = [(int(edge["from"]), int(edge["to"])) for edge in edges]
-    groups = components(arrows, count)
-    drawn = [_columns(group, arrows) for group in groups if len(group) > 1]
-    alone = [group[0] for group in groups if len(group) == 1]
-    side = max(1, round(len(alone) ** 0.5))
-    drawn.append({unit: (number % side, number // side) for number, unit in enumerate(alone)})
-    return _packed([component for component in drawn if component], count)
-
-
-def _columns(
-    group: Sequence[int], arrows: Sequence[tuple[int, int]]
-) -> dict[int, tuple[float, float]]:
-    """The places of one connected group: the column is the longest way to the unit, the row follows
-    the units it built on."""
-    inside = set(group)
-    before: dict[int, list[int]] = {}
-    for one, other in arrows:
-        if other in inside:
-            before.setdefault(other, []).append(one)
-    column: dict[int, int] = {}
-    for unit in sorted(group):
-        column[unit] = max((column[source] + 1 for source in before.get(unit, ())), default=0)
-    stacks: dict[int, list[int]] = {}
-    for unit in sorted(group):
-        stacks.setdefault(column[unit], []).append(unit)
-    tallest = max(3, round(len(group) ** 0.5))  # a higher stack goes on beside itself
-    row: dict[int, float] = {}
-    x: dict[int, float] = {}
-    left = 0
-    for number in sorted(stacks):
-        stack = sorted(
-            stacks[number],
-            key=lambda unit: (_mean([row[source] for source in before.get(unit, ())]), unit),
-        )
-        wide = -(-len(stack) // tallest)
-        high = -(-len(stack) // wide)
-        for place, unit in enumerate(stack):
-            row[unit] = place // wide + (tallest - high) / 2
-            x[unit] = left + place % wide
-        left += wide
-    return {unit: (x[unit], row[unit]) for unit in group}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
-
-
-def _packed(
-    drawn: Sequence[Mapping[int, tuple[float, float]]], count: int
-) -> list[tuple[float, float]]:
-    """Groups side by side on shelves, about twice as wide as high."""
-    sizes = [
-        tuple(max(place[axis] for place in group.values()) + 2 for axis in (0, 1))
-        for group in drawn
-    ]
-    width = max(
-        [(2.5 * sum(wide * high for wide, high in sizes)) ** 0.5, *(wide for wide, _ in sizes)],
-        default=1,
-    )
-    placed = [(0.0, 0.0)] * count
-    left = top = shelf = 0.0
-    for group, (wide, high) in zip(drawn, sizes, strict=True):
-        if left and left + wide > width:
-            left, top, shelf = 0.0, top + shelf, 0.0
-        for unit, (x, y) in group.items():
-            placed[unit] = (left + x, top + y)
-        left, shelf = left + wide, max(shelf, high)
-    return placed
-
-
-#: What the page may do: run its own script, and nothing that a name in the log might bring in.
-_POLICY = (
-    "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; base-uri 'none';"
-    " form-action 'none'"
-)
-
-
-def _html(description: Mapping[str, Any]) -> str:
-    data = {**description, "places": places(description["edges"], len(description["units"]))}
-    page = files("replay.dependencies").joinpath("drawing.html").read_text(encoding="utf-8")
-    page = page.replace("/*DATA*/null", json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"))
-    script = page.partition("<script>")[2].partition("</script>")[0]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return page.replace("POLICY", _POLICY.format(digest), 1)

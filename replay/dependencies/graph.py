@@ -445,19 +445,6 @@ def row_spaces(spaces: KeySpaces, evented: Iterable[int]) -> Mask:
     )
 
 
-def components(arrows: Iterable[tuple[int, int]], count: int) -> list[list[int]]:
-    """The groups of ``0 … count-1`` that hang together by arrows, the largest first."""
-    import networkx as nx
-
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(count))
-    graph.add_edges_from(arrows)
-    return sorted(
-        (sorted(group) for group in nx.connected_components(graph)),
-        key=lambda group: (-len(group), group),
-    )
-
-
 def grouped(one: Index, other: Index, count: int) -> Index:
     """For each of ``0 … count-1`` the least member of the group that it hangs together with by the
     pairs ``one`` and ``other``."""

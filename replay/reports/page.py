@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.changes.position import unit_of
+from replay.changes.position import UnitId, unit_of
 from replay.changes.selection import Selection, limits
 from replay.dependencies.analysis import DependencyAnalysis, StartUnits
 from replay.dependencies.graph import LINK_WORDS, Link
@@ -47,11 +47,33 @@ _POLICY = (
     " form-action 'none'"
 )
 _EPOCH = datetime(1970, 1, 1)
+#: Changes of a page with rows and dependencies, where nothing else is said.
+MOST_ROWS = 100_000
+_NOBODY = ((bytes(10), 0),)
 
 
-def page_of(asked: Asked, selection: Selection, most_rows: int) -> dict[str, Any]:
+def graph_page(
+    asked: Asked, units: Iterable[UnitId], chosen: frozenset[UnitId], by_column: bool
+) -> dict[str, Any]:
+    """The page of some units, of which some were ``chosen``, that begins with who built on whom.
+    Errors as :func:`page_of`."""
+    wanted = tuple((unit.urid, unit.member) for unit in units)
+    # where there is none: of a unit that no log has
+    page = page_of(asked, Selection(units=wanted or _NOBODY), MOST_ROWS, by_column, True)
+    return {**page, "view": "graph", "chosen": sorted(map(str, chosen))}
+
+
+def page_of(
+    asked: Asked,
+    selection: Selection,
+    most_rows: int,
+    by_column: bool = True,
+    closed: bool = False,
+) -> dict[str, Any]:
     """What the page shows of the changes that a selection takes, as JSON-able data in columns. Rows
     and dependencies are there up to ``most_rows`` changes, and a note says where they are not.
+    ``by_column``: updates of different columns of a row do not depend on each other. ``closed``:
+    no unit that the selection leaves out built on one that it takes.
 
     Errors as :func:`replay.pipeline.request.make_request`; UsageError (LR1001) for ``where``."""
     if selection.where is not None:
@@ -88,13 +110,13 @@ def page_of(asked: Asked, selection: Selection, most_rows: int) -> dict[str, Any
             " here: select less, or raise --max-rows"
         )
         return page
-    if limits(replace(selection, include_aborted=False)):
+    if limits(replace(selection, include_aborted=False)) and not closed:
         notes.append(
             "later work of units that the selection leaves out is not here: whatif tells of all"
         )
     number = {name: place for place, name in enumerate(page["units"]["name"])}
     page["changes"] = _changes(asked, selection, number, notes)
-    page["edges"] = _edges(asked, request, number)
+    page["edges"] = _edges(asked, request, number, by_column)
     return page
 
 
@@ -177,13 +199,16 @@ def _values(version: Version) -> list[list[str | None]]:
     return [[name, literal(value), None] for name, value in (version.before or {}).items()]
 
 
-def _edges(asked: Asked, request: Request, number: Mapping[str, int]) -> dict[str, Any]:
+def _edges(
+    asked: Asked, request: Request, number: Mapping[str, int], by_column: bool
+) -> dict[str, Any]:
     """Which unit built on which, and why."""
     plan = request.plan(asked.split_bytes)
     spaces = KeySpaces(request.log.catalog, request.constraints)
     analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
     whole = replace(request.selection, include_aborted=False)
-    subgraph = analysis.reached(analysis.survey(StartUnits(selection=whole)), by_column=True)
+    survey = analysis.survey(StartUnits(selection=whole))
+    subgraph = analysis.reached(survey, by_column=by_column)
     heads = subgraph.batch.records[subgraph.batch.head]
     unit = np.array([number.get(str(unit_of(record)), -1) for record in heads], np.int64)
     links = subgraph.links

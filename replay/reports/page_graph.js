@@ -4,6 +4,8 @@
 const G = { on: false, nodes: [], edges: [], order: [], picked: null, hover: null, open: new Set(), lanes: [], box: null };
 const APART = 60, FOOT = 34, MOST_OPEN = 300;
 
+const ASKED = new Set(JSON.parse(document.getElementById("data").textContent).chosen ?? []);
+
 function laneOf(unit, kind) {
   if (kind === "user") return at(U.user, unit) || "(no user)";
   if (kind === "table") {
@@ -55,6 +57,7 @@ function arrange() {
   }
   const nodeOf = new Int32Array(N).fill(-1);
   G.nodes.forEach((node, n) => {
+    node.asked = node.units.some(unit => ASKED.has(U.name[unit]));
     node.incomplete = node.units.filter(unit => U.incomplete[unit]).length;
     node.radius = node.units.length === 1 ? 6 : 8 + Math.min(13, Math.log2(node.units.length) * 1.9);
     node.inner = 0;
@@ -144,6 +147,7 @@ function paint() {
     pen.beginPath(); pen.arc(node.x, node.y, node.radius, 0, 7);
     pen.fillStyle = single && ended ? colour(mainOp(unit)) : paper; pen.fill();
     pen.lineWidth = n === mine ? 4 : 1.5; pen.strokeStyle = n === mine ? ink : single ? colour(mainOp(unit)) : ink; pen.stroke();
+    if (node.asked) { pen.lineWidth = 2; pen.strokeStyle = colour("other"); pen.strokeRect(node.x - node.radius - 4, node.y - node.radius - 4, 2 * node.radius + 8, 2 * node.radius + 8); }
     if (node.incomplete) {
       pen.setLineDash([3, 3]); pen.lineWidth = 2; pen.strokeStyle = colour("delete");
       pen.beginPath(); pen.arc(node.x, node.y, node.radius + 4, 0, 7); pen.stroke(); pen.setLineDash([]);
@@ -160,6 +164,7 @@ function paint() {
 }
 function legend() {
   const list = $("legend");
+  if (ASKED.size) element("li", "asked for", list, "asked");
   for (const op of OPS) element("li", `a unit, mostly ${op}`, list, op);
   for (const [kind, text] of [["cluster", "several units: Enter or a double click takes them apart"], ["hollow", "a unit that did not commit"],
     ["marked", "! incomplete"], ["later", "arrow: later work that built on what is chosen"], ["earlier", "arrow: what it built on"]]) element("li", text, list, kind);

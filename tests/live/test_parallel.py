@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.dependencies.graph import components
 from replay.live.parallel import _joined
 
 COUNT = 40
@@ -16,7 +16,9 @@ pairs = st.lists(st.tuples(st.integers(0, COUNT - 1), st.integers(0, COUNT - 1))
 @given(pairs)
 def test_what_hangs_together_has_one_number(arrows: list[tuple[int, int]]) -> None:
     label = _joined(COUNT, np.array(arrows, np.int64).reshape(-1, 2))
-    groups = components(arrows, COUNT)
+    graph: nx.Graph[int] = nx.Graph(arrows)
+    graph.add_nodes_from(range(COUNT))
+    groups = [sorted(group) for group in nx.connected_components(graph)]
     assert [label[group].tolist() for group in groups] == [
         [min(group)] * len(group) for group in groups
     ]
