@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,16 +62,33 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "write_sets": (
         "replay/dependencies/write_sets.py",
-        ("tests/dependencies/test_write_sets.py", "tests/dependencies/test_graph.py"),
+        (
+            "tests/dependencies/test_write_sets.py",
+            "tests/dependencies/test_graph.py",
+            "tests/dependencies/test_by_column.py",
+            "tests/dependencies/test_forms.py",
+            "tests/dependencies/test_unread.py",
+            "tests/dependencies/test_agreement.py",
+        ),
     ),
     "cascade": (
         "replay/dependencies/cascade.py",
-        ("tests/dependencies/test_cascade.py", "tests/dependencies/test_graph.py"),
+        (
+            "tests/dependencies/test_cascade.py",
+            "tests/dependencies/test_graph.py",
+            "tests/dependencies/test_by_column.py",
+            "tests/dependencies/test_unread.py",
+        ),
     ),
     "net_changes": ("replay/live/net_changes.py", ("tests/live/test_net_changes.py",)),
     "statements": (
         "sqlgen/statements.py",
-        ("tests/sqlgen/test_statements.py", "tests/golden/test_shapes.py"),
+        (
+            "tests/sqlgen/test_statements.py",
+            "tests/sqlgen/test_float_bounds.py",
+            "tests/golden/test_shapes.py",
+            "tests/golden/test_statement_forms.py",
+        ),
     ),
     "literals": (
         "sqlgen/literals.py",
@@ -136,6 +154,9 @@ EQUAL: dict[str, tuple[str, ...]] = {
 #: ``zero_copy_only`` holds, and sqlglot's trees that nobody else has may be copied or not.
 ALIKE = (("zero_copy_only=None", "zero_copy_only=False"), ("copy=True", "copy=False"))
 
+#: What guards against mistakes only: ``strict`` of a zip over things that are of one length.
+GUARD = re.compile(r",?\s*strict=\w+")
+
 #: What the copy needs beside the two packages.
 ALSO = ("tests", "fixtures", "scripts", "pyproject.toml", "constraints.txt")
 
@@ -152,8 +173,9 @@ process_isolation = "forkserver"
 use_git_change_detection = false
 """
 
-#: What mutmut writes down of a change: the exit code of its tests, or that there are none.
-SURVIVED, NO_TESTS = 0, 33
+#: What mutmut writes down of a change: the exit code of its tests; that there are none; that they
+#: could not be run (pytest did not know a test by its name, say), which says nothing of the change.
+SURVIVED, NO_TESTS, NOT_RUN = 0, 33, 255
 
 
 @dataclass(frozen=True)
@@ -234,6 +256,11 @@ def mutate(module: str, only: str, sample: str, limit: int, jobs: int) -> Result
         codes = {name: code for name, code in codes.items() if code is not None}
         if not codes:
             raise SystemExit(f"mutate.py: {module}: {(run.stdout + run.stderr)[-3000:]}")
+        if not_run := [name for name, code in codes.items() if code == NOT_RUN]:
+            raise SystemExit(
+                f"mutate.py: {module}: the tests of {len(not_run)} changes could not be run, as of"
+                f" {not_run[0]}; are the names of tests plain words?"
+            )
         untested = [name for name, code in codes.items() if code == NO_TESTS]
         survivors = differences(copy, [name for name, code in codes.items() if code == SURVIVED])
         equal = [
@@ -276,7 +303,14 @@ def changed_lines(text: str, sign: str) -> str:
 def is_alike(text: str) -> bool:
     """Whether a difference is one that a library does not see."""
     added, taken = changed_lines(text, "+"), changed_lines(text, "-")
+    if "strict=" in taken and packed(GUARD.sub("", taken)) == packed(GUARD.sub("", added)):
+        return True
     return any(new in added and added.replace(new, old) == taken for new, old in ALIKE)
+
+
+def packed(text: str) -> str:
+    """Code without its blanks, and without commas that only end a list."""
+    return re.sub(r",(?=[)\]}])", "", re.sub(r"\s", "", text)).rstrip(",")
 
 
 def copy_of(source: Path, target: Path) -> None:

@@ -13,6 +13,7 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli import main
+from replay.dependencies.cascade import limits_changes
 from replay.errors import Refusal
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints, ForeignKey
@@ -120,3 +121,83 @@ def test_whatif_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert tree[10].startswith(f"    {name(three)}")
     assert main.main(["whatif", *log, "--without", name(alone)]) == 0
     assert "nothing in the log builds on it" in capsys.readouterr().out
+
+
+def many(later: int) -> tuple[LogBuilder, Unit, list[Unit]]:
+    """A unit of as many inserts as there are units later on that update a row of it."""
+    log = LogBuilder()
+    one, *others = (log.unit() for _ in range(later + 1))
+    for number in range(later):
+        one.insert(ACCT, acct(number))
+    for number, unit in enumerate(others):
+        unit.update(ACCT, acct(number), acct(number, "X"))
+    return log, one, others
+
+
+@pytest.mark.parametrize("later", [1, 20, 21, 23])
+def test_a_refusal_names_some_and_counts_all(tmp_path: Path, later: int) -> None:
+    log, one, others = many(later)
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, one)
+    named = "; ".join(
+        f"unit {name(unit)} wrote the row after it: acct/{number}, of unit {name(one)}"
+        for number, unit in enumerate(others[:20])
+    )
+    more = f" and {later - 20} more" if later > 20 else ""
+    assert refused.value.code == "LR3010"
+    found = refused.value.message
+    assert found == (
+        f"found later changes that build on what shall be undone: {named}{more}; expected none"
+    )
+    assert refused.value.hint == (
+        f"--cascade all undoes {later} more unit(s) first, --cascade non-conflicting leaves out"
+        f" {later} change(s), --cascade force undoes what was asked for all the same; logreplay"
+        " whatif shows all of it"
+    )
+
+
+def test_consequences_as_data(tmp_path: Path) -> None:
+    log, one, (other,) = many(1)
+    bundle = undo(log, tmp_path, one, cascade="force")
+    told = bundle.manifest["consequences"]
+    assert told["conflicts"] == [
+        {"unit": name(other), "on": name(one), "key": "acct/0", "link": "row"}
+    ]
+    assert (told["units"], told["blocked_changes"]) == ([name(other)], 1)
+    assert told.keys() == {"scanned_to", "conflicts", "units", "blocked_changes"} | (
+        told.keys() & {"cascade", "mode"}
+    )
+    assert len(statements(bundle)) == 1
+    assert len(statements(undo(log, tmp_path, one, cascade="all"))) == 2
+    assert statements(undo(log, tmp_path, one, cascade="non-conflicting")) == []
+
+
+def test_an_incomplete_dependent_is_named(tmp_path: Path) -> None:
+    log, one, (first, second) = many(2)
+    second.update(ACCT, acct(1, "X"), acct(1, "Y"), INCOMPLETETRANS="Y")
+    with pytest.raises(Refusal) as refused:
+        undo(log, tmp_path, one, cascade="all")
+    assert refused.value.code == "LR3010"
+    assert refused.value.message == (
+        f"found unit {name(second)} among the dependents, which is incomplete (INCOMPLETETRANS);"
+        " expected units that can be undone"
+    )
+    assert refused.value.hint == "--cascade non-conflicting leaves alone what it built on"
+    assert len(statements(undo(log, tmp_path, first, cascade="all"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("selection", "limits"),
+    [
+        (Selection(), False),
+        (Selection(from_position=bytes(10)), False),
+        (Selection(until_time=bytes(13)), True),
+        (Selection(tables=("*.ACCT",)), True),
+        (Selection(exclude_tables=("*.ACCT",)), True),
+        (Selection(ops=("insert",)), True),
+        (Selection(where="after.ID = 1"), True),
+    ],
+    ids=["all", "beginning", "time", "tables", "other tables", "operations", "values"],
+)
+def test_which_selections_leave_out_a_later_change(selection: Selection, limits: bool) -> None:
+    assert limits_changes(selection) is limits

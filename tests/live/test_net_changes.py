@@ -257,7 +257,9 @@ def of_every_kind(*tables: Tab) -> LogBuilder:
 FAMILY = (("CHILD", "PARENT"), ("GRAND", "CHILD"))
 
 
-@pytest.mark.parametrize("tables", [(GRAND, CHILD, PARENT), (PARENT, GRAND, CHILD)], ids=str)
+@pytest.mark.parametrize(
+    "tables", [(GRAND, CHILD, PARENT), (PARENT, GRAND, CHILD)], ids=["upwards", "mixed"]
+)
 def test_parents_come_first_and_go_last(tmp_path: Path, tables: tuple[Tab, ...]) -> None:
     merged = fold(tmp_path, of_every_kind(*tables), refer(*FAMILY, ("CHILD", "CHILD")))
     assert merged.places() == (

@@ -36,6 +36,10 @@ def test_modules_and_their_tests_are_there(mutate: ModuleType) -> None:
         ("x.to_numpy(zero_copy_only=False)", "x.to_numpy(zero_copy_only=True)", False),
         ("exp.and_(*terms, copy=False)", "exp.and_(*terms, copy=True)", True),
         ("exp.and_(*terms, copy=False)", "exp.or_(*terms, copy=True)", False),
+        ("zip(one, other, strict=True)", "zip(one, other, )", True),
+        ("zip(one, other, strict=True)", "zip(one, other, strict=None)", True),
+        ("zip(one, other, strict=True)", "zip(one, strict=True)", False),
+        ("zip(one, other, strict=True)", "zip(one, strict=False)", False),
     ],
 )
 def test_changes_that_nobody_can_tell(
