@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,8 @@ from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, Writ
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.constraints import Constraints, ForeignKey
-from tests.support.history import CHILD, PARENT
-from tests.support.logbuilder import LogBuilder
+from tests.support.history import CHILD, LOOSE, PARENT
+from tests.support.logbuilder import LogBuilder, Tab
 
 
 def foreign(columns: tuple[str, ...], parent_columns: tuple[str, ...] = ()) -> Constraints:
@@ -78,3 +80,139 @@ def test_changes_that_cannot_be_read_are_counted(tmp_path: Path, damaged: int) -
     touches, unreadable = touches_of(log, KeySpaces(log.catalog))
     assert unreadable == damaged
     assert len(touches) == 3 - damaged
+
+
+# -- against a model
+# -------------------------------------------------------------------------------------------------
+
+Row = tuple[Any, ...]
+#: Unit, table, row before and after.
+Step = tuple[int, Tab, Row | None, Row | None]
+#: Table -> how its rows touch which key, as (table, columns); where its values stand in the row,
+#: None for the whole row.
+USES: dict[str, tuple[tuple[str, tuple[str, tuple[str, ...]], int | None], ...]] = {
+    "PARENT": (("row", ("PARENT", ("ID",)), 0), ("unique", ("PARENT", ("CODE",)), 1)),
+    "CHILD": (("row", ("CHILD", ("ID",)), 0), ("child", ("PARENT", ("ID",)), 1)),
+    "LOOSE": (("row", ("LOOSE", ()), None),),
+}
+KEYS = Constraints(
+    keys=(("TESTOWN.PARENT", ("CODE",)),),
+    foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),),
+)
+
+
+def drawn(seed: int) -> tuple[LogBuilder, list[Step]]:
+    """A log of changes of few values, and what they are."""
+    dice = random.Random(seed)
+    log = LogBuilder((PARENT, CHILD, LOOSE))
+    steps: list[Step] = []
+
+    def row(table: Tab) -> Row:
+        few = dice.randrange(3)
+        return {
+            "PARENT": (few, dice.choice([None, "", "A"]), dice.randrange(2), 0),
+            "CHILD": (few, dice.choice([None, 0, 1]), dice.randrange(2)),
+            "LOOSE": (dice.choice(["a", "b"]), few),
+        }[table.name]
+
+    for number in range(3):
+        unit = log.unit()
+        for _ in range(8):
+            table, kind = dice.choice([PARENT, CHILD, LOOSE]), dice.choice("IUUD")
+            before = None if kind == "I" else row(table)
+            after = None if kind == "D" else row(table)
+            steps.append((number, table, before, after))
+            if before is None and after is not None:
+                unit.insert(table, after)
+            elif after is None and before is not None:
+                unit.delete(table, before)
+            elif before is not None and after is not None:
+                unit.update(table, before, after)
+    return log, steps
+
+
+def key_of(row: Row | None, how: str, place: int | None) -> Row | None:
+    """A key's values; None where there is no row, or a null in what is not the row itself."""
+    if row is None:
+        return None
+    key = row if place is None else (row[place],)
+    return None if how != "row" and None in key else key
+
+
+def wanted(steps: list[Step], images: bool) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """The touches of rows: (change, role, key) -> (values of the key, row before and after)."""
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for change, (_, table, before, after) in enumerate(steps):
+        for how, space, place in USES[table.name]:
+            if place is None and not images:
+                continue
+            old, new = key_of(before, how, place), key_of(after, how, place)
+            gone, come = (
+                (KeyRole.RELEASE, KeyRole.REFER)
+                if how == "child"
+                else (KeyRole.DESTROY, KeyRole.CREATE)
+            )
+            if old == new and before is not None and after is not None:
+                if how == "row":
+                    found[change, KeyRole.CHANGE, space] = old, before, after
+                continue
+            if old is not None:
+                found[change, gone, space] = old, before, None
+            if new is not None:
+                found[change, come, space] = new, None, after
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"by_value": True}, {"with_images": False}, {"each": True}],
+    ids=["as it is", "by value", "keys alone", "each"],
+)
+def test_touches_are_those_of_a_model(tmp_path: Path, how: dict[str, bool], seed: int) -> None:
+    builder, steps = drawn(seed)
+    log = open_log(*builder.write(tmp_path))
+    spaces = KeySpaces(log.catalog, KEYS)
+    names = [version.table.name for version in log.catalog.versions]
+    evented = spaces.table_space[names.index("CHILD")]
+    write_sets = WriteSets(log, spaces, frozenset({evented}), **how)
+    ((split, _, _),) = log.splits(1 << 20)
+    job = EdgeJob(spaces, frozenset(), np.zeros(0, RECORD))
+    ((records, _, change, version),) = job.batches(log, split)
+    every = np.arange(len(records), dtype=np.int64)
+    touches = write_sets.touches(ChangeBatch(records, every, np.ones_like(every), change, version))
+    images = how.get("with_images", True)
+    expected = wanted(steps, images)
+    member = touches["role"] == KeyRole.MEMBER
+    found = {}
+    for touch in touches[~member]:
+        space = spaces.spaces[touch["space"]]
+        place = space.table.removeprefix("TESTOWN."), space.columns
+        found[int(touch["change"]), KeyRole(touch["role"]), place] = touch
+    assert len(found) == (~member).sum()
+    assert found.keys() == expected.keys()
+    #: What is hashed -> its hash, and back: equal things alone have equal hashes.
+    hashes: dict[Any, Any] = {}
+    things: dict[Any, Any] = {}
+    for (place, role, key), touch in found.items():
+        values, before, after = expected[place, role, key]
+        table = steps[place][1].name
+        assert names[touch["version"]] == table
+        for field in ("commit", "unit", "position"):
+            assert touch[field].tobytes() == records[field][place].tobytes()
+        pairs = [((key, values), (int(touch["key"]), int(touch["check"])))]
+        for side, row in (("before", before), ("after", after)):
+            if row is None or not images:
+                assert touch[side] == 0
+            else:
+                assert touch[side] > 0
+                pairs.append(((table, row), int(touch[side])))
+        for thing, value in pairs:
+            assert hashes.setdefault(thing, value) == value
+            assert things.setdefault(value, thing) == thing
+    units = [(one, before is None, after is None) for one, t, before, after in steps if t is CHILD]
+    # of each kind of change that a unit makes
+    assert member.sum() == (len(units) if how.get("each") else len(set(units)))
+    assert set(touches[member]["space"].tolist()) == {evented}
+    assert set(touches[member]["version"].tolist()) == {-1}
+    assert (write_sets.unreadable, write_sets.unread) == (0, [])
