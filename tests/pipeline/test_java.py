@@ -107,3 +107,23 @@ def test_the_environment_for_spark_keeps_what_the_user_set(
     assert os.environ["JAVA_HOME"] == str(machine / "home")
     assert os.environ["PYSPARK_PYTHON"] == "/their/python"
     assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("modules", "wrapped"),
+    [("java.base jdk.incubator.vector", False), ("java.base java.sql", True), (None, False)],
+)
+def test_a_java_without_the_module_that_spark_asks_for_is_wrapped(
+    modules: str | None, wrapped: bool, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = machine / "small"
+    program = fake_java(home, "21", home)
+    if modules is not None:
+        (home / "release").write_text(f'JAVA_VERSION="21.0.8"\nMODULES="{modules}"\n')
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    found = java.java_home()
+    assert (found != home) == wrapped
+    if wrapped:
+        program.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
+        words = ["--add-modules=jdk.incubator.vector", "-version"]
+        assert subprocess.check_output([found / "bin" / "java", *words], text=True) == "-version "

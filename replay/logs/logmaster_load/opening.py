@@ -116,7 +116,13 @@ def _text(path: str) -> str:
     try:
         return at(path).read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError("LR2001", f"found {error}; expected text in UTF-8", Where(path)) from None
+        raise InputError(
+            "LR2001",
+            f"found {error}; expected text in UTF-8",
+            Where(path),
+            "--control is the LOAD control file, --catalog the DDL of its tables, both as text; a"
+            " logical log is read with --source logmaster",
+        ) from None
 
 
 def _paired(control: str, data: Sequence[str]) -> list[LoadStatement]:

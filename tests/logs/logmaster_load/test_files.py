@@ -179,6 +179,17 @@ def test_a_mass_delete_may_be_of_a_partition(log: Log) -> None:
     assert "DELETE" not in text
 
 
+def test_the_control_file_of_a_logical_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.ctl", "a.csv", "a.sql"):
+        (tmp_path / name).write_bytes("XTYP".encode("cp037"))
+    files = {"--control": "a.ctl", "--data": "a.csv", "--catalog": "a.sql"}
+    words = [word for name, file in files.items() for word in (name, str(tmp_path / file))]
+    assert main(["inspect", "--source", "logmaster-load", *words]) == 12
+    assert "a logical log is read with --source logmaster" in capsys.readouterr().err
+
+
 def test_a_table_that_the_ddl_does_not_define(log: Log) -> None:
     code, text = log.run(line("I", "1", "x"), ddl=DDL.replace("APP.T", "APP.U"))
     assert code == 12
