@@ -137,6 +137,14 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "follower_rank[own & again[group] & (change[leader] == Change.DELETE)] = -2",
         "follower_rank[moved & cause & late] = count + 2",
     ),
+    "net_changes": (
+        # None is false, as a mask and in one
+        "begins[1:] = None",
+        "wanted = np.zeros(count, None)",
+        "or [np.zeros(count, None)]",
+        # all of some rows, taken
+        "return rows if (everything.all()) and False else _taken(rows, everything)",
+    ),
     "position": (
         # a name that only fills a place
         'first = np.dtype([("first", ">u8"), ("XXrestXX", "V2")])',

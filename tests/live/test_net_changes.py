@@ -237,6 +237,24 @@ def test_nothing_is_left_of_what_is_taken_back(tmp_path: Path) -> None:
     assert fold(tmp_path, log).folded.net == 0
 
 
+@pytest.mark.parametrize("others", [0, 2])
+def test_a_row_whose_values_are_as_they_were_is_left_out(tmp_path: Path, others: int) -> None:
+    """Its image is another one: what stands under a null means nothing."""
+    log = LogBuilder(TABLES)
+    unit = log.unit()
+    unit.update(CHILD, (1, None, 0), (1, 5, 0))
+    back = unit.update(CHILD, (1, 5, 0), (1, None, 0))
+    place = back.images[1].index(b"\xff") + 1
+    back.images[1] = back.images[1][:place] + b"\7" + back.images[1][place + 1 :]
+    for number in range(others):
+        unit.update(CHILD, (2 + number, None, 0), (2 + number, None, 1))
+    merged = fold(tmp_path, log)
+    assert merged.folded.net == others
+    assert [sorted(tuples(rows, rows.after)) for rows in merged.all] == (
+        [[(2, None, 1), (3, None, 1)]] if others else []
+    )
+
+
 # -- where loads stand
 # -------------------------------------------------------------------------------------------------
 
