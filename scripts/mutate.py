@@ -137,6 +137,11 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "follower_rank[own & again[group] & (change[leader] == Change.DELETE)] = -2",
         "follower_rank[moved & cause & late] = count + 2",
     ),
+    "literals": (
+        # a null is one of any type here, and an offset ends after its minutes
+        "return pc.if_else(empty, pa.scalar(None, ), values), []",
+        "pc.cast(pc.utf8_slice_codeunits(offset, 4, None), pa.int64()),",
+    ),
     "net_changes": (
         # None is false, as a mask and in one
         "begins[1:] = None",

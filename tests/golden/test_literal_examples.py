@@ -28,7 +28,7 @@ CASES: list[tuple[SqlType, int, list[Any], tuple[Policy, ...]]] = [
     (T.BIGINT, 0, [2**63 - 1], (PLAIN,)),
     (T.DECIMAL, 9, ["-1234567.50"], (PLAIN,)),
     (T.DATE, 0, ["0001-01-01"], (PLAIN,)),
-    (T.CHAR, 4, ["ab  ", "  ", "", "a'b ", "a\nb "], (PLAIN, Policy(char_padding="keep"))),
+    (T.CHAR, 4, ["ab  ", "abX ", "  ", "", "a'b ", "a\nb "], (PLAIN, Policy(char_padding="keep"))),
     (
         T.VARCHAR,
         9,
