@@ -586,6 +586,8 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    if is_printed(arguments.certificate):
+        raise UsageError("LR1001", "found --certificate -; expected a file, which can be checked")
     with _scratch() as scratch, Bar(sys.stderr) as progress:
         work = None
         if arguments.control or arguments.data or arguments.log or arguments.logs:
@@ -648,9 +650,14 @@ def _status(arguments: argparse.Namespace) -> int:
     if with_log:
         with WorkFolder() as scratch:
             state = status.with_times(state, open_log(arguments, scratch).log)
+    text = json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state)
+    if is_printed(arguments.rejects):
+        sys.stdout.write(status.rejects_text(state))
+        print(text, file=sys.stderr)
+        return EXIT_OK
     if arguments.rejects is not None:
-        status.write_rejects(state, arguments.rejects)
-    print(json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state))
+        write_file(arguments.rejects, status.rejects_text(state))
+    print(text)
     return EXIT_OK
 
 

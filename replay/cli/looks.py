@@ -354,6 +354,11 @@ def _doctor(arguments: argparse.Namespace) -> int:
         lines, code = compared_reports(*map(read_report, arguments.compare))
         print("\n".join(lines) if lines else "both logs are of one kind and exercise the same")
         return code
+    printed = arguments.out is not None and str(arguments.out) == "-"
+    if printed and arguments.sign_key is not None:
+        raise UsageError("LR1001", "found --sign-key with --out -; expected a file to sign")
+    if printed:
+        arguments = argparse.Namespace(**{**vars(arguments), "out": None, "json": True})
     check_file(arguments.out, arguments.overwrite)
     with WorkFolder() as scratch:
         try:

@@ -224,12 +224,9 @@ def _committed(position: Mapping[str, Any]) -> str:
     return f"committed {time}, " if time else "commit time not in this log, "
 
 
-def write_rejects(report: Mapping[str, Any], path: Path) -> None:
-    """Write the rejects, one JSON object a line."""
-    path.write_text(
-        "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in report["rejects"]),
-        encoding="utf-8",
-    )
+def rejects_text(report: Mapping[str, Any]) -> str:
+    """The rejects, one JSON object a line."""
+    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in report["rejects"])
 
 
 def prepare(url: str, role: str | None, only_print: bool) -> str:

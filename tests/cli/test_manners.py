@@ -9,9 +9,11 @@ import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,36 @@ def test_output_that_is_printed(
     assert json.loads(capsys.readouterr().out)["units"]
     assert main(["ddl", *log[:-2], "--out", "-"]) == 0
     assert "CREATE TABLE" in capsys.readouterr().out
+
+
+def test_a_dash_is_standard_output_wherever_a_file_is_named(
+    sakila_small: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = named(sakila_small, "small")
+    files = log[: log.index("--data") + 2]
+    assert main(["doctor", *files, "--out", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["source"] == "logmaster"
+    assert main(["doctor", *files, "--out", "-", "--sign-key", "key.pem"]) == 12
+    assert main(["status", "--to", f"sqlite:///{new_database(tmp_path)}", "--rejects", "-"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Nothing was replayed into it" in printed.err
+    assert main(["verify", "--certificate", "-"]) == 12
+    assert "expected a file" in capsys.readouterr().err
+    assert not Path("-").exists()
+
+
+def new_database(folder: Path) -> Path:
+    """An empty SQLite file."""
+    path = folder / "new.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (n integer)")
+        connection.commit()
+    return path
 
 
 def test_messages_say_how_to_look(
