@@ -26,11 +26,10 @@ from replay.changes.envelope import (
     Envelope,
     distinct,
     octets,
-    opaque,
     take_records,
 )
 from replay.changes.position import UnitId
-from replay.decoding.hashes import unit_hash, unit_hashes
+from replay.decoding.hashes import mixed, unit_hash, unit_hashes
 from replay.dependencies.analysis import (
     KEY_BUCKETS,
     TOGETHER,
@@ -218,11 +217,12 @@ class CheckJob(EdgeJob):
 
     def _units(self, records: Records) -> Iterator[tuple[int, bytes]]:
         """One record for each unit, commit position and disposition of a batch."""
-        facts = np.stack(
-            [unit_hash(octets(records["unit"])), np.ascontiguousarray(records["unit_facts"])], 1
-        )
-        facts = np.concatenate([facts.view(np.uint8), octets(records["commit"])], axis=1)
-        _, first = np.unique(opaque(facts), return_index=True)
+        commit = np.zeros((len(records), 16), np.uint8)
+        commit[:, :10] = octets(records["commit"])
+        hashes = unit_hash(octets(records["unit"]))
+        for word in (records["unit_facts"], *commit.view(np.uint64).T):
+            hashes = mixed(hashes) ^ word
+        _, first = np.unique(mixed(hashes), return_index=True)
         chosen = take_records(records, first.astype(np.int64))
         bucket = KEY_BUCKETS + unit_hash(octets(chosen["unit"])) % np.uint64(KEY_BUCKETS)
         for number in np.unique(bucket).tolist():

@@ -363,8 +363,12 @@ def unread_changes(
         for index, column in enumerate(table.format.columns):
             if column.lob or (column.column.type is SqlType.REAL and column.code == "FLOT"):
                 continue
-            for side in batch.walks:
-                batch.look(side, column.column.name, index)
+            first, *others = batch.walks
+            batch.look(first, column.column.name, index)
+            for side in others:  # where the bytes are the same, so is what was read of them
+                same = batch.walks[first].equal(batch.walks[side], index)
+                if len(rows := np.flatnonzero(~same)):
+                    batch.look(side, column.column.name, index, rows)
         yield (
             int(batch.failed.sum()),
             [(int(part[problem.row]), problem) for problem in batch.problems],
@@ -484,11 +488,12 @@ class _Batch:
         place[rows] = np.arange(len(rows))
         return values.take(pa.array(place, mask=np.logical_not(mask)))
 
-    def look(self, side: str, name: str, index: int) -> None:
-        """Note the values of a column of one image that cannot be decoded, and keep none."""
-        _, bad = self.walks[side].decode(index, None)
+    def look(self, side: str, name: str, index: int, rows: Index | None = None) -> None:
+        """Note the values of a column of one image, in ``rows`` (all when None), that cannot be
+        decoded, and keep none."""
+        _, bad = self.walks[side].decode(index, rows)
         if bad is not None and bad.any():
-            self._report(side, name, index, None, bad)
+            self._report(side, name, index, rows, bad)
 
     def _report(self, side: str, name: str, index: int, rows: Index | None, bad: Mask) -> None:
         wrong = np.flatnonzero(bad)
