@@ -54,11 +54,20 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "codecs": (
         "replay/decoding/codecs.py",
-        ("tests/decoding/test_codecs.py", "tests/decoding/test_fractions.py"),
+        (
+            "tests/decoding/test_codecs.py",
+            "tests/decoding/test_codec_edges.py",
+            "tests/decoding/test_encoders.py",
+            "tests/decoding/test_fractions.py",
+        ),
     ),
     "images": (
         "replay/decoding/images.py",
-        ("tests/decoding/test_images.py", "tests/decoding/test_layout.py"),
+        (
+            "tests/decoding/test_images.py",
+            "tests/decoding/test_image_equality.py",
+            "tests/golden/test_row_images.py",
+        ),
     ),
     "write_sets": (
         "replay/dependencies/write_sets.py",

@@ -137,10 +137,11 @@ def walk(
 
     Where the notes leave a unit open (graphic lengths, large object indicators), the reading under
     which all images end exactly is taken, for the whole batch, never per row. ``reading`` (an index
-    of :func:`layouts`, as in ``ImageWalk.reading``) settles it beforehand.
+    of :func:`layouts`, as in ``ImageWalk.reading``) settles it beforehand; ``ValueError`` when
+    there is none.
     """
     buffer = np.asarray(buffer)  # a plain array: indexing a memmap makes memmaps
-    best: ImageWalk | None = None
+    tried: list[ImageWalk] = []
     for number, cells in enumerate(layouts(fmt)):
         if reading is not None and number != reading:
             continue
@@ -148,11 +149,10 @@ def walk(
         result.reading = number
         if not result.bad.any():
             return result
-        if best is None or int(result.bad.sum()) < int(best.bad.sum()):
-            best = result
-    return (
-        best if best is not None else ImageWalk(fmt, buffer, start, end, np.zeros(len(start), bool))
-    )
+        tried.append(result)
+    if not tried:
+        raise ValueError(f"row images of this format have no reading {reading}")
+    return min(tried, key=lambda result: int(result.bad.sum()))
 
 
 def layouts(fmt: RowFormat) -> Iterator[tuple[Cell, ...]]:
@@ -479,11 +479,15 @@ def _explain(walk: ImageWalk, index: int, row: int) -> tuple[str, str]:
     )
     if kind is SqlType.REAL and size == 4:
         text += f" = {float(codecs.hfp_values(walk.buffer[start : start + 4].reshape(1, 4))[0])!r}"
-    if kind in (SqlType.CHAR, SqlType.VARCHAR):
-        return text, f"characters of CCSID {column.ccsid}"
+    return text, _expected(column, size)
+
+
+def _expected(column: ColumnFormat, size: int) -> str:
+    """What a value of ``size`` bytes should have been that cannot be decoded."""
+    kind = column.column.type
     if unusable(column, size):
-        return text, f"a length that {kind.value} can have, not {size} bytes"
-    return text, _EXPECTED.get(kind, "a value of its type")
+        return f"a length that {kind.value} can have, not {size} bytes"
+    return _EXPECTED.get(kind, f"characters of CCSID {column.ccsid}")
 
 
 def _hex(data: Bytes) -> str:
@@ -558,9 +562,6 @@ def _describe_value(column: ColumnFormat, cell: Cell, flag: int, value: bytes) -
     except InputError as error:
         return f"*** {error}"
     if bad is not None:
-        return (
-            "*** cannot be decoded; expected"
-            f" {_EXPECTED.get(column.column.type, f'characters of CCSID {column.ccsid}')}"
-        )
+        return f"*** cannot be decoded; expected {_expected(column, len(value))}"
     shown = values[0].as_py()
     return f"X'{shown.hex().upper()}'" if isinstance(shown, bytes) else str(shown)

@@ -211,7 +211,10 @@ def test_bounds_outside_the_buffer_are_bad() -> None:
     buffer = np.frombuffer(FULL, np.uint8)
     found = images.walk(ACCT, buffer, np.array([0, -5, 10, 0]), np.array([62, 57, 5, 63]))
     assert found.bad.tolist() == [False, True, True, True]
-    assert found.reason(1) == ("ID", "an image from -5 to 57", "an image inside the data")
+    assert [found.reason(row) for row in (1, 2, 3)] == [
+        ("ID", f"an image from {begin} to {end}", "an image inside the data")
+        for begin, end in ((-5, 57), (10, 5), (0, 63))
+    ]
     assert table(ACCT, found)[0] == FULL_VALUES
     nothing = images.walk(
         ACCT, np.empty(0, np.uint8), np.array([], np.int64), np.array([], np.int64)
@@ -296,6 +299,11 @@ def test_graphic_length_in_characters_or_bytes(unit: int) -> None:
     assert settled.bad.tolist() == [True, False, True, False]
     damaged = walk(fmt, row("abc"), row("ab") + b"\x00", row("d"))
     assert damaged.bad.tolist() == [False, True, False]
+
+
+def test_a_reading_that_there_is_none_of_is_refused() -> None:
+    with pytest.raises(ValueError, match="^row images of this format have no reading 1$"):
+        images.walk(ACCT, np.frombuffer(FULL, np.uint8), np.array([0]), np.array([62]), reading=1)
 
 
 def test_large_object_columns() -> None:
