@@ -84,6 +84,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         "replay/dependencies/cascade.py",
         (
             "tests/dependencies/test_cascade.py",
+            "tests/dependencies/test_consequences.py",
             "tests/dependencies/test_graph.py",
             "tests/dependencies/test_by_column.py",
             "tests/dependencies/test_unread.py",
@@ -173,8 +174,15 @@ EQUAL: dict[str, tuple[str, ...]] = {
 }
 
 #: What libraries take alike: (in a changed line, in the line as it was). Arrow asks whether
-#: ``zero_copy_only`` holds, and sqlglot's trees that nobody else has may be copied or not.
-ALIKE = (("zero_copy_only=None", "zero_copy_only=False"), ("copy=True", "copy=False"))
+#: ``zero_copy_only`` holds, and sqlglot's trees that nobody else has may be copied or not; NumPy
+#: finds a size for any negative one, and Python a codec by a name in capitals.
+ALIKE = (
+    ("zero_copy_only=None", "zero_copy_only=False"),
+    ("copy=True", "copy=False"),
+    ("reshape(-2)", "reshape(-1)"),
+    ('"ASCII"', '"ascii"'),
+    ('"CP037"', '"cp037"'),
+)
 
 #: What guards against mistakes only: ``strict`` of a zip over things that are of one length.
 GUARD = re.compile(r",?\s*strict=\w+")

@@ -1,0 +1,325 @@
+"""What follows from doing without some changes: the closure of units and the changes that others
+built on, against models that take one step after the other; selections by value; words."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import replay
+from replay.changes.envelope import RECORD, Change
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.cli.main import main
+from replay.dependencies import cascade
+from replay.dependencies.graph import Link
+from replay.dependencies.write_sets import ChangeBatch
+from replay.errors import Refusal
+from replay.output.bundle import Bundle
+from sqlgen.constraints import Constraints
+from tests.support.history import CHILD, PARENT
+from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+
+# -- closure and what is blocked
+# -------------------------------------------------------------------------------------------------
+
+#: Of a change: whether its unit is that of the one before, its origin, kind and table, its row,
+#: whether it is asked for.
+DRAWN = st.tuples(
+    st.booleans(),
+    st.sampled_from("  RT"),
+    st.sampled_from([Change.INSERT, Change.UPDATE, Change.DELETE]),
+    st.integers(0, 1),
+    st.integers(0, 3),
+    st.booleans(),
+)
+History = list[tuple[bool, str, Change, int, int, bool]]
+
+
+def numbered(history: History) -> list[int]:
+    """The unit of each change."""
+    units, unit = [], 0
+    for number, (same, *_) in enumerate(history):
+        unit += bool(number) and not same
+        units.append(unit)
+    return units
+
+
+def subgraph_of(history: History) -> Any:
+    """As much of a subgraph as the two need: changes of a log in which each has two records."""
+    count = len(history)
+    records = np.zeros(2 * count, RECORD)
+    units = np.array([b"unit %07d" % unit for unit in numbered(history)], "S12")
+    records["unit"] = np.repeat(units.view("V12") if count else np.zeros(0, "V12"), 2)
+    records["offset"] = np.arange(2 * count)
+    origins = np.repeat(np.array([ord(entry[1]) for entry in history], np.uint8), 2)
+    batch = ChangeBatch(
+        records,
+        np.arange(count) * 2,
+        np.full(count, 2),
+        np.array([entry[2] for entry in history], np.uint8),
+        np.array([entry[3] for entry in history], np.int32),
+    )
+    log = SimpleNamespace(
+        envelope=lambda file, offset, length: SimpleNamespace(origin=lambda: origins[offset])
+    )
+    rows = [entry[4] for entry in history]
+    lineage = np.array([sorted(set(rows)).index(row) for row in rows], np.int64)
+    return SimpleNamespace(batch=batch, log=log, lineage=lineage)
+
+
+def groups_of(history: History) -> list[int]:
+    """Changes and what they cause; neighbouring direct ones of a table that are no inserts are one
+    cause."""
+    groups: list[int] = []
+    units = numbered(history)
+    for number, (_, origin, change, table, *_) in enumerate(history):
+        before = history[number - 1]
+        first = not number or units[number] != units[number - 1]
+        like = before[1:4] == (" ", change, table) and change is not Change.INSERT
+        groups.append(number if first or (origin == " " and not like) else groups[-1])
+    return groups
+
+
+@given(st.data(), st.lists(DRAWN, max_size=9))
+def test_closure_and_blocked_changes_are_those_of_a_model(
+    data: st.DataObject, history: History
+) -> None:
+    count, units, groups = len(history), numbered(history), groups_of(history)
+    pairs = [(one, other) for other in range(count) for one in range(other)]
+    links = data.draw(st.lists(st.sampled_from(pairs), max_size=6) if pairs else st.just([]))
+    asked = {number for number, entry in enumerate(history) if entry[5]}
+    subgraph = subgraph_of(history)
+    chosen = np.array([entry[5] for entry in history], bool)
+    source, target = (np.array([link[side] for link in links], np.int64) for side in (0, 1))
+
+    gone, added = set(asked), set[int]()
+    for _ in range(count + 1):
+        added |= {units[other] for one, other in links if one in gone and other not in gone}
+        gone |= {number for number in range(count) if units[number] in added}
+    found = cascade._closure(subgraph, chosen, source, target)
+    assert [bytes(unit) for unit in found] == [b"unit %07d" % unit for unit in sorted(added)]
+
+    derived = {groups[number] for number, entry in enumerate(history) if entry[1] != " "}
+    blocked = set[int]()
+    for _ in range(3 * count + 1):
+        blocked |= {
+            one for one, other in links if one in asked and (other not in asked or other in blocked)
+        }
+        whole = {groups[number] for number in blocked} & derived
+        blocked |= {number for number in asked if groups[number] in whole}
+        blocked |= {
+            number
+            for number in asked
+            for later in tuple(blocked)
+            if history[number][4] == history[later][4] and units[number] <= units[later]
+        }
+    held = cascade._blocked(subgraph, chosen, source, target)
+    assert held.dtype == bool
+    assert np.flatnonzero(held).tolist() == sorted(blocked)
+    assert chosen.tolist() == [entry[5] for entry in history], "the caller's mask stays"
+
+
+def test_long_chains_are_followed_to_their_end() -> None:
+    """One unit after the other, each of which only the one before leads to."""
+    history: History = [(False, " ", Change.UPDATE, 0, number, number == 0) for number in range(7)]
+    source, target = np.arange(6), np.arange(1, 7)
+    subgraph = subgraph_of(history)
+    first = np.arange(7) == 0
+    assert len(cascade._closure(subgraph, first, source, target)) == 6
+    assert cascade._blocked(subgraph, first, source, target).tolist() == first.tolist()
+    all_but_one = np.arange(7) < 6
+    assert cascade._blocked(subgraph, all_but_one, source, target).tolist() == all_but_one.tolist()
+
+
+# -- logs
+# -------------------------------------------------------------------------------------------------
+
+
+def name(unit: Unit) -> str:
+    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
+
+
+def key(unit: Unit) -> tuple[bytes, int]:
+    return unit.more["UORID"], unit.more["MEMBERID"]
+
+
+def undo(log: LogBuilder, folder: Path, cascade: str = "none", **which: Any) -> Bundle:
+    control, data = log.write(folder, seed=1)
+    return replay.write_script(
+        control, data, folder / "out", mode="undo", overwrite=True, options=ScriptOptions(),
+        selection=Selection(cascade=cascade, **which), constraints=Constraints(),
+    )  # fmt: skip
+
+
+def words(folder: Path, log: LogBuilder) -> list[str]:
+    control, data = log.write(folder)
+    files = ["--control", str(control), "--data", *map(str, data)]
+    return [*files, "--schema", "none", "--engine", "local"]
+
+
+def by_value() -> tuple[LogBuilder, list[Unit]]:
+    """Rows of two tables; the balance of a row tells who takes it. One unit builds on another."""
+    log = LogBuilder((ACCT, PARENT))
+    units = [log.unit() for _ in range(6)]
+    units[0].insert(ACCT, acct(1, "A", "5.00"), cuts=(10, 30))
+    units[1].insert(ACCT, acct(2, "A", "9.00"))
+    units[2].insert(PARENT, (1, "A", 0, 0))
+    units[3].update(ACCT, acct(1, "A", "5.00"), acct(1, "B", "5.00"), cuts=(40,))
+    units[4].delete(ACCT, acct(3, "C", "5.00"))
+    units[5].update(ACCT, acct(2, "A", "9.00"), acct(2, "A", "1.00"))
+    return log, units
+
+
+def graphed(folder: Path, log: LogBuilder, *which: str) -> dict[str, bool]:
+    """Units of a graph, and whether they were asked for."""
+    out = folder / "graph.json"
+    asked = ["graph", *words(folder, log), *which, "--format", "json", "--overwrite"]
+    assert main([*asked, "--out", str(out)]) in (0, 4)
+    return {entry["unit"]: entry["chosen"] for entry in json.loads(out.read_text())["units"]}
+
+
+def test_a_graph_of_rows_by_value(tmp_path: Path) -> None:
+    log, units = by_value()
+    found = graphed(
+        tmp_path, log, "--table", "*.ACCT", "--where", "after.BAL = 5 OR before.BAL = 5"
+    )
+    assert found == {name(units[0]): True, name(units[3]): True, name(units[4]): True}
+    found = graphed(tmp_path, log, "--table", "*.ACCT", "--where", "after.NAME = 'B'")
+    assert found == {name(units[3]): True}
+    one = graphed(tmp_path, log, "--ur", name(units[0]))
+    assert one == {name(units[0]): True, name(units[3]): False}
+
+
+def test_an_undo_of_rows_by_value(tmp_path: Path) -> None:
+    log, units = by_value()
+    with pytest.raises(Refusal, match=re.escape(name(units[3]))) as refused:
+        undo(log, tmp_path, tables=("*.ACCT",), where="after.BAL = 5 AND after.NAME = 'A'")
+    assert name(units[5]) not in str(refused.value)
+    told = undo(log, tmp_path, "force", tables=("*.ACCT",), where="after.BAL >= 5")
+    assert told.manifest["consequences"]["conflicts"] == [
+        {"unit": name(units[5]), "on": name(units[1]), "key": "acct/2", "link": "row"}
+    ]
+    deleted = undo(log, tmp_path, tables=("*.ACCT",), where="before.BAL = 5 AND before.NAME = 'C'")
+    assert len(statements(deleted)) == 1
+
+
+def test_changes_of_incomplete_units_count_as_asked_for(tmp_path: Path) -> None:
+    """Whether a unit is incomplete is found out elsewhere: here it is a change like others."""
+    log = LogBuilder()
+    one, two = log.unit(INCOMPLETETRANS="Y"), log.unit()
+    one.insert(ACCT, acct(1))
+    two.update(ACCT, acct(1), acct(1, "X"))
+    answer = tmp_path / "answer.json"
+    asked = ["whatif", *words(tmp_path, log), "--without", name(one), "--json"]
+    assert main([*asked, "--out", str(answer)]) in (0, 4)
+    told = json.loads(answer.read_text())
+    assert (told["without"], told["units"]) == ([name(one)], [name(two)])
+    assert told["conflicts"] == [
+        {"unit": name(two), "on": name(one), "key": "acct/1", "link": "row"}
+    ]
+    assert told["blocked_changes"] == 1
+
+
+def test_a_what_if_counts_by_table_and_kind(tmp_path: Path) -> None:
+    log = LogBuilder((ACCT, PARENT, CHILD))
+    one, two, other = log.unit(), log.unit(), log.unit()
+    one.insert(PARENT, (1, "A", 0, 0))
+    one.insert(ACCT, acct(1))
+    one.insert(ACCT, acct(2), cuts=(10,))
+    one.delete(CHILD, (1, None, 0))
+    two.update(ACCT, acct(2), acct(2, "X"), cuts=(30,))
+    two.update(PARENT, (1, "A", 0, 0), (1, "A", 1, 0))
+    two.delete(ACCT, acct(9))
+    other.insert(ACCT, acct(8))
+    answer = tmp_path / "answer.json"
+    asked = ["whatif", *words(tmp_path, log), "--without", name(one), "--json"]
+    assert main([*asked, "--out", str(answer)]) == 0
+    told = json.loads(answer.read_text())
+    assert told["warnings"] == []
+    assert "unread" not in told
+    assert told["tables"] == {
+        "TESTOWN.ACCT": {"delete": 1, "insert": 2, "update": 1},
+        "TESTOWN.CHILD": {"delete": 1},
+        "TESTOWN.PARENT": {"insert": 1, "update": 1},
+    }
+    assert [list(told["tables"]), list(told["tables"]["TESTOWN.ACCT"])] == [
+        ["TESTOWN.ACCT", "TESTOWN.CHILD", "TESTOWN.PARENT"], ["delete", "insert", "update"],
+    ]  # fmt: skip
+    assert told["undo_cascade"] == {"units": 2, "statements": 7}
+    assert told["redo_except"] == {"statements": 1, "left_out": 7}
+    assert [(entry["unit"], entry["on"]) for entry in told["conflicts"]] == [(name(two), name(one))]
+    assert told["blocked_changes"] == 2
+
+
+def test_segments_of_changes_that_others_built_on_stay_together(tmp_path: Path) -> None:
+    """Some changes of a unit have several records: those, and only those, are left out."""
+    log = LogBuilder()
+    one, two = log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    one.insert(ACCT, acct(2), cuts=(10, 30))
+    one.insert(ACCT, acct(3))
+    one.insert(ACCT, acct(4), cuts=(20,))
+    for number in (2, 4):
+        two.update(ACCT, acct(number), acct(number, "X"))
+    left = undo(log, tmp_path, "non-conflicting", units=(key(one),))
+    found = sorted(statements(left))
+    assert [re.search(r"id = (\d)", text)[1] for text in found] == ["1", "3"]  # type: ignore[index]
+    assert all(text.startswith("DELETE") for text in found)
+    assert left.manifest["consequences"]["blocked_changes"] == 2
+    skipped = left.manifest["balance"]["skipped"]
+    assert sum(count for reason, count in skipped.items() if "built on" in reason) == 5
+
+
+def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
+    log = LogBuilder()
+    one, two = log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    change = one.insert(ACCT, acct(2))
+    change.images[-1] = change.images[-1][:-1]
+    two.update(ACCT, acct(1), acct(1, "X"))
+    control, data = log.write(tmp_path)
+    with replay.open_log(control=control, data=data) as opened:
+        redo = opened.take(Selection()).redo
+        with pytest.raises(Refusal) as refused:
+            redo(schema="none", excepted=Selection(units=(key(one),))).write(tmp_path / "out")
+    assert refused.value.code == "LR3010"
+    assert refused.value.message == (
+        "found changes that cannot be read in what shall be left out, so what builds on them is"
+        f" not known: unit(s) {name(one)}; expected units whose changes can be read"
+    )
+    assert refused.value.hint == (
+        "logreplay check names the records: transfer the log again. A redo sets such units aside by"
+        " itself, with what provably builds on them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("selection", "limits"),
+    [
+        (Selection(until_position=bytes(10)), True),
+        (Selection(units=((bytes(10), 0),)), True),
+        (Selection(authids=("ME",)), True),
+        (Selection(from_time=bytes(13)), False),
+        (Selection(ri="skip"), False),
+    ],
+    ids=["position", "units", "authorizations", "beginning", "integrity"],
+)
+def test_what_else_leaves_out_a_later_change(selection: Selection, limits: bool) -> None:
+    assert cascade.limits_changes(selection) is limits
+
+
+def test_a_conflict_in_words_and_as_data() -> None:
+    one = cascade.Conflict(  # type: ignore[arg-type]
+        unit="U2", on="U1", key="acct/1", link=Link.ROW
+    )
+    assert str(one) == "unit U2 wrote the row after it: acct/1, of unit U1"
+    assert one.describe() == {"unit": "U2", "on": "U1", "key": "acct/1", "link": "row"}
