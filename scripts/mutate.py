@@ -73,6 +73,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         "replay/dependencies/write_sets.py",
         (
             "tests/dependencies/test_write_sets.py",
+            "tests/golden/test_write_sets.py",
             "tests/dependencies/test_graph.py",
             "tests/dependencies/test_by_column.py",
             "tests/dependencies/test_forms.py",
@@ -147,6 +148,10 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "key = group[followers] * (int(table.max()) + 2) + table[followers] + 2",
         "follower_rank[own & again[group] & (change[leader] == Change.DELETE)] = -2",
         "follower_rank[moved & cause & late] = count + 2",
+    ),
+    "cascade": (
+        # blocked changes are chosen ones, and each is as late as the last one of its row at most
+        "blocked = chosen & (unit <= last[subgraph.lineage])",
     ),
     "codecs": (
         # to cut off nothing; room that is there anyway; a power of 16 found from either side
