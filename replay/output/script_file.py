@@ -112,11 +112,13 @@ class Sink:
         new_group[0] = int(group[0]) != state.group
         closes = new_group.copy()
         closes[0] &= state.open
+        # a session of ours decides itself what waits, and counts what it is sent
+        defers = part.defers if self.steps is None else np.zeros(len(unit), bool)
         heads = pc.binary_join_element_wise(
             pc.if_else(closes, commit, ""),
             pc.if_else(new_unit, pc.binary_join_element_wise(part.comments, "\n", ""), ""),
             pc.if_else(new_group, begin, ""),
-            pc.if_else(part.defers, f"{self.profile.defer}\n", ""),
+            pc.if_else(defers, f"{self.profile.defer}\n", ""),
             "",
         )
         place = np.full(len(part.text), len(heads), np.int64)
