@@ -182,6 +182,15 @@ EQUAL: dict[str, tuple[str, ...]] = {
         'first = np.dtype([("first", ">u8"), ("XXrestXX", "V2")])',
         'first = np.dtype([("first", ">u8"), ("REST", "V2")])',
     ),
+    "statements": (
+        # a number of texts without any value between, and every statement has a condition's
+        "text = joined([head.begin, *condition, head.end], None)",
+        # zero is dealt with apart; four numbers up from the least there is are some number
+        "low = np.where(numbers >= 0, np.maximum(low, least), low)",
+        "high = np.where(numbers <= 0, np.minimum(high, -least), high)",
+        "low, high = np.clip(low, -largest, largest), np.clip(high, None, largest)",
+        "low, high = np.clip(low, -largest, None), np.clip(high, -largest, largest)",
+    ),
     "upsert": (
         # sqlglot takes what is not said for False
         "[exp.When(matched=True, then=exp.Update(expressions=sets))]",
