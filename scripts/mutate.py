@@ -197,6 +197,14 @@ EQUAL: dict[str, tuple[str, ...]] = {
         # a number of texts without any value between, and every statement has a key's
         "return joined(parts, None), problems",
     ),
+    "write_sets": (
+        # numbers of 32 bits, which a float holds as well; None is false
+        "(whole >> np.uint64(32)).astype(None),",
+        'yield made("after", come, every, None, True)',
+        'yield made("before", gone, every, True, None)',
+        'yield made("before", gone, moved, True, None)',
+        'yield made("after", come, moved, None, True)',
+    ),
 }
 
 #: What libraries take alike: (in a changed line, in the line as it was). Arrow asks whether

@@ -64,7 +64,8 @@ FAMILY = Constraints(
     ),
 )
 OF_T = Constraints(
-    keys=(("TESTOWN.T", ("CODE",)),), foreign_keys=(foreign("T", ("CODE",), "T", ("ID",)),)
+    keys=(("TESTOWN.T", ("CODE",)), ("TESTOWN.SOFT", ("MORE",))),
+    foreign_keys=(foreign("T", ("CODE",), "T", ("ID",)),),
 )
 #: What it is about, the tables, what is known of their keys.
 CATALOGS: list[tuple[str, tuple[Tab, ...], Constraints]] = [
@@ -159,19 +160,25 @@ def damaged_log() -> LogBuilder:
             if bad in (side, 2):
                 change.images[side] = b"\xaa" * 5 + change.images[side][5:]
     one.insert(dec, ("1", 5))
+    one.update(PARENT, (7, "A", 0, 1), (8, "A", 0, 1))
     return log
 
 
 def generations_log() -> LogBuilder:
-    """A row in two forms, integers first and decimals later on; large objects; a key that goes."""
+    """A row in two forms, integers first and decimals later on; large objects; a key that goes; a
+    unique key with nulls."""
     old, new = generations((ID, CODE), (DECIMAL, CODE, MORE))
     note = Tab("NOTE", (ID, TEXT, CODE), obid=8)
     keyed, bare = (
         replace(table, name="BARE", obid=10)
         for table in generations((ID, CODE), (plain(ID), CODE, MORE))
     )
-    log = LogBuilder((old, new, note, keyed, bare))
+    soft = Tab("SOFT", (MORE, CODE), obid=11)
+    log = LogBuilder((old, new, note, keyed, bare, soft))
     one = log.unit()
+    one.insert(soft, (None, 1))
+    one.update(soft, (None, 1), (None, 2))
+    one.update(soft, (None, 2), (5, 2))
     for number in (1, 2):
         one.insert(keyed, (number, 5))
     one.insert(old, (1, 5))
