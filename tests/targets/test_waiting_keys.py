@@ -21,8 +21,10 @@ CREATE TABLE testown.child (id integer PRIMARY KEY, pid integer, x integer,
 
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:
-    """A log of one unit: the row 2 goes, and row 1 takes its key; the child of 2 is not in it."""
+    """A log of two units: of the second, the row 2 goes, and row 1 takes its key; the child of 2 is
+    not in it."""
     log = LogBuilder((PARENT, CHILD))
+    log.unit().insert(PARENT, (3, "C", 0, 0))
     unit = log.unit()
     unit.delete(PARENT, (2, "B", 0, 0))
     unit.update(PARENT, (1, "A", 0, 0), (2, "A", 0, 0))
@@ -59,10 +61,11 @@ def test_a_script_lets_the_checks_wait(tmp_path: Path, words: list[str], mode: s
             connection.executescript(
                 "PRAGMA foreign_keys = OFF; DELETE FROM testown.parent WHERE id = 2;"
                 "UPDATE testown.parent SET id = 2 WHERE id = 1; PRAGMA foreign_keys = ON;"
+                "INSERT INTO testown.parent VALUES (3, 'C', 0, 0);"
             )
         connection.executescript(script)
         rows = connection.execute("SELECT id, code FROM testown.parent ORDER BY id").fetchall()
-        assert rows == ([(2, "A")] if mode == "redo" else [(1, "A"), (2, "B")])
+        assert rows == ([(2, "A"), (3, "C")] if mode == "redo" else [(1, "A"), (2, "B")])
 
 
 def test_a_replay_counts_statements_alone(
@@ -79,5 +82,7 @@ def test_a_replay_counts_statements_alone(
     connection.execute("DELETE FROM child")
     connection.commit()
     assert main(replay) == 0, capsys.readouterr()
-    assert connection.execute("SELECT id, code FROM parent").fetchall() == [(2, "A")]
+    assert connection.execute("SELECT id, code FROM parent").fetchall() == [
+        (2, "A"), (3, "C"),
+    ]  # fmt: skip
     connection.close()
