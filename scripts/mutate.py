@@ -190,6 +190,10 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "high = np.where(numbers <= 0, np.minimum(high, -least), high)",
         "low, high = np.clip(low, -largest, largest), np.clip(high, None, largest)",
         "low, high = np.clip(low, -largest, None), np.clip(high, -largest, largest)",
+        # a verb and a blank; no choice is as good as one of all; None is false
+        "verb, rest = text.split(None, 1)",
+        'return piece if (pc.all(mask).as_py()) and False else pc.if_else(mask, piece, "")',
+        'rows.before[column.name], column, " AND ", None, profile, options, guard_problems',
     ),
     "upsert": (
         # sqlglot takes what is not said for False

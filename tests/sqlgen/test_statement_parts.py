@@ -260,6 +260,8 @@ def test_comments_in_place_of_statements_name_columns() -> None:
     ]
     for profile in (POSTGRES, parameterised(POSTGRES)):
         assert statements.left_out_comments(rows, profile, options).to_pylist() == expected
+    nothing = statements.left_out_comments(replace(rows, changed={}), POSTGRES, options)
+    assert nothing.to_pylist() == expected[1:] * 2
     exact = statements.left_out_comments(rows, POSTGRES, replace(options, names="exact"))
     assert exact[0].as_py().endswith('UPDATE "Own"."T" ("BAL", "EXTRA") WHERE "ID" = 1')
 
