@@ -164,6 +164,11 @@ EQUAL: dict[str, tuple[str, ...]] = {
         " None",
         "packed.reshape(-1), np.arange(0, packed.size + 1, packed.shape[1], ), None",
     ),
+    "images": (
+        # without a column that is open, no reading of it differs; a number that is put in words
+        "else (True,)",
+        "numbers = (flags.astype(None), self.cursor + edge - self.result.start)",
+    ),
     "literals": (
         # a null is one of any type here, and an offset ends after its minutes
         "return pc.if_else(empty, pa.scalar(None, ), values), []",

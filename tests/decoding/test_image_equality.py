@@ -107,6 +107,7 @@ def test_lengths_that_differ_by_the_reading(nullable: bool) -> None:
     long = at_once(graphic, 1, value + "00610020", null + "00000000")
     assert not (short.bad | long.bad).any()
     assert short.equal(long, 0).tolist() == [False, nullable]
+    assert short.equal(long, 0).dtype == bool
     assert short.equal(short, 0).tolist() == [True, True]
 
 

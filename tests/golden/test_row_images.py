@@ -131,6 +131,11 @@ CASES: list[tuple[str, tuple[ColumnFormat, ...], tuple[str, ...]]] = [
         tuple(replace(of, ccsid=1208) for of in (VARYING, fixed("F", T.CHAR, 1))),
         ("00 0001 FF 41", "00 0000 FF", "FF 0000 41", "00 0002 C3A9 41"),
     ),
+    (
+        "long texts that are none",
+        (replace(varying("V", 99), ccsid=1208),),
+        tuple(f"{size:04X}{'FE' * size}" for size in (43, 64, 65)),
+    ),
     ("long texts", (varying("V", 99), fixed("D", T.DATE, 10)), (
         "0041" + "C1" * 65 + "40" * 10, "0040" + "C1" * 64 + "40" * 10
     )),
@@ -197,6 +202,7 @@ def value(found: images.ImageWalk, index: int, row: int) -> str:
     chosen, chosen_bad = found.decode(index, np.array([row, row]))
     assert chosen.type == everything.type
     assert chosen.to_pylist() == [everything[row].as_py()] * 2
+    assert bad is None or bad.dtype == bool
     if bad is not None and bad[row]:
         assert chosen_bad is not None
         assert chosen_bad.tolist() == [True, True]
