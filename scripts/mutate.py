@@ -167,6 +167,8 @@ EQUAL: dict[str, tuple[str, ...]] = {
     "images": (
         # without a column that is open, no reading of it differs; a number that is put in words
         "else (True,)",
+        # what is looked at once more, column by column
+        "if (self.cursor + size >= self.end).any():",
         "numbers = (flags.astype(None), self.cursor + edge - self.result.start)",
     ),
     "literals": (
@@ -190,6 +192,7 @@ EQUAL: dict[str, tuple[str, ...]] = {
     "statements": (
         # a number of texts without any value between, and every statement has a condition's
         "text = joined([head.begin, *condition, head.end], None)",
+        "text = joined([begin, *sets, between, *condition, head.end], None)",
         # zero is dealt with apart; four numbers up from the least there is are some number
         "low = np.where(numbers >= 0, np.maximum(low, least), low)",
         "high = np.where(numbers <= 0, np.minimum(high, -least), high)",

@@ -404,6 +404,8 @@ def test_lengths_that_a_type_cannot_have(kind: SqlType, code: str, length: int) 
     found = walk(fmt, b"\x00" + bytes(length), b"\xff" + bytes(length))
     assert table(fmt, found) == [["bad"], [None]]
     assert f"not {length} bytes" in found.explain(0, 0)[1]
+    nulls = walk(fmt, b"\xff" + bytes(length)).decode(0)
+    assert (nulls[0].to_pylist(), nulls[1]) == ([None], None)
 
 
 def test_text_that_cannot_be_decoded() -> None:

@@ -64,9 +64,10 @@ def test_bounds_are_four_numbers_away(dialect: str, kind: SqlType) -> None:
         expected.append((low, high))
     expected += [(0.0, 0.0)] * 3
     values = [*map(float, numbers), np.inf, -np.inf, 0.0, -0.0, None]
-    found = float_bounds(
-        pa.array(values, ARROW_TYPES[kind]), Column("F", kind), profile_named(dialect)
-    )
+    with np.errstate(over="raise"):  # whatever is said elsewhere of floats that overflow
+        found = float_bounds(
+            pa.array(values, ARROW_TYPES[kind]), Column("F", kind), profile_named(dialect)
+        )
     for side, texts in enumerate(found):
         wanted = pa.array([pair[side] for pair in expected], ARROW_TYPES[kind])
         assert texts.to_pylist() == float_text(wanted, form).to_pylist()
