@@ -158,6 +158,8 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "if int(short.min()) <= width:",
         "text[:, shape + 1 - min(scale, digits) : shape + 2] = characters[",
         "while exact <= Fraction(16) ** (power - 1):",
+        "while exact > Fraction(16) ** power:",
+        "late = np.flatnonzero(start >= len(buf) - width)",
         # what is a float in the end; what is one piece of memory in any shape; what int64 is anyway
         "fraction = (raw & np.uint64((1 << bits) - 1)).astype(None).astype(np.float64)",
         "packed.reshape(None), np.arange(0, packed.size + 1, packed.shape[1], dtype=np.int64),"
@@ -169,6 +171,7 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "else (True,)",
         # what is looked at once more, column by column
         "if (self.cursor + size >= self.end).any():",
+        "flags = self.buffer[self.cursor + edge] if (not self.result.empty) or True else flags",
         "numbers = (flags.astype(None), self.cursor + edge - self.result.start)",
     ),
     "literals": (
@@ -216,6 +219,11 @@ EQUAL: dict[str, tuple[str, ...]] = {
         'yield made("before", gone, every, True, None)',
         'yield made("before", gone, moved, True, None)',
         'yield made("after", come, moved, None, True)',
+        # no key is without columns; what is neither an insert nor a delete; hashes of fewer bits
+        'known_as = kind if kind in ("table", "IMAGE", "forms") else "key"',
+        'known_as = kind if kind in ("table", "XXimageXX", "forms") else "key"',
+        "yield from _touches_of_use(base, use, None, sides, images)",
+        "hashes = mixed(hashes) & hash_values(values, column.type)",
     ),
 }
 

@@ -45,13 +45,20 @@ def written(values: Values, filler: int) -> bytes:
 
 
 def drawn_values() -> st.SearchStrategy[Values]:
-    """Few of them, so that many are equal; some that differ in their last byte or length alone."""
+    """Few of them, so that many are equal; some differ in their first byte, last one, or length."""
     columns = []
     for length, nullable, variable, _ in SHAPES:
-        texts = [b"ab" * length, b"ab" * (length // 2) + b"a", b"ac" * length, b"b", b""]
+        texts = [
+            b"ab" * length,
+            b"ab" * (length // 2) + b"a",
+            b"ac" * length,
+            b"b",
+            b"",
+            b"xb" * length,
+        ]
         cut = [text[:length] for text in texts]
         last = cut[0][:-1] + b"\xfe"
-        values = [*cut, last] if variable else [cut[0], cut[2], last]
+        values = [*cut, last] if variable else [cut[0], cut[2], cut[5], last]
         columns.append(st.sampled_from([*values, *[None] * nullable]))
     return st.tuples(*columns)
 

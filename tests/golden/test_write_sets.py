@@ -67,11 +67,15 @@ OF_T = Constraints(
     keys=(("TESTOWN.T", ("CODE",)), ("TESTOWN.SOFT", ("MORE",))),
     foreign_keys=(foreign("T", ("CODE",), "T", ("ID",)),),
 )
+#: A key whose columns are in another order than their names.
+TURNED = Tab("TURNED", (Col("A", "INT", 4, key=2), Col("B", "INT", 4, key=1)), obid=12)
+OF_TURNED = Constraints(foreign_keys=(foreign("CHILD", ("PID", "X"), "TURNED", ("B", "A")),))
 #: What it is about, the tables, what is known of their keys.
 CATALOGS: list[tuple[str, tuple[Tab, ...], Constraints]] = [
     ("no more than primary keys", (PARENT, CHILD, LOOSE), Constraints()),
     ("unique and foreign keys", (PARENT, CHILD, LOOSE), FAMILY),
     ("a child that comes before its parent", (CHILD, PARENT), FAMILY),
+    ("a child before the key that it refers to", (CHILD, TURNED), OF_TURNED),
     ("a unique key for a row", (LOOSE,), Constraints(keys=(("TESTOWN.LOOSE", ("T", "N")),))),
     ("a column added", generations((ID, NAME), (ID, NAME, MORE)), Constraints()),
     ("columns turned", generations((ID, NAME), (NAME, ID)), Constraints()),
