@@ -22,6 +22,8 @@ from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import rows
 
 LISTS = Tab("LISTS", (Col("ID", "INT", 4, key=1), Col("ITEMS", "VCHR", 2000)))
+#: Histories in which a wrong scheduler must be caught.
+ATTEMPTS = 10
 SLOT = "SELECT pg_create_logical_replication_slot('order', 'test_decoding')"
 DECODED = "SELECT data FROM pg_logical_slot_get_changes('order', NULL, NULL)"
 KEYS, UNITS = 12, 150
@@ -102,6 +104,23 @@ def history(url: str, seed: int, folder: Path, *more: str) -> list[str]:
     return anomalies(appended, units, seen, final)
 
 
+def some_history(url: str, seed: int, folder: Path, *wanted: str) -> set[str]:
+    """Which of the ``wanted`` words some histories from ``seed`` on bring about: how sessions meet
+    is up to the machine, so what a wrong scheduler does need not show the first time."""
+    caught: set[str] = set()
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            rows(url, "DROP SCHEMA logreplay CASCADE; UPDATE testown.lists SET items = ''")
+            rows(url, DECODED)
+        part = folder / str(attempt)
+        part.mkdir()
+        lines = history(url, seed + 100 * attempt, part)
+        caught |= {words for words in wanted if any(words in line for line in lines)}
+        if caught == set(wanted):
+            break
+    return caught
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_nobody_saw_what_commit_order_forbids(lists: str, tmp_path: Path, seed: int) -> None:
     assert history(lists, seed, tmp_path) == []
@@ -112,9 +131,8 @@ def test_a_scheduler_that_knows_no_rows_is_caught(
 ) -> None:
     """Units of the same row go to different sessions; what the statements find is not checked."""
     monkeypatch.setattr(Partitioner, "_labels", lambda _, units: np.arange(len(units)))
-    found = history(lists, 4, tmp_path)
-    assert any("commit order makes it" in line for line in found)
-    assert any("a circle" in line for line in found)
+    caught = some_history(lists, 4, tmp_path, "commit order makes it", "a circle")
+    assert caught == {"commit order makes it", "a circle"}
 
 
 def test_a_scheduler_that_turns_the_order_round_is_caught(
@@ -127,7 +145,7 @@ def test_a_scheduler_that_turns_the_order_round_is_caught(
         return [Share(share.units[::-1]) for share in shares(self, units)]  # type: ignore[arg-type]
 
     monkeypatch.setattr(Partitioner, "shares", turned)
-    assert any("a circle" in line for line in history(lists, 5, tmp_path))
+    assert some_history(lists, 5, tmp_path, "a circle") == {"a circle"}
 
 
 # -- the checker itself
