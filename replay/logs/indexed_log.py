@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,11 +22,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes.catalog import Catalog
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position
 from replay.decoding import codecs
+from replay.logs import Split
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.words import said_of
@@ -182,6 +183,45 @@ class IndexedLog(ABC):
             "authid": envelope.names("authid"),
             **dict.fromkeys(("sqltype", "sqlsrctype", "plan", "correlationid", "connectid"), blank),
         }
+
+
+class RowLog(IndexedLog):
+    """An indexed log whose records are rows of text files: the ``offset`` of a record is the number
+    of its row in its file, from 0, and entries have the ``size`` of its data."""
+
+    #: Octets of a row beside its data, for ranges of even size.
+    BESIDE_DATA: ClassVar[int]
+
+    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
+        """The entries of rows by file and number in it."""
+        first = np.array([file.first for file in self.files], np.int64)
+        return np.asarray(first[files] + offsets.astype(np.int64))
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        """Ranges of rows that hold about ``split_bytes`` of data, each with the place of its
+        rows."""
+        for number, file in enumerate(self.files):
+            size = self.entries()["size"][file.first : file.first + file.count]
+            reached = np.cumsum(size.astype(np.int64) + self.BESIDE_DATA)
+            start = 0
+            while start < file.count:
+                before = int(reached[start - 1]) if start else 0
+                stop = max(int(np.searchsorted(reached, before + split_bytes)), start + 1)
+                stop = min(stop, file.count)
+                yield (
+                    Split(number, start, stop, start + 1),
+                    np.arange(start, stop),
+                    np.array(size[start:stop]),
+                )
+                start = stop
+
+    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
+        """(number of the first row, offsets, lengths) of a split, ``batch`` rows at a time."""
+        first = self.files[split.file].first
+        for start in range(split.start, split.stop, batch):
+            stop = min(start + batch, split.stop)
+            size = np.array(self.entries()["size"][first + start : first + stop])
+            yield start + 1, np.arange(start, stop), size
 
 
 @lru_cache(maxsize=64)

@@ -12,15 +12,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Lengths, Mask, Records
+from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.errors import Finding, Where
-from replay.logs import Images, Split, placed_position, urids
+from replay.logs import Images, placed_position, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedLog
+from replay.logs.indexed_log import RowLog
 from replay.logs.logmaster_load import values
 from replay.logs.logmaster_load.entries import LoadEntries
 
@@ -53,13 +53,14 @@ _FAULTS = {
 
 
 @dataclass(kw_only=True)
-class LoadLog(IndexedLog):
+class LoadLog(RowLog):
     """LOAD files as a log; ``arrays`` are entries, units, and all row images behind each other.
     ``lacking``: facts that these files lack, and why; ``by_lrsn``: commits are ordered by LRSN
     (data sharing), else by RBA; ``columns``: the informational columns of the files."""
 
     ENVELOPE_CLASS: ClassVar[type[LoadEntries]] = LoadEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
+    BESIDE_DATA: ClassVar[int] = 1
 
     lacking: Mapping[str, str]
     by_lrsn: bool
@@ -96,36 +97,6 @@ class LoadLog(IndexedLog):
                 else position.rjust(Position.SIZE, b"\0")
             )
         return placed_position(octets, position)
-
-    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
-        """The entries of records by file and line."""
-        first = np.array([file.first for file in self.files], np.int64)
-        return np.asarray(first[files] + offsets.astype(np.int64))
-
-    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
-        """Ranges of records that hold about ``split_bytes``."""
-        for number, file in enumerate(self.files):
-            size = self.entries()["size"][file.first : file.first + file.count]
-            reached = np.cumsum(size.astype(np.int64) + 1)
-            start = 0
-            while start < file.count:
-                before = int(reached[start - 1]) if start else 0
-                stop = max(int(np.searchsorted(reached, before + split_bytes)), start + 1)
-                stop = min(stop, file.count)
-                yield (
-                    Split(number, start, stop, start + 1),
-                    np.arange(start, stop),
-                    np.array(size[start:stop]),
-                )
-                start = stop
-
-    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
-        """(number of the first record, offsets, lengths) of a split, ``batch`` at a time."""
-        first = self.files[split.file].first
-        for start in range(split.start, split.stop, batch):
-            stop = min(start + batch, split.stop)
-            size = np.array(self.entries()["size"][first + start : first + stop])
-            yield start + 1, np.arange(start, stop), size
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         """What is wrong with one record."""

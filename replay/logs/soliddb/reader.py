@@ -11,23 +11,22 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Lengths, Records
+from replay.arrays import Bytes, Index, Records
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.choices import Gaps
 from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.errors import Finding, InputError, UsageError, Where
-from replay.logs import Images, Inputs, Split, urids
+from replay.logs import Images, Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, IndexedLog, save
+from replay.logs.indexed_log import IndexedFile, RowLog, save
 from replay.logs.soliddb import rows, transactions
 from replay.logs.soliddb.calibration import calibrated
 from replay.logs.soliddb.detect import SolidShape
@@ -43,12 +42,13 @@ from sqlgen.constraints import Constraints
 
 
 @dataclass(kw_only=True)
-class SolidLog(IndexedLog):
+class SolidLog(RowLog):
     """A solidDB log. Cheap to pickle: index and data are mapped where they are read. ``alike``:
     framings that read the same values."""
 
     ENVELOPE_CLASS: ClassVar[type[SolidEntries]] = SolidEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
+    BESIDE_DATA: ClassVar[int] = 64
 
     shape: SolidShape
     alike: tuple[str, ...]
@@ -109,47 +109,10 @@ class SolidLog(IndexedLog):
         """LOGADDR of all rows, ``uint8[n, size]``."""
         return self.array(3)
 
-    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
-        """The entries of rows by file and number in it."""
-        first = np.array([file.first for file in self.files], np.int64)
-        return np.asarray(first[files] + offsets.astype(np.int64))
-
     def addresses(self, envelope: IndexedEnvelope) -> Bytes:
         """LOGADDR of the rows."""
         place = self.find(envelope.rows["file"], envelope.rows["row"])
         return np.ascontiguousarray(self.logaddr()[place])
-
-    # -- records
-    # ---------------------------------------------------------------------------------------------
-
-    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
-        """Ranges of rows that hold about ``split_bytes`` of data, each with the place of its
-        rows."""
-        for number, file in enumerate(self.files):
-            size = self.entries()["size"][file.first : file.first + file.count]
-            reached = np.cumsum(size.astype(np.int64) + 64)
-            start = 0
-            while start < file.count:
-                before = int(reached[start - 1]) if start else 0
-                stop = max(int(np.searchsorted(reached, before + split_bytes)), start + 1)
-                stop = min(stop, file.count)
-                yield (
-                    Split(number, start, stop, start + 1),
-                    np.arange(start, stop),
-                    np.array(size[start:stop]),
-                )
-                start = stop
-
-    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
-        """(number of the first row, offsets, lengths) of a split, ``batch`` rows at a time."""
-        first = self.files[split.file].first
-        for start in range(split.start, split.stop, batch):
-            stop = min(start + batch, split.stop)
-            yield (
-                start + 1,
-                np.arange(start, stop),
-                np.array(self.entries()["size"][first + start : first + stop]),
-            )
 
     # -- checks
     # ---------------------------------------------------------------------------------------------
