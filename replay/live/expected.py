@@ -85,8 +85,7 @@ class LogChanges:
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
         plan = make_plan(work.log, Mode.REDO, chosen, replace(options, trace=False), 32 << 20)
         plan = replace(plan, export=Export(VALUE_BATCHES), constraints=work.constraints)
-        tables = [version.table for version in work.log.catalog.versions]
-        outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), tables))
+        outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), work.log))
         raise_for(outcome.plan, outcome.tally)
         refuse_problems(outcome.tally, [])
         self.tally: Tally = outcome.tally

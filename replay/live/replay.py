@@ -103,6 +103,10 @@ class ReplayRequest:
         """Whether the target's triggers and foreign keys act."""
         return self.enforcement is Enforcement.ON
 
+    def connect(self, target: Target) -> Session:
+        """A session for what is asked: to apply it, one that holds the lock."""
+        return self.connect_locked(target) if self.apply else target.connect(self.url)
+
     def connect_locked(self, target: Target) -> Session:
         """A session that holds the lock of all replays into the target."""
         return connect_locked(target, self.url, self.enforced)
@@ -180,11 +184,7 @@ class ReplayPlan:
         self._locked = request.apply
         self._resources = ExitStack()
         self._resources.callback(self._digests.abandon)
-        self._session = (
-            request.connect_locked(self._target)
-            if self._locked
-            else self._target.connect(request.url)
-        )
+        self._session = request.connect(self._target)
         self._resources.callback(self._session.close)
 
     def __str__(self) -> str:

@@ -104,11 +104,7 @@ class Retries:
         self._digests = Digests(source.log)
         self._resources = ExitStack()
         self._resources.callback(self._digests.abandon)
-        self.session = (
-            request.connect_locked(self.target)
-            if request.apply
-            else self.target.connect(request.url)
-        )
+        self.session = request.connect(self.target)
         self._resources.callback(self.session.close)
         self.lines: list[str] = []
         self.problems: list[str] = []

@@ -9,6 +9,7 @@ import numpy as np
 
 from replay.arrays import Index
 from replay.dependencies.baseline import CountedRows, Lookup, StateBefore
+from replay.logs import LogFile
 from replay.output.initial_load import state_files, state_rows
 from replay.storage import Place
 from sqlgen.schema import Table
@@ -54,8 +55,9 @@ class FolderState:
         return [count_of[number] for number in range(len(lookups))]
 
 
-def proof_in(folder: Place, tables: Sequence[Table]) -> StateBefore:
-    """The state before a log that is given for its rows (to load them, to go on from them, to
+def proof_in(folder: Place, log: LogFile) -> StateBefore:
+    """The state before ``log`` that is given for its rows (to load them, to go on from them, to
     compare with them), as what proves flagged units: the rows that differ from the log are not
     looked for, and tables may lack a file."""
+    tables = [version.table for version in log.catalog.versions]
     return StateBefore(FolderState(folder, tables, partial=True), compared=False)

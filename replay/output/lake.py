@@ -137,8 +137,7 @@ def write_lake(
     with WorkFolder(".logreplay-", out) as work:
         folder = Path(work) / "run"
         if plan.export.initial is not None and how.get("state") is None:
-            tables = [version.table for version in log.catalog.versions]
-            how["state"] = proof_in(Path(plan.export.initial), tables)
+            how["state"] = proof_in(Path(plan.export.initial), log)
         bundle = write_bundle(plan, log, folder, engine, warnings=warnings, **how)
         mark = _mark_of(bundle, log, _what(plan))
         loads = _loads(bundle, plan.export.merge, mark) if mark else iter(())

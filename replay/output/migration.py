@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 
 from replay.changes.selection import Selection
-from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
@@ -97,7 +96,7 @@ def write_migration(
             engine,
             warnings=list(request.warnings),
             constraints=request.constraints,
-            state=_state_before(log, request),
+            state=None if request.initial is None else proof_in(request.initial, log),
         )
         if any(not line.startswith("--") for line in schema.foreign_keys):
             title = (
@@ -140,12 +139,6 @@ def write_migration(
     return Migration(
         out, manifest, Bundle(out / REDO, bundle.manifest, bundle.tally, bundle.exit_code), code
     )
-
-
-def _state_before(log: LogFile, request: MigrationRequest) -> StateBefore | None:
-    if request.initial is None:
-        return None
-    return proof_in(request.initial, [version.table for version in log.catalog.versions])
 
 
 def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:

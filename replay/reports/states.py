@@ -306,10 +306,10 @@ def state_of(
 @contextmanager
 def _proof_in(asked: Asked, place: str) -> Iterator[StateBefore]:
     """The state before the log as what proves flagged units."""
-    tables = [version.table for version in asked.log.catalog.versions]
     if not is_database(place):
-        yield proof_in(place_of(place), tables)
+        yield proof_in(place_of(place), asked.log)
         return
+    tables = [version.table for version in asked.log.catalog.versions]
     options = ScriptOptions(dialect=target_of(place).dialect)
     with open_state(place, tables, options) as rows:
         yield StateBefore(rows, compared=False)

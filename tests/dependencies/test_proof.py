@@ -402,10 +402,9 @@ def test_a_table_without_a_file_proves_nothing(tmp_path: Path, missing: str) -> 
     folder = unloaded(tmp_path, {name: rows for name, rows in state.items() if name != missing})
     with replay.open_log(control=control, data=data) as opened:
         request = opened.select().redo("sqlite", schema=Constraints()).request
-        tables = [version.table for version in request.log.catalog.versions]
         bundle = write_bundle(
             request.plan(), request.log, tmp_path / "out", opened.engine,
-            state=proof_in(folder, tables),
+            state=proof_in(folder, request.log),
         )  # fmt: skip
     unknown = {"ACCT": {name(free), name(there)}, "LOOSE": {name(loose)}}[missing]
     assert set(held(bundle, suspects)) == unknown
