@@ -47,7 +47,8 @@ import sqlglot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import replay.cli.commands  # noqa: F401  # what runs import, so that forks need not
+import replay.cli.commands  # what runs import, so that forks need not
+import replay.cli.live_commands  # noqa: F401
 from replay.cli.main import main as logreplay
 from replay.targets import duckdb as duckdb_target
 from replay.targets import embedded, mysql, postgres_session, sqlite

@@ -21,26 +21,12 @@ from replay.changes.choices import (
 )
 from replay.cli.argument_groups import (
     add_after,
-    add_baseline,
-    add_columns,
-    add_dependents,
-    add_dialect,
     add_engine,
     add_following,
-    add_generation,
     add_how,
     add_late,
     add_log,
-    add_mapping,
-    add_names,
     add_output,
-    add_policies,
-    add_positions,
-    add_reals,
-    add_schema,
-    add_selection,
-    add_statements,
-    add_tables,
     add_target,
 )
 from replay.cli.argument_types import (
@@ -56,6 +42,24 @@ from replay.cli.argument_types import (
 )
 from replay.cli.examples import examples_of
 from replay.cli.look_arguments import add_answer, add_looks
+from replay.cli.selection_arguments import (
+    add_baseline,
+    add_dependents,
+    add_positions,
+    add_selection,
+    add_tables,
+)
+from replay.cli.statement_arguments import (
+    add_columns,
+    add_dialect,
+    add_generation,
+    add_mapping,
+    add_names,
+    add_policies,
+    add_reals,
+    add_schema,
+    add_statements,
+)
 from replay.targets.hazards import ACCEPTABLE
 from replay.version import __version__
 from sqlgen.choices import ParameterStyle, StatementForm

@@ -1,5 +1,5 @@
-"""The commands: arguments in, text and exit code out. No decision about logs or SQL is made
-here."""
+"""The commands that write files: arguments in, text and exit code out. No decision about logs or
+SQL is made here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from replay import storage
 from replay.api import Writable
-from replay.changes.balance import balance_text
 from replay.changes.choices import (
     LAKE_FORMATS,
     DrawingFormat,
@@ -31,15 +30,14 @@ from replay.changes.position import UnitId
 from replay.changes.selection import Selection
 from replay.cli.also import also_requests, check_also
 from replay.cli.exporting import export_of, grow
-from replay.cli.following import follow, watch_status
 from replay.cli.log_words import log_words, look_at
+from replay.cli.outcome import check_file, is_printed, tell_bundle, tell_notes
 from replay.cli.progress import Bar
 from replay.cli.request import (
     engine_of,
     keys_of,
     open_log,
     options_of,
-    replay_words,
     request_of,
     selection_of,
 )
@@ -68,35 +66,19 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.cli import demo
-    from replay.dependencies import analysis, cascade, drawing, write_sets
-    from replay.live import (
-        certificate,
-        certificate_check,
-        dry_run,
-        retries,
-        route,
-        status,
-        verify,
-        wanted,
-    )
-    from replay.live import replay as live
+    from replay.dependencies import analysis, cascade, drawing, passes, write_sets
+    from replay.live import dry_run
     from replay.output import lake, migration, structure
     from replay.reports import ask, page
     from sqlgen import schema_file
     from sqlgen import schema_script as schemas
 else:  # what some commands alone need
     demo = LateModule("replay.cli.demo")
-    analysis, cascade, drawing, write_sets = (
+    analysis, cascade, drawing, passes, write_sets = (
         LateModule(f"replay.dependencies.{name}")
-        for name in ("analysis", "cascade", "drawing", "write_sets")
+        for name in ("analysis", "cascade", "drawing", "passes", "write_sets")
     )
-    certificate, certificate_check, dry_run, route, status, verify = (
-        LateModule(f"replay.live.{name}")
-        for name in ("certificate", "certificate_check", "dry_run", "route", "status", "verify")
-    )
-    live, retries, wanted = (
-        LateModule(f"replay.live.{name}") for name in ("replay", "retries", "wanted")
-    )
+    dry_run = LateModule("replay.live.dry_run")
     lake, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("lake", "migration", "structure")
     )
@@ -104,16 +86,6 @@ else:  # what some commands alone need
     schema_file, schemas = (
         LateModule(f"sqlgen.{name}") for name in ("schema_file", "schema_script")
     )
-
-
-def _scratch() -> WorkFolder:
-    return WorkFolder()
-
-
-def tell_notes(notes: tuple[str, ...]) -> None:
-    """Say what a user may want to know beforehand."""
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
 
 
 def _demo(arguments: argparse.Namespace) -> int:
@@ -129,7 +101,7 @@ def _demo(arguments: argparse.Namespace) -> int:
             ccsid=[],
             log_option=[],
         )
-        with _scratch() as scratch, Bar(sys.stderr) as progress:
+        with WorkFolder() as scratch, Bar(sys.stderr) as progress:
             demand = Demand(Mode(mode), ScriptOptions())
             keys = Constraints()  # the tables of the demo have none but those of the log
             request = make_request(open_log(named, scratch), Selection(), demand, keys)
@@ -153,15 +125,15 @@ def analysis_of(
 
 
 def _graph(arguments: argparse.Namespace) -> int:
-    _check_file(arguments.out, arguments.overwrite)
-    with _scratch() as scratch:
+    check_file(arguments.out, arguments.overwrite)
+    with WorkFolder() as scratch:
         demand = Demand(options=options_of(arguments), dependencies=True)
         request = request_of(arguments, scratch, demand, selection_of(arguments))
         tell_notes(request.notes)
         with Bar(sys.stderr) as progress:
             engine = engine_of(arguments, request.log, progress)
             plan, asked = analysis_of(arguments, request, engine)
-            survey = asked.survey(analysis.StartUnits(units=cascade.taken_units(asked, plan)))
+            survey = asked.survey(passes.StartUnits(units=cascade.taken_units(asked, plan)))
             answer = asked.reached(survey, by_column=arguments.by_column, back=arguments.back)
         if len(answer.graph) > arguments.max_units:
             raise UsageError(
@@ -206,7 +178,7 @@ def graph_page(
 ) -> tuple[str, str]:
     """The page about the units of a graph, which begins with who built on whom, and its size in
     words."""
-    with _scratch() as work:
+    with WorkFolder() as work:
         opened, words = request.opened, log_words(arguments)
         about = ask.Asked(
             opened,
@@ -222,17 +194,12 @@ def graph_page(
     return page.page_html(made), f"{units:,} units, {edges:,} dependencies"
 
 
-def _check_file(path: Path | None, overwrite: bool) -> None:
-    if path is not None and not is_printed(path) and path.exists() and not overwrite:
-        raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
-
-
 # -- structure
 # -------------------------------------------------------------------------------------------------
 
 
 def _ddl(arguments: argparse.Namespace) -> int:
-    _check_file(arguments.out, arguments.overwrite)
+    check_file(arguments.out, arguments.overwrite)
     if arguments.changes is not None:
         return _structure(arguments)
     if arguments.from_position or arguments.until_position or arguments.ur:
@@ -243,7 +210,7 @@ def _ddl(arguments: argparse.Namespace) -> int:
         )
     tables, excluded = tuple(arguments.table), tuple(arguments.exclude_table)
     selection = Selection(tables=tables, exclude_tables=excluded)
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         demand = Demand(wide_reals=arguments.reals == RealPolicy.DOUBLE)
         request = request_of(arguments, scratch, demand, selection)
         declared = _declared(arguments, request)
@@ -309,7 +276,7 @@ def _structure(arguments: argparse.Namespace) -> int:
         until_position=arguments.until_position,
         units=tuple(arguments.ur),
     )
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         request = request_of(arguments, scratch, Demand(structure=True), selection)
         undo, profile = arguments.changes == Mode.UNDO, profile_named(arguments.dialect)
         script = structure.structure_script(
@@ -335,7 +302,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
     mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
     demand = Demand(options=options_of(arguments), mapping=mapping)
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         request = request_of(arguments, scratch, demand, selection_of(arguments))
         tell_notes(request.notes)
         wanted = _migration(arguments, request)
@@ -357,7 +324,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         print(f"note: not migrated: {entry}")
     for warning in written.manifest["warnings"]:
         print(f"warning: {warning}")
-    _tell_bundle(written.redo)
+    tell_bundle(written.redo)
     print(f"{written.folder / migration.STEPS} says what to run in which order")
     return written.exit_code
 
@@ -382,15 +349,10 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
 _LINES = (ExportFormat.JSONL, ExportFormat.DEBEZIUM)
 
 
-def is_printed(out: Path | None) -> bool:
-    """Whether an output goes to standard output: ``--out -``."""
-    return out is not None and str(out) == "-"
-
-
 def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
     """Write a bundle into a temporary folder, print its files in order, and say on standard error
     what became of it. What is set aside is not printed."""
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
         into_folder = argparse.Namespace(**{**vars(arguments), "out": folder})
         with contextlib.redirect_stdout(sys.stderr):
@@ -414,7 +376,7 @@ def _tried(mode: Mode, arguments: argparse.Namespace) -> int:
             f"found --dialect {arguments.dialect} with --dry-run and a database of {dialect};"
             f" expected {dialect}",
         )
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
         how = {"out": folder, "dialect": dialect, "asserts": Assertion.NONE, "dry_run": None}
         how |= {"statements": StatementForm.LITERALS, "parameter_style": None}
@@ -439,7 +401,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
     mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
     demand = Demand(mode, options_of(arguments), mapping, baseline=arguments.baseline)
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         selection = selection_of(arguments)
         opened = open_log(arguments, scratch, demand, selection)
         request = make_request(opened, selection, demand, keys_of(arguments))
@@ -471,7 +433,7 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         check_output(arguments.out, arguments.overwrite)
     demand = Demand(options=options_of(arguments), export=export, baseline=arguments.baseline)
-    with _scratch() as scratch:
+    with WorkFolder() as scratch:
         request = request_of(arguments, scratch, demand, selection_of(arguments))
         tell_notes(request.notes)
         return _write(arguments, request)
@@ -512,169 +474,10 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
 def _tell_written(arguments: argparse.Namespace, bundle: Bundle) -> int:
     for warning in bundle.manifest["warnings"]:
         print(f"warning: {warning}")
-    _tell_bundle(bundle)
+    tell_bundle(bundle)
     if bundle.manifest["quarantined_units"]:
         print(look_at(bundle.manifest["quarantined_units"][0]["unit"], arguments))
     return bundle.exit_code
-
-
-def _tell_bundle(bundle: Bundle) -> None:
-    for finding in bundle.manifest["findings"]["shown"][:20]:
-        print(finding)
-    if bundle.manifest["findings"]["count"] > 20:
-        print(
-            f"… {bundle.manifest['findings']['count'] - 20} more findings; manifest.json shows up"
-            " to 1,000"
-        )
-    for unit in bundle.manifest["quarantined_units"][:20]:
-        print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
-    if len(bundle.manifest["quarantined_units"]) > 20:
-        print(
-            f"… {len(bundle.manifest['quarantined_units']) - 20} more quarantined units in"
-            " manifest.json"
-        )
-    exported = bundle.manifest["mode"] == "export"
-    if "lake" in bundle.manifest:
-        print(balance_text(bundle.tally, "changes"))
-        _tell_lake(bundle)
-        return
-    print(balance_text(bundle.tally, "changes" if exported else "statements"))
-    parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
-    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {bundle.folder}")
-
-
-def _tell_lake(bundle: Bundle) -> None:
-    for entry in bundle.manifest["lake"]:
-        there = entry["changes_already_there"]
-        put = (
-            f": {entry['rows_put']:,} rows put, {entry['rows_removed']:,} removed"
-            if "rows_put" in entry
-            else ""
-        )
-        print(
-            f"{entry['table']}: {entry['changes']:,} changes{put}"
-            + (f", {there:,} were there" if there else "")
-        )
-    print(f"{len(bundle.manifest['lake'])} table(s) in {bundle.folder} were moved")
-
-
-# -- live databases
-# -------------------------------------------------------------------------------------------------
-
-
-def _replay(arguments: argparse.Namespace) -> int:
-    selection, until, until_time = wanted.without_end(
-        selection_of(arguments), None, None, arguments.until_mark
-    )
-    demand = Demand(options=options_of(arguments), continued=True)
-    with _scratch() as scratch:
-        request = request_of(arguments, scratch, demand, selection, arguments.to)
-        for warning in request.warnings:
-            print(f"warning: {warning}")
-        tell_notes(request.notes)
-        asked = wanted.replay_request(
-            request,
-            arguments.to,
-            route.Destination(wanted.placed(request, until), until_time, arguments.until_mark),
-            replay_words(arguments),
-            arguments.apply,
-        )
-        with Bar(sys.stderr) as progress:
-            source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
-            run = retries.run if arguments.retry_rejects else live.run
-            return run(source, asked, print, progress, arguments.split_mb << 20)
-
-
-def _verify(arguments: argparse.Namespace) -> int:
-    if is_printed(arguments.certificate):
-        raise UsageError("LR1001", "found --certificate -; expected a file, which can be checked")
-    with _scratch() as scratch, Bar(sys.stderr) as progress:
-        work = None
-        if arguments.control or arguments.data or arguments.log or arguments.logs:
-            mode = Mode.UNDO if arguments.roundtrip else Mode.REDO
-            demand = Demand(mode, options_of(arguments), continued=True)
-            request = request_of(arguments, scratch, demand, selection_of(arguments))
-            verify.check_verifiable(request.selection)
-            tell_notes(request.notes)
-            work = wanted.replay_input(request, engine_of(arguments, request.log, progress))
-        if arguments.expected is None and not arguments.roundtrip:
-            return _check_certificate(arguments, work)
-        if arguments.expected is None:
-            raise UsageError("LR1001", "found --roundtrip without --expected; expected both")
-        if arguments.public_key is not None:
-            raise UsageError(
-                "LR1001", "found --public-key with --expected; expected it with --certificate alone"
-            )
-        code, findings = verify.compare(
-            arguments.to,
-            arguments.expected,
-            work,
-            print,
-            arguments.roundtrip,
-            arguments.ddl,
-            arguments.target_schema,
-            arguments.scratch,
-        )
-    if arguments.certificate is not None:
-        certificate.write(findings, arguments.certificate, arguments.sign_key)
-    return code
-
-
-def _prepare(arguments: argparse.Namespace) -> int:
-    print(status.prepare(arguments.to, arguments.role, arguments.only_print))
-    return EXIT_OK
-
-
-def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | None) -> int:
-    """Check a certificate that is there, where there is no state to compare anything with."""
-    if arguments.certificate is None:
-        raise UsageError(
-            "LR1001",
-            "found neither --expected nor --certificate",
-            hint="Give --expected DIR to compare a database, or --certificate FILE alone to check"
-            " a certificate",
-        )
-    if arguments.sign_key is not None:
-        raise UsageError("LR1001", "found --sign-key without --expected; expected both")
-    path, key = arguments.certificate, arguments.public_key
-    return certificate_check.check(path, print, key, work, arguments.to)[0]
-
-
-def _status(arguments: argparse.Namespace) -> int:
-    with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
-    if arguments.watch:
-        if with_log:
-            raise UsageError("LR1001", "found --watch with a log; expected one of them")
-        return watch_status(arguments)
-    state = status.of(arguments.to, arguments.runs)
-    if with_log:
-        with WorkFolder() as scratch:
-            state = status.with_times(state, open_log(arguments, scratch).log)
-    text = json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state)
-    if is_printed(arguments.rejects):
-        sys.stdout.write(status.rejects_text(state))
-        print(text, file=sys.stderr)
-        return EXIT_OK
-    if arguments.rejects is not None:
-        write_file(arguments.rejects, status.rejects_text(state))
-    print(text)
-    return EXIT_OK
-
-
-def _told(sentence: str) -> int:
-    print(sentence)
-    return EXIT_OK
-
-
-def _mark(arguments: argparse.Namespace) -> int:
-    if arguments.position is not None and len(arguments.position) != 10:
-        raise UsageError(
-            "LR1001",
-            "found --position with fewer than 20 digits; expected 20, because no log is there to"
-            " place them",
-        )
-    print(status.mark(arguments.to, arguments.name, arguments.position))
-    return EXIT_OK
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -684,13 +487,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "redo": partial(_script, Mode.REDO),
     "undo": partial(_script, Mode.UNDO),
     "export": _export,
-    "replay": _replay,
-    "verify": _verify,
-    "prepare": _prepare,
-    "status": _status,
-    "mark": _mark,
-    "follow": follow,
-    "pause": lambda arguments: _told(status.pause(arguments.folder)),
-    "resume": lambda arguments: _told(status.resume(arguments.folder)),
     "graph": _graph,
 }

@@ -10,11 +10,15 @@ from typing import Any
 from replay.cli.argument_groups import (
     add_engine,
     add_log,
-    add_schema,
+)
+from replay.cli.argument_types import number, place, positive
+from replay.cli.selection_arguments import (
     add_selection,
     add_tables,
 )
-from replay.cli.argument_types import number, place, positive
+from replay.cli.statement_arguments import (
+    add_schema,
+)
 
 HISTORY = """\
 Every version that the log has of some rows: when, who (authid, plan, correlation id, unit of

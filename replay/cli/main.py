@@ -183,13 +183,19 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
         from replay.cli.inspection import INSPECTIONS
 
         return INSPECTIONS[name](arguments)
+    if name in _LIVE:
+        from replay.cli.live_commands import LIVE
+
+        return LIVE[name](arguments)
     from replay.cli.commands import COMMANDS
 
     return COMMANDS[name](arguments)
 
 
-#: The commands of :mod:`replay.cli.inspection`, and of :mod:`replay.cli.looks`.
+#: The commands of :mod:`replay.cli.inspection`, :mod:`replay.cli.live_commands` and
+#: :mod:`replay.cli.looks`.
 _INSPECTIONS = ("inspect", "check")
+_LIVE = ("replay", "verify", "prepare", "status", "mark", "follow", "pause", "resume")
 _LOOKS = ("history", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
 
 

@@ -30,15 +30,9 @@ from replay.changes.envelope import (
 )
 from replay.changes.position import UnitId
 from replay.decoding.hashes import mixed, unit_hash, unit_hashes
-from replay.dependencies.analysis import (
-    KEY_BUCKETS,
-    TOGETHER,
-    DependencyAnalysis,
-    EdgeJob,
-    StartUnits,
-    assemble,
-)
+from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.graph import touch_order
+from replay.dependencies.passes import KEY_BUCKETS, TOGETHER, EdgeJob, StartUnits, assemble
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding

@@ -20,9 +20,10 @@ from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.envelope import RECORD, Change, take_records
 from replay.changes.position import UnitPosition, unit_positions
 from replay.decoding.hashes import hash_values, mixed
-from replay.dependencies.analysis import (
+from replay.dependencies.analysis import DependencyAnalysis
+from replay.dependencies.graph import touch_order
+from replay.dependencies.passes import (
     UNREAD_BUCKET,
-    DependencyAnalysis,
     EdgeJob,
     HeaderSurvey,
     Look,
@@ -30,7 +31,6 @@ from replay.dependencies.analysis import (
     assemble,
     change_places,
 )
-from replay.dependencies.graph import touch_order
 from replay.dependencies.proof import (
     QUESTION,
     Ask,

@@ -28,8 +28,9 @@ from replay.changes.selection import (
     Selection,
     decide,
 )
-from replay.dependencies.analysis import DependencyAnalysis, StartUnits, Subgraph, key_text
+from replay.dependencies.analysis import DependencyAnalysis, Subgraph, key_text
 from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link
+from replay.dependencies.passes import StartUnits
 from replay.errors import Refusal
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder

@@ -21,9 +21,10 @@ import numpy as np
 from replay.arrays import Mask
 from replay.changes.balance import Tally
 from replay.changes.position import UnitId, UnitPosition, unit_of
-from replay.dependencies.analysis import DependencyAnalysis, StartUnits, Subgraph
+from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.graph import Link
+from replay.dependencies.passes import StartUnits
 from replay.dependencies.write_sets import KeySpaces
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError, UsageError
 from replay.leftovers import WorkFolder

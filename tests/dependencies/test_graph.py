@@ -20,9 +20,10 @@ from replay.changes.position import FIRST_UNIT
 from replay.changes.selection import Selection
 from replay.cli import main
 from replay.decoding.hashes import hash_ranges, hash_values
-from replay.dependencies.analysis import DependencyAnalysis, StartUnits, resolve_incomplete
+from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
 from replay.dependencies.cascade import consequences
 from replay.dependencies.graph import Edges, Link
+from replay.dependencies.passes import StartUnits
 from replay.dependencies.write_sets import KeySpaces
 from replay.errors import Refusal, Where
 from replay.logs.logmaster.opening import open_log

@@ -11,7 +11,7 @@ import pytest
 
 from replay.arrays import Records
 from replay.changes.envelope import RECORD
-from replay.dependencies.analysis import EdgeJob
+from replay.dependencies.passes import EdgeJob
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog

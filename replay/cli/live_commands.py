@@ -1,0 +1,170 @@
+"""The commands on live databases: arguments in, text and exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from replay.changes.choices import (
+    Mode,
+)
+from replay.cli.following import follow, watch_status
+from replay.cli.outcome import is_printed, tell_notes
+from replay.cli.progress import Bar
+from replay.cli.request import (
+    engine_of,
+    open_log,
+    options_of,
+    replay_words,
+    request_of,
+    selection_of,
+)
+from replay.errors import EXIT_OK, UsageError
+from replay.leftovers import WorkFolder
+from replay.output.bundle import write_file
+from replay.pipeline.request import (
+    Demand,
+)
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.live import certificate, certificate_check, retries, route, status, verify, wanted
+    from replay.live import replay as live
+else:  # what some commands alone need
+    certificate, certificate_check, route, status, verify = (
+        LateModule(f"replay.live.{name}")
+        for name in ("certificate", "certificate_check", "route", "status", "verify")
+    )
+    live, retries, wanted = (
+        LateModule(f"replay.live.{name}") for name in ("replay", "retries", "wanted")
+    )
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    selection, until, until_time = wanted.without_end(
+        selection_of(arguments), None, None, arguments.until_mark
+    )
+    demand = Demand(options=options_of(arguments), continued=True)
+    with WorkFolder() as scratch:
+        request = request_of(arguments, scratch, demand, selection, arguments.to)
+        for warning in request.warnings:
+            print(f"warning: {warning}")
+        tell_notes(request.notes)
+        asked = wanted.replay_request(
+            request,
+            arguments.to,
+            route.Destination(wanted.placed(request, until), until_time, arguments.until_mark),
+            replay_words(arguments),
+            arguments.apply,
+        )
+        with Bar(sys.stderr) as progress:
+            source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
+            run = retries.run if arguments.retry_rejects else live.run
+            return run(source, asked, print, progress, arguments.split_mb << 20)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    if is_printed(arguments.certificate):
+        raise UsageError("LR1001", "found --certificate -; expected a file, which can be checked")
+    with WorkFolder() as scratch, Bar(sys.stderr) as progress:
+        work = None
+        if arguments.control or arguments.data or arguments.log or arguments.logs:
+            mode = Mode.UNDO if arguments.roundtrip else Mode.REDO
+            demand = Demand(mode, options_of(arguments), continued=True)
+            request = request_of(arguments, scratch, demand, selection_of(arguments))
+            verify.check_verifiable(request.selection)
+            tell_notes(request.notes)
+            work = wanted.replay_input(request, engine_of(arguments, request.log, progress))
+        if arguments.expected is None and not arguments.roundtrip:
+            return _check_certificate(arguments, work)
+        if arguments.expected is None:
+            raise UsageError("LR1001", "found --roundtrip without --expected; expected both")
+        if arguments.public_key is not None:
+            raise UsageError(
+                "LR1001", "found --public-key with --expected; expected it with --certificate alone"
+            )
+        code, findings = verify.compare(
+            arguments.to,
+            arguments.expected,
+            work,
+            print,
+            arguments.roundtrip,
+            arguments.ddl,
+            arguments.target_schema,
+            arguments.scratch,
+        )
+    if arguments.certificate is not None:
+        certificate.write(findings, arguments.certificate, arguments.sign_key)
+    return code
+
+
+def _prepare(arguments: argparse.Namespace) -> int:
+    print(status.prepare(arguments.to, arguments.role, arguments.only_print))
+    return EXIT_OK
+
+
+def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | None) -> int:
+    """Check a certificate that is there, where there is no state to compare anything with."""
+    if arguments.certificate is None:
+        raise UsageError(
+            "LR1001",
+            "found neither --expected nor --certificate",
+            hint="Give --expected DIR to compare a database, or --certificate FILE alone to check"
+            " a certificate",
+        )
+    if arguments.sign_key is not None:
+        raise UsageError("LR1001", "found --sign-key without --expected; expected both")
+    path, key = arguments.certificate, arguments.public_key
+    return certificate_check.check(path, print, key, work, arguments.to)[0]
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
+    if arguments.watch:
+        if with_log:
+            raise UsageError("LR1001", "found --watch with a log; expected one of them")
+        return watch_status(arguments)
+    state = status.of(arguments.to, arguments.runs)
+    if with_log:
+        with WorkFolder() as scratch:
+            state = status.with_times(state, open_log(arguments, scratch).log)
+    text = json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state)
+    if is_printed(arguments.rejects):
+        sys.stdout.write(status.rejects_text(state))
+        print(text, file=sys.stderr)
+        return EXIT_OK
+    if arguments.rejects is not None:
+        write_file(arguments.rejects, status.rejects_text(state))
+    print(text)
+    return EXIT_OK
+
+
+def _told(sentence: str) -> int:
+    print(sentence)
+    return EXIT_OK
+
+
+def _mark(arguments: argparse.Namespace) -> int:
+    if arguments.position is not None and len(arguments.position) != 10:
+        raise UsageError(
+            "LR1001",
+            "found --position with fewer than 20 digits; expected 20, because no log is there to"
+            " place them",
+        )
+    print(status.mark(arguments.to, arguments.name, arguments.position))
+    return EXIT_OK
+
+
+LIVE: dict[str, Callable[[argparse.Namespace], int]] = {
+    "replay": _replay,
+    "verify": _verify,
+    "prepare": _prepare,
+    "status": _status,
+    "mark": _mark,
+    "follow": follow,
+    "pause": lambda arguments: _told(status.pause(arguments.folder)),
+    "resume": lambda arguments: _told(status.resume(arguments.folder)),
+}

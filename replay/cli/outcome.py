@@ -1,0 +1,68 @@
+"""What commands say of what they wrote, and where they write it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from replay.changes.balance import balance_text
+from replay.errors import UsageError
+from replay.output.bundle import Bundle
+
+
+def tell_notes(notes: tuple[str, ...]) -> None:
+    """Say what a user may want to know beforehand."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def is_printed(out: Path | None) -> bool:
+    """Whether an output goes to standard output: ``--out -``."""
+    return out is not None and str(out) == "-"
+
+
+def check_file(path: Path | None, overwrite: bool) -> None:
+    """Refuse an output that is there, unless it may be overwritten (:class:`UsageError`)."""
+    if path is not None and not is_printed(path) and path.exists() and not overwrite:
+        raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
+
+
+def tell_bundle(bundle: Bundle) -> None:
+    """Print what became of every record: findings, units that were set aside, the balance sheet."""
+    for finding in bundle.manifest["findings"]["shown"][:20]:
+        print(finding)
+    if bundle.manifest["findings"]["count"] > 20:
+        print(
+            f"… {bundle.manifest['findings']['count'] - 20} more findings; manifest.json shows up"
+            " to 1,000"
+        )
+    for unit in bundle.manifest["quarantined_units"][:20]:
+        print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
+    if len(bundle.manifest["quarantined_units"]) > 20:
+        print(
+            f"… {len(bundle.manifest['quarantined_units']) - 20} more quarantined units in"
+            " manifest.json"
+        )
+    exported = bundle.manifest["mode"] == "export"
+    if "lake" in bundle.manifest:
+        print(balance_text(bundle.tally, "changes"))
+        _tell_lake(bundle)
+        return
+    print(balance_text(bundle.tally, "changes" if exported else "statements"))
+    parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
+    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {bundle.folder}")
+
+
+def _tell_lake(bundle: Bundle) -> None:
+    for entry in bundle.manifest["lake"]:
+        there = entry["changes_already_there"]
+        put = (
+            f": {entry['rows_put']:,} rows put, {entry['rows_removed']:,} removed"
+            if "rows_put" in entry
+            else ""
+        )
+        print(
+            f"{entry['table']}: {entry['changes']:,} changes{put}"
+            + (f", {there:,} were there" if there else "")
+        )
+    print(f"{len(bundle.manifest['lake'])} table(s) in {bundle.folder} were moved")

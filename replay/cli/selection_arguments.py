@@ -1,0 +1,248 @@
+"""Options that say which changes are taken."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import Any
+
+from replay.changes.choices import (
+    CascadeMode,
+    Derived,
+    Incomplete,
+    Operation,
+)
+from replay.cli.argument_types import (
+    numbers,
+    position,
+    rid,
+    time,
+    unit,
+    unit_choice,
+)
+
+
+def add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
+    """Which changes; ``script``: of a range too."""
+    group = parser.add_argument_group("selection (all of it combines)")
+    if script:
+        add_range(group)
+    add_tables(group)
+    group.add_argument(
+        "--op",
+        action="append",
+        default=[],
+        choices=sorted(Operation),
+        help="only these operations (repeatable)",
+    )
+    group.add_argument(
+        "--ur",
+        action="append",
+        default=[],
+        type=unit,
+        metavar="URID[/MEMBER]",
+        help="only these units of recovery (repeatable)",
+    )
+    for name, what in (
+        ("authid", "authorization ids"),
+        ("plan", "plans"),
+        ("correlation", "correlation ids"),
+        ("connection", "connection ids"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help=f"only these {what} (repeatable)",
+        )
+    group.add_argument(
+        "--member",
+        action="append",
+        default=[],
+        type=int,
+        metavar="N",
+        help="only this data sharing member (repeatable)",
+    )
+    _add_places(group)
+    group.add_argument(
+        "--where",
+        metavar="SQL",
+        help=(
+            "only changes whose values satisfy a condition: before.col, after.col, or col (either"
+            " image)"
+        ),
+    )
+    group.add_argument(
+        "--ri",
+        choices=tuple(Derived),
+        default=Derived.APPLY,
+        help=(
+            "changes caused by RI (with or without a trigger): skip where the target's foreign keys"
+            " do the same"
+        ),
+    )
+    group.add_argument(
+        "--triggers",
+        choices=tuple(Derived),
+        default=Derived.APPLY,
+        help="changes caused by triggers alone: skip where the target's triggers do the same",
+    )
+    group.add_argument(
+        "--incomplete",
+        choices=tuple(Incomplete),
+        default=Incomplete.RESOLVE,
+        help=(
+            "incomplete units: set aside those and what provably depends on them (default), every"
+            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rule)"
+        ),
+    )
+    group.add_argument(
+        "--from-recovery-point",
+        action="store_true",
+        help="also records of SQLTYPE R (after a REDO recovery point)",
+    )
+
+
+def add_positions(group: Any) -> None:
+    """From which commit position to which."""
+    group.add_argument(
+        "--from-position",
+        "--from-lrsn",
+        type=position,
+        metavar="X",
+        help="lowest commit position, inclusive",
+    )
+    group.add_argument(
+        "--until-position",
+        "--until-lrsn",
+        type=position,
+        metavar="X",
+        help="highest commit position, inclusive",
+    )
+
+
+def add_range(group: Any) -> None:
+    """From where to where in the log."""
+    add_positions(group)
+    group.add_argument(
+        "--from-time",
+        type=partial(time, False),
+        metavar="T",
+        help="earliest commit time, inclusive, as in the log",
+    )
+    group.add_argument(
+        "--until-time",
+        type=partial(time, True),
+        metavar="T",
+        help="latest commit time, inclusive; '2026-03-02 10:15' means up to the end of that minute",
+    )
+    group.add_argument(
+        "--include-aborted", action="store_true", help="show rolled back work too, as comments"
+    )
+
+
+def add_tables(group: argparse._ArgumentGroup) -> None:
+    """Which tables."""
+    group.add_argument(
+        "--table",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only tables OWNER.NAME (repeatable)",
+    )
+    group.add_argument(
+        "--exclude-table",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="not these tables (repeatable)",
+    )
+
+
+def _add_places(group: argparse._ArgumentGroup) -> None:
+    """Which logical units of work, and where rows lie."""
+    texts: tuple[tuple[str, str, str], ...] = (
+        (
+            "luw",
+            "NETWORK.NAME.INSTANCE[.SEQUENCE]",
+            "only these logical units of work (LUWIDs; globs, repeatable)",
+        ),
+        ("database", "GLOB|DBID", "only tables of this database, by name or id (repeatable)"),
+        (
+            "tablespace",
+            "GLOB|DATABASE.GLOB|ID",
+            "only tables of this table space, by name or id (repeatable)",
+        ),
+    )
+    for name, form, what in texts:
+        group.add_argument(f"--{name}", action="append", default=[], metavar=form, help=what)
+    for name, what in (
+        ("partition", "only rows of these partitions (repeatable)"),
+        (
+            "page",
+            "only rows of these pages, as the RID in the log has them; 0x1F or 31 (repeatable)",
+        ),
+    ):
+        group.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            type=numbers,
+            metavar="N|FIRST-LAST",
+            help=what,
+        )
+    group.add_argument(
+        "--rid",
+        action="append",
+        default=[],
+        type=rid,
+        metavar="X",
+        help="only the row with this identifier, in the hexadecimal digits of the log (repeatable)",
+    )
+
+
+def add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
+    """What becomes of changes that depend on others."""
+    group = parser.add_argument_group("what depends on what")
+    if mode == "undo":
+        group.add_argument(
+            "--cascade",
+            choices=tuple(CascadeMode),
+            default=CascadeMode.NONE,
+            help=(
+                "later changes that build on what is undone: refuse and name them (default), undo"
+                " them too, leave out what they built on, or undo what was asked for all the same"
+            ),
+        )
+    else:
+        group.add_argument(
+            "--except",
+            dest="excepted",
+            action="append",
+            default=[],
+            type=unit_choice,
+            metavar="URID[/M] or KIND=GLOB",
+            help=(
+                "all but these units of recovery and what builds on them; KIND is ur, authid, plan,"
+                " correlation, connection or luw (repeatable)"
+            ),
+        )
+
+
+def add_baseline(parser: argparse.ArgumentParser, when: str) -> None:
+    """A state that rows are compared with."""
+    group = parser.add_argument_group("state of the rows beside the log")
+    proves = (
+        "; a unit that may depend on an incomplete one is released where this proves what it found"
+        if when == "before the log"
+        else ""
+    )
+    group.add_argument(
+        "--baseline",
+        metavar="DIR|URL",
+        help=(
+            f"the state {when}: a folder with TABLE.csv each, or a database; rows that are not in"
+            f" it as the log says are counted and named{proves}"
+        ),
+    )

@@ -1,0 +1,352 @@
+"""The passes over a log that questions to the dependency graph take.
+
+The *survey* reads the headers: at which units the question starts, which tables were emptied. The
+*edges* lie between all units, by key. The last pass *collects* the changes of those units only that
+can be reached.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
+from replay.changes import order
+from replay.changes.envelope import (
+    CANCELLED,
+    RECORD,
+    ROW_CHANGES,
+    WHOLE_TABLE,
+    Envelope,
+    octets,
+    opaque,
+)
+from replay.changes.position import (
+    LOWEST,
+    UNIT,
+    Position,
+    UnitId,
+    commit_of,
+    highest_of,
+    unit_of,
+)
+from replay.changes.selection import RecordFacts, Selection, decide
+from replay.decoding.hashes import unit_hash, unit_hashes
+from replay.dependencies.forms import form_edges
+from replay.dependencies.graph import (
+    links,
+    packed_edges,
+    row_spaces,
+    touch_order,
+)
+from replay.dependencies.proof import (
+    QUESTION,
+    SpaceRoles,
+    contrary_rows,
+    first_versions,
+    questions,
+)
+from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeySpaces, WriteSets
+from replay.logs import LogFile, Split
+from replay.pipeline.scan import sort_records
+
+#: Buckets of keys; each is sorted by one task.
+KEY_BUCKETS = 16
+#: The bucket of units with changes that cannot be read.
+UNREAD_BUCKET = KEY_BUCKETS
+#: Records that are looked at together: of a batch, every table and kind of change is a step of its
+#: own, so larger batches than those of scripts pay (a quarter of the time, at 50 MB more).
+TOGETHER = 65_536
+#: Units that are named in a message.
+_NAMED = 20
+
+
+@dataclass
+class HeaderSurvey:
+    """What the headers say. ``start``: unit -> commit position of the units that are asked about;
+    ``flagged``: units with INCOMPLETEDEP; ``evented``: key spaces of tables that were emptied;
+    ``pieces``: the records of segmented changes; ``changes``: how many took effect; ``last``: the
+    highest commit position; ``contrary``: changes that the second pass found to contradict the one
+    before of their row; ``unread``: units of which it could not read a change."""
+
+    start: dict[UnitId, Position] = field(default_factory=dict)
+    flagged: dict[UnitId, Position] = field(default_factory=dict)
+    evented: set[int] = field(default_factory=set)
+    pieces: list[bytes] = field(default_factory=list)
+    changes: int = 0
+    last: Position = LOWEST
+    contrary: int = 0
+    unread: frozenset[UnitId] = frozenset()
+
+    def warnings(self) -> list[str]:
+        """What a user must know of a log that contradicts itself, or cannot be read."""
+        texts = []
+        if self.unread:
+            texts.append(
+                f"{len(self.unread):,} unit(s) of recovery have changes that cannot be read, so"
+                " what they build on, and what builds on them, is not known:"
+                f" {self.unread_units()}; logreplay check names the records"
+            )
+        if self.contrary:
+            texts.append(
+                f"{self.contrary:,} changes found their row other than the one before in the log"
+                " left it: a record is damaged or missing, or the log was written with a filter;"
+                " logreplay check names them"
+            )
+        return texts
+
+    def unread_units(self, among: Iterable[UnitId] | None = None) -> str:
+        """The units (of some) of which a change cannot be read, in words; empty where none is."""
+        units = sorted(self.unread if among is None else self.unread.intersection(among))
+        more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
+        return ", ".join(map(str, units[:_NAMED])) + more
+
+    def add(self, other: HeaderSurvey) -> None:
+        """Add what another split says."""
+        self.start.update(other.start)
+        self.flagged.update(other.flagged)
+        self.evented |= other.evented
+        self.pieces += other.pieces
+        self.changes += other.changes
+        self.last = max(self.last, other.last)
+
+
+@dataclass(frozen=True)
+class StartUnits:
+    """Which units a question is about: the ``incomplete`` ones, those with a change that
+    ``selection`` takes, and ``units``."""
+
+    incomplete: bool = False
+    selection: Selection | None = None
+    units: frozenset[UnitId] = frozenset()
+
+    def mask(self, log: LogFile, envelope: Envelope, change: Bytes, version: Versions) -> Mask:
+        """Which records make their unit one of these."""
+        wanted = (
+            envelope.incomplete_unit().copy() if self.incomplete else np.zeros(len(envelope), bool)
+        )
+        if self.selection is not None:
+            taken = np.array(
+                [self.selection.takes_table(known.name) for known in log.catalog.versions]
+                or [False],
+                bool,
+            )
+            wanted |= (
+                decide(
+                    self.selection,
+                    envelope,
+                    RecordFacts(change, version, taken, log.dependent_position, True),
+                )
+                == 0
+            )
+        if self.units:
+            wanted |= np.isin(unit_hash(envelope.unit()), unit_hashes(self.units))
+        return wanted
+
+
+def effective(envelope: Envelope, change: Bytes, version: Versions, damaged: Mask) -> Mask:
+    """Records of changes that took effect: committed, of a known table, not of the redo set, and
+    with a sound header."""
+    committed = (
+        (envelope.unit_disposition() == ord("C"))
+        & np.isin(envelope.disposition(), (ord("C"), CANCELLED))
+        & (envelope.sqltype() != ord("R"))
+    )
+    return np.asarray(
+        committed & ~damaged & (version >= 0) & np.isin(change, (*ROW_CHANGES, *WHOLE_TABLE))
+    )
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the passes share: walking a split and sorting out the records that took effect."""
+
+    spaces: KeySpaces
+
+    def batches(
+        self, log: LogFile, split: Split, unread: list[bytes] | None = None
+    ) -> Iterator[tuple[Records, Envelope, Bytes, Versions]]:
+        """What took effect; ``unread`` takes the ids of units with a record whose header is wrong
+        beyond what identifies its unit."""
+        for first_record, offsets, lengths in log.records(split, TOGETHER):
+            envelope = log.envelope(split.file, offsets, lengths)
+            change, version = log.classify(envelope)
+            damaged = log.check(envelope, lengths, change, version)
+            kept = np.flatnonzero(effective(envelope, change, version, damaged))
+            if unread is not None and damaged.any():
+                named = damaged & log.names_its_unit(envelope, lengths)
+                unread.append(opaque(envelope.unit()[named]).tobytes())
+            if len(kept):
+                records = sort_records(
+                    split.file, first_record, offsets, lengths, envelope, change, version, kept
+                )
+                yield records, envelope.take(kept), change[kept], version[kept]
+
+
+@dataclass(frozen=True)
+class SurveyJob(Look):
+    """The first pass."""
+
+    start: StartUnits
+    buckets: int = 0
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """One result a split: its :class:`HeaderSurvey`."""
+        survey = HeaderSurvey()
+        for records, envelope, change, version in self.batches(log, split):
+            for mask, units in (
+                (self.start.mask(log, envelope, change, version), survey.start),
+                (envelope.incomplete_dependency(), survey.flagged),
+            ):
+                rows = np.flatnonzero(mask)
+                _, first = np.unique(opaque(envelope.unit()[rows]), return_index=True)
+                for record in records[rows[first]]:
+                    units[unit_of(record)] = commit_of(record)
+            emptied = np.unique(version[np.isin(change, WHOLE_TABLE)])
+            survey.evented |= {self.spaces.table_space[index] for index in emptied.tolist()}
+            survey.changes += int((envelope.segment() <= 1).sum())
+            survey.last = max(survey.last, highest_of(records["commit"]))
+            cut = np.flatnonzero(envelope.segments() > 1)
+            if len(cut):
+                survey.pieces.append(records[cut].tobytes())
+        yield 0, pickle.dumps(survey)
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Nothing meets."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class EdgeJob(Look):
+    """The second pass: touches by key, and the edges between units. ``pieces`` are the records of
+    segmented changes, taken up where the first of each lies."""
+
+    evented: frozenset[int]
+    pieces: Records
+    buckets: int = KEY_BUCKETS + 1
+    #: Sorted hashes of the units about whose rows is asked, too, what they found.
+    flagged: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """Blocks of touches by bucket."""
+        write_sets = WriteSets(log, self.spaces, self.evented, with_forms=True)
+        unread: list[bytes] = []
+        for records, envelope, change, version in self.batches(log, split, unread):
+            kept = np.flatnonzero(envelope.segments() <= 1)
+            whole = records[kept]
+            every = np.arange(len(kept), dtype=np.int64)
+            batch = ChangeBatch(whole, every, np.ones_like(every), change[kept], version[kept])
+            yield from self._by_bucket(write_sets, batch)
+        batch = assemble(log, self.pieces)
+        first = batch.records[batch.head]
+        here = (
+            (first["file"] == split.file)
+            & (first["offset"] >= split.start)
+            & (first["offset"] < split.stop)
+        )
+        rows = np.flatnonzero(here)
+        if len(rows):
+            yield from self._by_bucket(write_sets, batch.part(rows))
+        yield UNREAD_BUCKET, b"".join(unread)
+
+    def _by_bucket(self, write_sets: WriteSets, batch: ChangeBatch) -> Iterator[tuple[int, bytes]]:
+        touches = np.array(write_sets.touches(batch))
+        heads = batch.records[batch.head]
+        touches["change"] = change_places(heads)[touches["change"]]
+        bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(KEY_BUCKETS)
+        opened = touches.view(f"V{TOUCH.itemsize}")
+        for number in np.unique(bucket).tolist():
+            yield int(number), opened[bucket == number].tobytes()
+        for rows in write_sets.unread:
+            yield UNREAD_BUCKET, np.ascontiguousarray(heads["unit"][rows]).tobytes()
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The different edges of a bucket, packed, the questions that it leaves open, how many
+        changes contradict the one before, and units of which a change cannot be read."""
+        if bucket == UNREAD_BUCKET:
+            yield pickle.dumps((b"", b"", 0, _units_in(b"".join(blocks))))
+            return
+        touches = np.frombuffer(b"".join(blocks), TOUCH)
+        touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
+        edges = packed_edges(touches, links(touches, row_spaces(self.spaces, self.evented)))
+        asked, contrary = np.zeros(0, QUESTION), 0
+        if len(touches):
+            roles = SpaceRoles.of(self.spaces, self.evented)
+            contrary = contrary_rows(touches, roles)
+        if len(self.flagged) and len(touches):
+            asked = questions(touches, self.flagged, roles, first_versions(self.spaces))
+        yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary, frozenset()))
+
+
+def _units_in(ids: bytes) -> frozenset[UnitId]:
+    """The different units among ids one behind the other."""
+    return frozenset(UnitId(unit.tobytes()) for unit in np.unique(np.frombuffer(ids, UNIT)))
+
+
+def torn_units(log: LogFile, pieces: Records) -> frozenset[UnitId]:
+    """The units of changes in segments of which not all are there."""
+    batch = assemble(log, pieces)
+    if int(batch.weight.sum()) == len(pieces):
+        return frozenset()
+    every = order.commit_order(pieces)
+    missing = np.ones(len(pieces), bool)
+    first = np.cumsum(batch.weight) - batch.weight
+    missing[np.repeat(batch.head - first, batch.weight) + np.arange(batch.weight.sum())] = False
+    return _units_in(np.ascontiguousarray(pieces["unit"][every[missing]]).tobytes())
+
+
+@dataclass(frozen=True)
+class CollectJob(Look):
+    """The third pass: the records of the units (by hash) that the question reaches."""
+
+    units: Hashes
+    buckets: int = 0
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """Blocks of records."""
+        for records, _, _, _ in self.batches(log, split):
+            hashes = unit_hash(octets(records["unit"]))
+            place = np.minimum(np.searchsorted(self.units, hashes), max(len(self.units) - 1, 0))
+            wanted = (
+                np.flatnonzero(self.units[place] == hashes)
+                if len(self.units)
+                else np.zeros(0, np.int64)
+            )
+            if len(wanted):
+                yield 0, records[wanted].tobytes()
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Nothing meets."""
+        return iter(())
+
+
+def assemble(log: LogFile, records: Records) -> ChangeBatch:
+    """Records (dtype RECORD, any order) as changes in commit order; changes with missing segments
+    are left out."""
+    records = records[order.commit_order(records)] if len(records) else records
+    if not len(records):
+        none = np.zeros(0, np.int64)
+        return ChangeBatch(
+            np.zeros(0, RECORD), none, none, np.zeros(0, np.uint8), np.zeros(0, np.int32)
+        )
+    change, version, number, segments = (
+        np.ascontiguousarray(records[name]) for name in ("change", "version", "segment", "segments")
+    )
+    begins = np.ones(len(records), bool)
+    begins[1:] = (number[1:] <= 1) | (segments[1:] <= 1)
+    for name in ("unit", "position"):
+        begins[1:] |= records[name][1:] != records[name][:-1]
+    head = np.flatnonzero(begins)
+    weight = np.diff(np.append(head, len(records)))
+    whole = np.flatnonzero(weight == np.maximum(segments[head], 1))
+    return ChangeBatch(
+        records, head[whole], weight[whole], change[head[whole]], version[head[whole]]
+    )
+
+
+def change_places(heads: Records) -> Index:
+    """The places of changes in the log, from their first records: file << 32 | number."""
+    return np.asarray(heads["file"].astype(np.int64) << 32 | heads["number"].astype(np.int64))
