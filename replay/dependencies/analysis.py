@@ -85,7 +85,8 @@ LINK = np.dtype(
 class Subgraph:
     """What a question reaches: the changes of all units in ``graph`` in commit order, and the links
     between them (dtype :data:`LINK`). ``torn`` are flagged units that found a row other than the
-    log last left it; ``keys`` are the words of links that were asked for,
+    log last left it; ``lineage`` numbers the changes that hang together by rows and keys, ``row``
+    those of one row; ``keys`` are the words of links that were asked for,
     ``words`` the keys of changes by table version, space, kind and side."""
 
     log: LogFile
@@ -96,6 +97,7 @@ class Subgraph:
     batch: ChangeBatch
     links: Records
     lineage: Index
+    row: Index
     graph: DependencyGraph
     keys: dict[ChangeLink, str] = field(default_factory=dict, repr=False)
     words: dict[tuple[int, int, int, str], dict[int, str]] = field(default_factory=dict, repr=False)
@@ -204,9 +206,9 @@ class DependencyAnalysis:
         rows = row_spaces(self.spaces, survey.evented)
         between = joined([links(touches, rows), form_links(touches)])
         change = np.ascontiguousarray(touches["change"])
-        chain = np.isin(between.kind, (Link.ROW, Link.KEY))
-        lineage = grouped(
-            change[between.source[chain]], change[between.target[chain]], len(batch.head)
+        lineage, row = (
+            grouped(change[between.source[chain]], change[between.target[chain]], len(batch.head))
+            for chain in (np.isin(between.kind, kinds) for kinds in _CHAINS)
         )
         if by_column:
             masks = write_sets.column_masks(batch, written)
@@ -220,10 +222,15 @@ class DependencyAnalysis:
         names = ("gone", "space", "kind", "source", "target")
         linked = linked[np.lexsort([linked[name] for name in names])]
         subgraph = Subgraph(
-            self.log, self.spaces, survey, torn, unproven, batch, linked, lineage, DependencyGraph()
-        )
+            self.log, self.spaces, survey, torn, unproven, batch, linked, lineage, row,
+            DependencyGraph(),
+        )  # fmt: skip
         _fill(subgraph)
         return subgraph
+
+
+#: The links along which changes hang together: by rows and keys, by rows.
+_CHAINS = ((Link.ROW, Link.KEY), (Link.ROW,))
 
 
 def _fill(subgraph: Subgraph) -> None:

@@ -9,13 +9,13 @@ whatever the selection.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from replay.arrays import Index, Mask
+from replay.arrays import Index, Mask, Records
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UnitId, unit_of
@@ -245,20 +245,50 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
             " it"
         )
         raise Refusal("LR3010", message, hint=hint)
+    taken = dependents.chosen
     if mode == "all" and dependents.units:
         _check_complete(dependents)
-        return replace(plan, decisions=replace(decisions, added=frozenset(dependents.units)))
+        decisions = replace(decisions, added=frozenset(dependents.units))
+        taken = taken | _of_units(dependents.subgraph, decisions.added)
     if mode == "non-conflicting" and dependents.blocked.any():
         batch = dependents.subgraph.batch
         rows = np.repeat(batch.head[dependents.blocked], batch.weight[dependents.blocked])
         first = np.cumsum(batch.weight[dependents.blocked]) - batch.weight[dependents.blocked]
         rows = rows + np.arange(len(rows)) - np.repeat(first, batch.weight[dependents.blocked])
-        places = [
-            places_of(int(record["file"]), np.array([record["offset"]]))
-            for record in batch.records[rows]
-        ]
-        return replace(plan, decisions=replace(decisions, left=np.sort(np.concatenate(places))))
-    return plan
+        decisions = replace(decisions, left=_places(batch.records[rows]))
+        taken = taken & ~dependents.blocked
+    return replace(
+        plan, decisions=replace(decisions, unlike=_unlike(dependents.subgraph, taken, undo=True))
+    )
+
+
+def _of_units(subgraph: Subgraph, units: Collection[UnitId]) -> Mask:
+    """Which changes are of some units."""
+    numbers, unit = _unit_numbers(subgraph)
+    return np.array([number in units for number in numbers] or [False], bool)[unit]
+
+
+def _unlike(subgraph: Subgraph, taken: Mask, *, undo: bool) -> Index:
+    """The places of changes that are written and whose row is not as their images show it, because
+    a change of other columns of the row is not written too: one after it (``undo``), else one
+    before it. ``taken``: what is undone, or what is left out of a redo."""
+    every, row = np.arange(len(taken)), subgraph.row
+    if undo:
+        last = np.full(len(taken), -1, np.int64)
+        np.maximum.at(last, row[~taken], every[~taken])
+        found = taken & (last[row] > every)
+    else:
+        first = np.full(len(taken), len(taken), np.int64)
+        np.minimum.at(first, row[taken], every[taken])
+        found = ~taken & (first[row] < every)
+    batch = subgraph.batch
+    return _places(batch.records[batch.head[found]])
+
+
+def _places(records: Records) -> Index:
+    """The places of records, rising."""
+    files, offsets = (records[name].astype(np.int64) for name in ("file", "offset"))
+    return np.sort(places_of(files, offsets))
 
 
 def _check_complete(dependents: Consequences) -> None:
@@ -299,7 +329,13 @@ def leave_out(plan: Plan, dependents: Consequences) -> Plan:
         )
     dropped = dict.fromkeys(dependents.units, REASON[BUILDS_ON_EXCLUDED])
     dropped |= dict.fromkeys(chosen, REASON[EXCLUDED])
-    return replace(plan, decisions=replace(plan.decisions or UnitDecisions(), dropped=dropped))
+    left = _of_units(dependents.subgraph, dropped.keys())
+    decisions = replace(
+        plan.decisions or UnitDecisions(),
+        dropped=dropped,
+        unlike=_unlike(dependents.subgraph, left, undo=False),
+    )
+    return replace(plan, decisions=decisions)
 
 
 # -- what if

@@ -48,8 +48,8 @@ class Arranged:
 
 class ConstraintOrder:
     """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``: which
-    foreign keys may be left to wait. ``partible`` says by table version whether a row of it may be
-    removed and put back."""
+    foreign keys may be left to wait. ``partible`` says by table version and first record whether
+    the row of a change may be removed and put back."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ConstraintOrder:
         constraints: Constraints,
         undo: bool,
         deferral: Deferral,
-        partible: Callable[[int], bool] = lambda version: True,
+        partible: Callable[[int, np.void], bool] = lambda version, head: True,
     ) -> None:
         self.log, self.undo, self.partible = log, undo, partible
         self.spaces = KeySpaces(log.catalog, constraints)
@@ -314,7 +314,9 @@ class ConstraintOrder:
         return None, False
 
     def _partible(self, batch: ChangeBatch) -> Callable[[int], bool]:
-        return lambda change: self.partible(int(batch.version[change]))
+        return lambda change: self.partible(
+            int(batch.version[change]), batch.records[batch.head[change]]
+        )
 
     def _unit(
         self, batch: ChangeBatch, touches: Records, spaces: KeySpaces, changes: list[int]

@@ -16,7 +16,7 @@ from replay.changes.envelope import Change, distinct
 from replay.dependencies.unique_order import StatementPart
 from replay.logs import LogFile
 from replay.pipeline.partition import ChunkChanges
-from replay.pipeline.plan import Plan
+from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.rows import whole_rows
 from sqlgen import statements, upsert
 from sqlgen.choices import WhereColumns
@@ -46,10 +46,14 @@ class RowParts:
     def __init__(self, plan: Plan, log: LogFile, profile: Profile) -> None:
         self.plan, self.log, self.profile = plan, log, profile
         self.undo = plan.mode == "undo"
+        self.unlike = frozenset(plan.decisions.unlike.tolist() if plan.decisions else ())
 
-    def possible(self, version: int) -> bool:
-        """Whether a row of a table version may be removed and put back: all of it is in the log and
-        is written, and nothing acts on what refers to it."""
+    def possible(self, version: int, head: np.void) -> bool:
+        """Whether the row of a change may be removed and put back: all of it is in the log, as it
+        is then, and is written, and nothing acts on what refers to it. ``head`` is the first record
+        (dtype :data:`replay.changes.envelope.RECORD`) of the change, of a table ``version``."""
+        if self.unlike and int(places_of(int(head["file"]), head["offset"])) in self.unlike:
+            return False
         table_version = self.log.catalog.versions[version]
         options = self.plan.options.render
         if options.upsert and not self.plan.whole_rows:
@@ -76,9 +80,9 @@ class RowParts:
         for kind in (StatementPart.REMOVE, StatementPart.PUT, StatementPart.NET):
             for version in distinct(changes.version[first[part == kind]]).tolist():
                 rows = np.flatnonzero((part == kind) & (changes.version[first] == version))
-                for places_of, some in self._rows(changes, first[rows], last[rows], version, kind):
+                for among, some in self._rows(changes, first[rows], last[rows], version, kind):
                     rendered = self._rendered(some)
-                    here = rows[places_of]
+                    here = rows[among]
                     texts.append(rendered.text)
                     places.append(here)
                     problems.extend(

@@ -302,6 +302,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 "Make these tables' foreign keys DEFERRABLE on the target (and in --schema) if it"
                 " has such keys, write all columns and changes of the tables, or leave the unit out"
             )
+            if self.parts.unlike:
+                hint += (
+                    ". A row is not removed and put back while later work on its other columns is"
+                    " left as it is (or, with --except, left out): choose that unit as well"
+                )
             self.tally.refusals.append(
                 Finding(
                     "LR3012",

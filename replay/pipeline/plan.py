@@ -49,13 +49,15 @@ class UnitDecisions:
     ``held``: unit -> why it is set aside. ``dropped``: unit -> why it is left out, an index of
     :data:`replay.changes.selection.REASONS`. ``added``: units taken whole although they are not
     selected. ``left``: places (:func:`places_of`, rising) of changes left out because others built
-    on them. ``only``: when given, all other units are left out.
+    on them. ``unlike``: places of changes whose row is not as their images show it, because changes
+    of its other columns are not written. ``only``: when given, all other units are left out.
     """
 
     held: Mapping[UnitId, Verdict] = field(default_factory=dict)
     dropped: Mapping[UnitId, int] = field(default_factory=dict)
     added: frozenset[UnitId] = frozenset()
     left: Index = field(default_factory=lambda: np.zeros(0, np.int64))
+    unlike: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     only: frozenset[UnitId] | None = None
 
     def judge(
@@ -95,8 +97,8 @@ class UnitDecisions:
 _ADDED = 253
 
 
-def places_of(file: int, offsets: Index) -> Index:
-    """The place of records of a file as one number."""
+def places_of(file: Index | int, offsets: Index) -> Index:
+    """The place of records of a file as one number each."""
     return (offsets << 16) | file
 
 

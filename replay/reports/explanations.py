@@ -227,10 +227,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " what each of them did.",
     ),
     "LR3012": (
-        "Rows of one unit refer to each other in a circle, and no foreign key of it can wait"
-        " for the commit.",
+        "Rows of one unit refer to each other, or take each other's keys, in a circle: no foreign"
+        " key of it can wait for the commit, and none of the rows may be removed and put back.",
         "Make one of the foreign keys deferrable in the target, or switch enforcement off for"
-        " the run.",
+        " the run. Where a unit is undone or left out and other work on its rows stays, choose"
+        " that unit as well.",
     ),
     "LR3013": (
         "An upsert puts whole rows in place by their key, and the table has no key or the log"

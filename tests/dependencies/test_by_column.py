@@ -165,3 +165,64 @@ def test_which_columns_is_asked_of_integrity_alone(
     log, _ = built()
     assert main(["report", "audit", *words(tmp_path, log), "--undo-columns", "NAME"]) == 12
     assert "--undo-columns" in capsys.readouterr().err
+
+
+def exchanged(*later: int) -> tuple[LogBuilder, list[Unit]]:
+    """Unit 0 changes the balance of row 1; 1 exchanges the names of rows 1 and 2, which are unique;
+    2 changes the balance of the rows ``later``."""
+    log = LogBuilder()
+    units = [log.unit() for _ in range(3)]
+    units[0].update(ACCT, acct(1, "A", "1.00"), acct(1, "A", "9.00"))
+    units[1].update(ACCT, acct(1, "A", "9.00"), acct(1, "B", "9.00"))
+    units[1].update(ACCT, acct(2, "B", "2.00"), acct(2, "A", "2.00"))
+    for number, name, balance in ((1, "B", "9.00"), (2, "A", "2.00")):
+        if number in later:
+            units[2].update(ACCT, acct(number, name, balance), acct(number, name, "11.00"))
+    return log, units
+
+
+UNIQUE_NAMES = Constraints(keys=(("TESTOWN.ACCT", ("NAME",)),), complete=True)
+
+
+def written(log: LogBuilder, folder: Path, mode: str, cascade: str = "none", **chosen: Any) -> str:
+    """The statements of a script where names are unique."""
+    control, data = log.write(folder)
+    bundle = replay.write_script(
+        control,
+        data,
+        folder / "out",
+        mode=mode,
+        selection=Selection(cascade=cascade, **chosen),
+        constraints=UNIQUE_NAMES,
+        overwrite=True,
+    )
+    return "\n".join(statements(bundle))
+
+
+def chosen(unit: Unit) -> Selection:
+    return Selection(units=((unit.more["UORID"], unit.more["MEMBERID"]),))
+
+
+def test_a_row_that_other_work_stays_on_is_not_removed_and_put_back(tmp_path: Path) -> None:
+    """Of the two rows that exchange a unique value, the other one is: what is put back is as the
+    log shows it, which the first row is not while a change of its balance stays or is left out."""
+    log, units = exchanged(2)
+    left_out = written(log, tmp_path, "redo", excepted=chosen(units[0]))
+    assert "DELETE FROM testown.acct WHERE id = 2" in left_out
+    assert "SET name = 'B' WHERE id = 1" in left_out
+    assert "9.00" not in left_out
+    for later, removed in ((1, 2), (2, 1)):
+        log, units = exchanged(later)
+        taken_back = written(log, tmp_path, "undo", units=chosen(units[1]).units)
+        assert f"DELETE FROM testown.acct WHERE id = {removed}" in taken_back
+        assert "11.00" not in taken_back
+
+
+def test_where_no_row_may_be_removed_the_unit_is_refused(tmp_path: Path) -> None:
+    log, units = exchanged(1, 2)
+    for cascade in ("none", "all", "force", "non-conflicting"):
+        with pytest.raises(Refusal, match="LR3012") as refused:
+            written(log, tmp_path, "undo", cascade, units=chosen(units[1]).units)
+        assert "later work on its other columns" in str(refused.value.hint)
+    both = (*chosen(units[1]).units, *chosen(units[2]).units)
+    assert "INSERT INTO testown.acct" in written(log, tmp_path, "undo", units=both)
