@@ -58,7 +58,9 @@ from replay.dependencies.passes import (
 from replay.dependencies.proof import (
     ASK_WORDS,
     QUESTION,
+    AppliedUnits,
     Ask,
+    AskedUnits,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.logs import LogFile, Split
@@ -111,6 +113,12 @@ class Prover(Protocol):
     """Knows more of rows than the log does. Errors of :mod:`replay.errors` where what it knows them
     from cannot be read."""
 
+    @property
+    def settled(self) -> AppliedUnits | None:
+        """Units whose changes are in what it knows, so that nothing has to be proven of them; None
+        where it is the state before the log."""
+        ...
+
     def proven(self, analysis: DependencyAnalysis, asked: Records, pieces: Records) -> Mask:
         """``bool[n]``: which of ``n`` questions (dtype :data:`replay.dependencies.proof.QUESTION`)
         have the answer that the log needs; ``pieces`` are the records of its segmented changes
@@ -157,8 +165,9 @@ class DependencyAnalysis:
         points too. ``back``: also what these built on.
         """
         pieces = np.frombuffer(b"".join(survey.pieces), RECORD)
-        flagged = unit_hashes(survey.flagged.keys() - survey.start.keys() if gaps else ())
-        job = EdgeJob(self.spaces, frozenset(survey.evented), pieces, flagged=flagged)
+        job = EdgeJob(
+            self.spaces, frozenset(survey.evented), pieces, asked=self._asked(survey, gaps)
+        )
         parts = [pickle.loads(blob) for blob in self.run(job, self.log, self.splits)]
         edges = Edges(edges for edges, _, _, _ in parts)
         asked = np.frombuffer(b"".join(asked for _, asked, _, _ in parts), QUESTION)
@@ -166,7 +175,12 @@ class DependencyAnalysis:
         survey.unread = torn_units(self.log, pieces).union(*(units for _, _, _, units in parts))
         contrary = np.ascontiguousarray(asked["ask"]) == Ask.CONTRARY
         torn = frozenset(unit_of(question) for question in asked[contrary])
-        unproven = self._unproven(asked[~contrary], torn, pieces)
+        asked = asked[~contrary]
+        if self.prover is None:
+            unflagged = np.ascontiguousarray(asked["unflagged"])
+            survey.untold = frozenset(map(unit_of, asked[unflagged])) - torn
+            asked = asked[~unflagged]
+        unproven = self._unproven(asked, torn, pieces)
         start = unit_hashes([*survey.start, *torn, *unproven])
         reached = (
             np.union1d(edges.reach(start), edges.turned().reach(start))
@@ -176,6 +190,17 @@ class DependencyAnalysis:
         blocks = b"".join(self.run(CollectJob(self.spaces, reached), self.log, self.splits))
         batch = assemble(self.log, np.frombuffer(blocks, RECORD))
         return self._subgraph(survey, torn, unproven, batch, by_column, written)
+
+    def _asked(self, survey: HeaderSurvey, gaps: bool) -> AskedUnits | None:
+        """The units that are asked about where some of a survey may lack changes."""
+        if not gaps or not (survey.start or survey.flagged):
+            return None
+        incomplete = unit_hashes(survey.start)
+        flagged = unit_hashes(survey.flagged.keys() - survey.start.keys())
+        after = min(survey.start.values(), default=None)
+        if self.prover is None:
+            return AskedUnits(flagged, incomplete, after)
+        return AskedUnits(flagged, incomplete, after, parents=True, settled=self.prover.settled)
 
     def _unproven(
         self, asked: Records, torn: frozenset[UnitId], pieces: Records
@@ -343,6 +368,8 @@ def _open_question(subgraph: Subgraph, unit: UnitId) -> str:
     key = _key_words(subgraph, space, version, use.columns, (batch, change, side))
     words = ASK_WORDS[Ask(int(question["ask"]))]
     flag = subgraph.log.in_words("it may depend on an incomplete unit (INCOMPLETEDEP)")
+    if question["unflagged"]:
+        flag = "a unit that is incomplete or damaged commits before it"
     return f"{flag}: {words}, {key}"
 
 

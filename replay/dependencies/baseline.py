@@ -8,7 +8,7 @@ images, of keys, of foreign keys. Which values, is decided by the touches of the
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.envelope import RECORD, Change, take_records
-from replay.changes.position import UnitPosition, unit_positions
 from replay.decoding.hashes import hash_values, mixed
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.graph import touch_order
@@ -33,6 +32,7 @@ from replay.dependencies.passes import (
 )
 from replay.dependencies.proof import (
     QUESTION,
+    AppliedUnits,
     Ask,
     SpaceRoles,
     first_versions,
@@ -207,6 +207,11 @@ class _Counts:
     equal: Index
     key: Index
 
+    @property
+    def known(self) -> Mask:
+        """Which questions the state has an answer to."""
+        return np.asarray((self.equal >= 0) | (self.key >= 0))
+
     def hold(self, asked: Records) -> Mask:
         """Which questions the state answers as the log needs it."""
         ask, count = np.ascontiguousarray(asked["ask"]), np.ascontiguousarray(asked["count"])
@@ -250,21 +255,24 @@ class StateBefore:
     rows that are other than the log has them are looked for, counted and named."""
 
     rows: StateRows
-    settled: Callable[[UnitPosition], bool] | None = None
+    settled: AppliedUnits | None = None
     compared: bool = True
 
     def proven(self, analysis: DependencyAnalysis, asked: Records, pieces: Records) -> Mask:
         """Which questions (dtype QUESTION) have the answer that the log needs."""
         done = np.zeros(len(asked), bool)
         if self.settled is not None:
-            unit = unit_positions(asked["commit"], asked["unit"])
-            done = np.array([self.settled(UnitPosition(one.tobytes())) for one in unit], bool)
+            done = self.settled.mask(
+                *(np.ascontiguousarray(asked[name]) for name in ("commit", "unit"))
+            )
         sequence = np.argsort(asked["change"], kind="stable")
         sequence = sequence[~done[sequence]]
         if len(sequence):
             part = asked[sequence]
             versions = first_versions(analysis.spaces)
-            done[sequence] = _counted(analysis, part, pieces, versions, self.rows).hold(part)
+            counts = _counted(analysis, part, pieces, versions, self.rows)
+            silent = np.ascontiguousarray(part["unflagged"]) & ~counts.known
+            done[sequence] = counts.hold(part) | silent
         return done
 
 
@@ -341,7 +349,7 @@ def state_differences(
     asked = asked[np.argsort(asked["change"], kind="stable")]
     versions = (last_versions if after else first_versions)(analysis.spaces)
     counts = _counted(analysis, asked, pieces, versions, rows)
-    known = (counts.equal >= 0) | (counts.key >= 0)
+    known = counts.known
     wrong = np.flatnonzero(known & ~counts.hold(asked))
     skipped = sum(number for _, number in parts) + int((~known).sum())
     return StateDifferences(

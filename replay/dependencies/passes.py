@@ -44,6 +44,7 @@ from replay.dependencies.graph import (
 )
 from replay.dependencies.proof import (
     QUESTION,
+    AskedUnits,
     SpaceRoles,
     contrary_rows,
     first_versions,
@@ -70,7 +71,8 @@ class HeaderSurvey:
     ``flagged``: units with INCOMPLETEDEP; ``evented``: key spaces of tables that were emptied;
     ``pieces``: the records of segmented changes; ``changes``: how many took effect; ``last``: the
     highest commit position; ``contrary``: changes that the second pass found to contradict the one
-    before of their row; ``unread``: units of which it could not read a change."""
+    before of their row; ``unread``: units of which it could not read a change; ``untold``: units
+    behind incomplete ones of whose references neither the log nor a state tells."""
 
     start: dict[UnitId, Position] = field(default_factory=dict)
     flagged: dict[UnitId, Position] = field(default_factory=dict)
@@ -80,6 +82,7 @@ class HeaderSurvey:
     last: Position = LOWEST
     contrary: int = 0
     unread: frozenset[UnitId] = frozenset()
+    untold: frozenset[UnitId] = frozenset()
 
     def warnings(self) -> list[str]:
         """What a user must know of a log that contradicts itself, or cannot be read."""
@@ -96,13 +99,18 @@ class HeaderSurvey:
                 " left it: a record is damaged or missing, or the log was written with a filter;"
                 " logreplay check names them"
             )
+        if self.untold:
+            texts.append(
+                f"{len(self.untold):,} unit(s) of recovery deleted rows that others may refer to,"
+                " after an incomplete or damaged unit that may have changed these; the log flags"
+                f" none of them, so they are taken: {_in_words(self.untold)}; --baseline (the state"
+                " before the log) proves it"
+            )
         return texts
 
     def unread_units(self, among: Iterable[UnitId] | None = None) -> str:
         """The units (of some) of which a change cannot be read, in words; empty where none is."""
-        units = sorted(self.unread if among is None else self.unread.intersection(among))
-        more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
-        return ", ".join(map(str, units[:_NAMED])) + more
+        return _in_words(self.unread if among is None else self.unread.intersection(among))
 
     def add(self, other: HeaderSurvey) -> None:
         """Add what another split says."""
@@ -112,6 +120,13 @@ class HeaderSurvey:
         self.pieces += other.pieces
         self.changes += other.changes
         self.last = max(self.last, other.last)
+
+
+def _in_words(units: Iterable[UnitId]) -> str:
+    """The first units, and how many more there are."""
+    named = sorted(units)
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return ", ".join(map(str, named[:_NAMED])) + more
 
 
 @dataclass(frozen=True)
@@ -227,8 +242,8 @@ class EdgeJob(Look):
     evented: frozenset[int]
     pieces: Records
     buckets: int = KEY_BUCKETS + 1
-    #: Sorted hashes of the units about whose rows is asked, too, what they found.
-    flagged: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))
+    #: The units about whose rows is asked, too, what they found.
+    asked: AskedUnits | None = None
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Blocks of touches by bucket."""
@@ -276,8 +291,8 @@ class EdgeJob(Look):
         if len(touches):
             roles = SpaceRoles.of(self.spaces, self.evented)
             contrary = contrary_rows(touches, roles)
-        if len(self.flagged) and len(touches):
-            asked = questions(touches, self.flagged, roles, first_versions(self.spaces))
+        if self.asked is not None and len(touches):
+            asked = questions(touches, self.asked, roles, first_versions(self.spaces))
         yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary, frozenset()))
 
 

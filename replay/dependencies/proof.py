@@ -5,19 +5,32 @@ A record that is missing may have changed any row, freed or taken any key, and i
 A flagged unit is as if it had not happened only if every row and key it touches was before it as
 the rest of the log leaves it. Where the log mentions the row or key before, it says so, or it says
 the contrary; where it does not, that is an :class:`Ask` to the state before the log.
+
+Flags go by what a unit itself touches, so they may pass over foreign keys: a unit that deletes a
+parent builds on the missing update that took the last child away from it. Units that commit after
+an incomplete one are asked about their references too, whatever their flag; there only an answer
+to the contrary counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from replay.arrays import Hashes, Index, Mask, Records
-from replay.changes.envelope import octets
-from replay.changes.position import POSITION, UNIT
+from replay.changes.envelope import compare, octets, opaque
+from replay.changes.position import (
+    POSITION,
+    UNIT,
+    UNIT_POSITION,
+    Position,
+    UnitId,
+    UnitPosition,
+    unit_positions,
+)
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.row_chains import Visits, row_visits
 from replay.dependencies.write_sets import TOUCH, KeyRole, KeySpaces
@@ -50,7 +63,8 @@ ASK_WORDS = {
 
 #: One question: the unit that it is about with its commit position, the change (file << 32 | number
 #: of its first record), whether the values to look for are in its ``after`` image, the key space,
-#: and ``count``.
+#: ``count``, and whether the log says that the unit does not depend (``unflagged``), so that only
+#: an answer to the contrary counts.
 QUESTION = np.dtype(
     [
         ("unit", UNIT),
@@ -60,8 +74,56 @@ QUESTION = np.dtype(
         ("after", "?"),
         ("space", "<u2"),
         ("count", "<i8"),
+        ("unflagged", "?"),
     ]
 )
+
+
+@dataclass(frozen=True)
+class AppliedUnits:
+    """Units whose changes a state has already, though they are in the log: those up to
+    ``position`` but for the ``pending`` ones, and those ``ahead`` of it; or ``every`` one."""
+
+    position: UnitPosition | None = None
+    pending: frozenset[UnitId] = frozenset()
+    ahead: frozenset[UnitPosition] = frozenset()
+    every: bool = False
+
+    def mask(self, commit: Records, unit: Records) -> Mask:
+        """Which units are (columns of dtypes POSITION and UNIT)."""
+        there = np.full(len(commit), self.every)
+        if self.position is not None:
+            both = octets(unit_positions(commit, unit))
+            there |= compare(both, self.position) <= 0
+            there &= ~np.isin(opaque(octets(unit)), _column(self.pending, UNIT))
+            there |= np.isin(opaque(both), _column(self.ahead, UNIT_POSITION))
+        return there
+
+
+def _column(values: Iterable[bytes], dtype: np.dtype[np.void]) -> Records:
+    column: Records = np.frombuffer(b"".join(values), dtype)
+    return column
+
+
+@dataclass(frozen=True)
+class AskedUnits:
+    """Units that are asked about: the ``flagged`` ones (sorted hashes) and, about references alone,
+    all but the ``incomplete`` ones (sorted hashes) that commit ``after`` a position; with
+    ``parents`` also whether the rows are there that they came to refer to. ``settled``: units that
+    the state which is asked has already."""
+
+    flagged: Hashes
+    incomplete: Hashes
+    after: Position | None = None
+    parents: bool = False
+    settled: AppliedUnits | None = None
+
+    def unflagged(self, touches: Records, hashes: Hashes) -> Mask:
+        """Which touches are of units that are asked about references alone."""
+        if self.after is None:
+            return np.zeros(len(touches), bool)
+        later = compare(octets(np.ascontiguousarray(touches["commit"])), self.after) > 0
+        return later & ~np.isin(hashes, self.flagged) & ~np.isin(hashes, self.incomplete)
 
 
 @dataclass(frozen=True)
@@ -97,17 +159,20 @@ class SpaceRoles:
 
 
 def questions(
-    touches: Records, flagged: Hashes, roles: SpaceRoles, first_version: Index
+    touches: Records, about: AskedUnits, roles: SpaceRoles, first_version: Index
 ) -> Records:
-    """The questions (dtype :data:`QUESTION`) about what the ``flagged`` units (sorted hashes) found
-    that the touches of their keys leave open or contradict.
+    """The questions (dtype :data:`QUESTION`) about what units found that the touches of their keys
+    leave open or contradict.
 
     ``touches`` stand in :func:`replay.dependencies.graph.touch_order`, all those of a key are among
     them, and their ``change`` is as in QUESTION. ``first_version``: by table version, that of the
     table at the beginning of the log.
     """
     hashes = unit_hash(octets(np.ascontiguousarray(touches["unit"])))
-    ours = np.isin(hashes, flagged)
+    ours, unflagged = np.isin(hashes, about.flagged), about.unflagged(touches, hashes)
+    roled = (KeyRole.DESTROY, KeyRole.REFER) if about.parents else (KeyRole.DESTROY,)
+    referred = unflagged & np.isin(touches["role"], roled)
+    referred &= roles.parent[np.ascontiguousarray(touches["space"])]
     idle = (
         (touches["role"] == KeyRole.CHANGE)
         & (touches["version"] >= 0)
@@ -115,14 +180,13 @@ def questions(
     )
     group = _runs(touches, ("space", "key", "check"))
     asked = np.zeros(int(group[-1]) + 1 if len(group) else 0, bool)
-    asked[group[ours & ~idle]] = True
+    asked[group[(ours & ~idle) | referred]] = True
     kept = np.flatnonzero(asked[group] & ~(ours & idle)) if len(group) else group
     if not len(kept):
         return np.zeros(0, QUESTION)
     part = touches.view(f"V{TOUCH.itemsize}")[kept].view(TOUCH)
-    return np.concatenate(
-        list(_Chains(part, ours[kept], roles, first_version).questions()), dtype=QUESTION
-    )
+    chains = _Chains(part, ours[kept], roles, first_version, unflagged[kept], about)
+    return np.concatenate(list(chains.questions()), dtype=QUESTION)
 
 
 def first_versions(spaces: KeySpaces) -> Index:
@@ -183,11 +247,26 @@ def _runs(touches: Records, names: tuple[str, ...]) -> Index:
 
 class _Chains:
     """Touches by key and then in commit order, of which those of flagged units (``ours``) are asked
-    about."""
+    about, and the references of ``unflagged`` ones (``about`` says more)."""
 
     def __init__(
-        self, touches: Records, ours: Mask, roles: SpaceRoles, first_version: Index
+        self,
+        touches: Records,
+        ours: Mask,
+        roles: SpaceRoles,
+        first_version: Index,
+        unflagged: Mask | None = None,
+        about: AskedUnits | None = None,
     ) -> None:
+        none = np.zeros(len(touches), bool)
+        self.unflagged = none if unflagged is None else unflagged
+        self.parents = about is not None and about.parents
+        #: Touches that the state which is asked has already: nothing of them is counted in it.
+        self.settled = (
+            about.settled.mask(*(np.ascontiguousarray(touches[n]) for n in ("commit", "unit")))
+            if about is not None and about.settled is not None
+            else none
+        )
         self.touches, self.ours, self.roles, self.first_version = (
             touches,
             ours,
@@ -216,7 +295,9 @@ class _Chains:
         for name in ("unit", "commit", "space", "change"):
             asking[name] = self.touches[name][places]
         asking["ask"], asking["after"], asking["count"] = ask, after, count
-        return asking
+        asking["unflagged"] = self.unflagged[places]
+        asked: Records = asking[~(asking["unflagged"] & (asking["ask"] == Ask.UNKNOWN))]
+        return asked
 
     # -- rows with a key
     # ---------------------------------------------------------------------------------------------
@@ -380,7 +461,8 @@ class _Chains:
         place = np.flatnonzero(self.write & self.roles.image[self.space])
         if not len(place):
             return np.zeros(0, QUESTION)
-        group, step, ours = self.group[place], self.step[place], self.ours[place]
+        group, ours = self.group[place], self.ours[place]
+        step = np.where(self.settled[place], 0, self.step[place])
         follows = self._follows(place)
         total = _running_sum(step, follows)
         least = _running_least(np.where(ours, 0, np.minimum(total, 0)), group)
@@ -399,6 +481,8 @@ class _Chains:
         if not len(place):
             return np.zeros(0, QUESTION)
         role, ours = self.role[place], self.ours[place]
+        if self.parents:
+            ours = ours | self.unflagged[place]
         shows = (role <= KeyRole.DESTROY) | ~ours  # that others refer to it shows that it is there
         state = np.where(role == KeyRole.DESTROY, 0, 1)
         at = _latest(shows, self._follows(place), with_itself=True)
@@ -420,10 +504,10 @@ class _Chains:
         role = self.role[place]
         references = (role == KeyRole.REFER).astype(np.int64) - (role == KeyRole.RELEASE)
         follows = self._follows(place)
-        total = _running_sum(references, follows)
         first, of, net = self._visits(place)
         last = np.append(first[1:], len(place)) - 1
-        left = total[last]
+        left = _running_sum(references, follows)[last]
+        unsettled = _running_sum(np.where(self.settled[place], 0, references), follows)[last]
         group = self.group[place]
         fresh = np.zeros(int(group[-1]) + 1, bool)
         opening = np.flatnonzero(~follows)
@@ -434,8 +518,9 @@ class _Chains:
         made_here = fresh[group[first]]
         ask = np.where(made_here, np.where(left == 0, 0, Ask.CONTRARY), Ask.CHILDREN)
         ask[self.roles.emptied[self.space[place[first]]]] = Ask.UNKNOWN
-        rows = np.flatnonzero(self.ours[place[first]] & (net < 0) & (ask > 0))
-        return self._asking(ask[rows], place[one[rows]], False, -left[rows])
+        ours = (self.ours | self.unflagged)[place[first]]
+        rows = np.flatnonzero(ours & (net < 0) & (ask > 0))
+        return self._asking(ask[rows], place[one[rows]], False, -unsettled[rows])
 
 
 def _latest(wanted: Mask, follows: Mask, with_itself: bool = False) -> Index:

@@ -21,6 +21,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.position import UNIT, Position, UnitId, UnitPosition
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
+from replay.dependencies.proof import AppliedUnits
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError
 from replay.leftovers import WorkFolder
 from replay.live.applier import Applier, Strategy
@@ -354,12 +355,7 @@ class ReplayPlan:
     def _state(self, route: Route, options: ScriptOptions) -> StateBefore:
         """The target as the state before what it lacks of the log. What it has is not asked about,
         nor is anything on the way back, which takes back what was applied."""
-        position, pending, ahead = route.position, route.pending, route.ahead
-
-        def settled(unit: UnitPosition) -> bool:
-            there = unit <= position and unit.unit not in pending
-            return there or unit in ahead or not route.forward
-
+        settled = AppliedUnits(route.position, route.pending, route.ahead, every=not route.forward)
         name = self._target.public_url(self.request.url)
         return StateBefore(TargetState(self._session, name, options), settled)
 

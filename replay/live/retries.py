@@ -25,6 +25,7 @@ from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.graph import Link
 from replay.dependencies.passes import StartUnits
+from replay.dependencies.proof import AppliedUnits
 from replay.dependencies.write_sets import KeySpaces
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError, UsageError
 from replay.leftovers import WorkFolder
@@ -176,7 +177,7 @@ class Retries:
             plan = replace(plan, limits=limits_of(log, self.facts, plan.options))
         folder = Path(self._resources.enter_context(WorkFolder()))
         name = self.target.public_url(self.request.url)
-        state = StateBefore(TargetState(self.session, name, options), lambda _: True)
+        state = StateBefore(TargetState(self.session, name, options), AppliedUnits(every=True))
         outcome = carry_out(plan, log, self.source.engine, folder, state)
         if outcome.tally.read:  # else none of the units is in this log
             raise_for(outcome.plan, outcome.tally)

@@ -263,6 +263,64 @@ def test_a_state_knows_of_parents_children_and_other_keys(tmp_path: Path) -> Non
         assert "its key was free before the log, parent/D" in reasons[name(twice)]
 
 
+def test_what_flags_pass_over_is_asked_of_a_state_or_said(tmp_path: Path) -> None:
+    """Units without a flag, behind an incomplete one that may have changed references to a parent,
+    or its key."""
+    suspects = Suspects(PARENT, CHILD)
+    known, left, alone, orphan, found = (suspects.log.unit() for _ in range(5))
+    for number in (12, 13):
+        known.insert(CHILD, (number, None, 0))
+    left.delete(PARENT, (1, "A", 0, 0))
+    alone.delete(PARENT, (2, "B", 0, 0))
+    orphan.update(CHILD, (12, None, 0), (12, 9, 0))
+    found.update(CHILD, (13, None, 0), (13, 4, 0))
+    bundle = suspects.redo(tmp_path, constraints=FK)
+    assert not held(bundle, suspects)
+    said = " ".join(bundle.manifest["warnings"])
+    assert "2 unit(s) of recovery deleted rows that others may refer to" in said
+    assert name(left) in said
+    assert name(alone) in said
+    state = {"PARENT": [(1, "A", 0, 0), (2, "B", 0, 0), (4, "D", 0, 0)], "CHILD": [(5, 1, 0)]}
+    for make in STATES:
+        bundle = suspects.redo(tmp_path, make(tmp_path, state), constraints=FK, dialect="sqlite")
+        reasons = held(bundle, suspects)
+        assert set(reasons) == {name(left), name(orphan)}
+        assert "incomplete or damaged commits before it" in reasons[name(left)]
+        assert "may refer to" not in " ".join(bundle.manifest["warnings"])
+
+
+@pytest.mark.parametrize("flag", ["Y", "N"])
+def test_what_a_target_has_already_is_not_counted_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str
+) -> None:
+    """A child was taken from its parent by a unit that the target has, another one by a unit that
+    it lacks."""
+    suspects = Suspects(PARENT, CHILD)
+    before, after = suspects.log.unit(), suspects.log.unit()
+    before.update(CHILD, (5, 1, 0), (5, 2, 0))
+    after.delete(CHILD, (6, 1, 0))
+    last = suspects.log.unit(INCOMPLETEDEP=flag)
+    last.delete(PARENT, (1, "A", 0, 0))
+    suspects.finish()
+    control, data = suspects.log.write(tmp_path, seed=1)
+    state = {"PARENT": [(1, "A", 0, 0), (2, "B", 0, 0)], "CHILD": [(5, 1, 0), (6, 1, 0)]}
+    url = database(tmp_path, state)
+    schema = tmp_path / "schema.sql"
+    schema.write_text(
+        "CREATE TABLE testown.parent (id integer PRIMARY KEY);"
+        "CREATE TABLE testown.child (id integer PRIMARY KEY,"
+        " pid integer REFERENCES testown.parent (id))"
+    )
+    words = ["replay", "--control", str(control), "--data", *map(str, data), "--engine", "local"]
+    words += ["--to", url, "--schema", str(schema), "--apply"]
+    until = before.more["UORCOMMITLRSN"].hex()
+    assert main([*words, "--until-position", until]) == 4, capsys.readouterr()
+    assert main(words) == 4, capsys.readouterr()
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        assert connection.execute("SELECT id FROM parent").fetchall() == [(2,)]
+        assert connection.execute("SELECT id, pid FROM child").fetchall() == [(5, 2)]
+
+
 def test_nothing_is_known_of_a_table_that_was_emptied(tmp_path: Path) -> None:
     suspects = Suspects(LOOSE, ACCT)
     empties, flagged = suspects.log.unit(), suspects.flagged()
