@@ -32,7 +32,14 @@ from replay.changes.position import UnitId
 from replay.decoding.hashes import mixed, unit_hash, unit_hashes
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.graph import touch_order
-from replay.dependencies.passes import KEY_BUCKETS, TOGETHER, EdgeJob, StartUnits, assemble
+from replay.dependencies.passes import (
+    KEY_BUCKETS,
+    TOGETHER,
+    EdgeJob,
+    StartUnits,
+    Walked,
+    assemble,
+)
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
@@ -162,18 +169,17 @@ class CheckJob(EdgeJob):
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Blocks of touches and of records by bucket, and what a record shows by itself."""
         result = _Result()
-        for first_record, offsets, lengths in log.records(split, TOGETHER):
-            envelope = log.envelope(split.file, offsets, lengths)
-            change, version = log.classify(envelope)
-            damaged = log.check(envelope, lengths, change, version)
-            result.counts["records"] += len(offsets)
-            for row in np.flatnonzero(damaged).tolist():
-                number = first_record + row
-                finding = log.header_finding(
-                    split.file, number, int(offsets[row]), int(lengths[row])
-                )
+
+        def note(walked: Walked) -> None:
+            """Records with a wrong header."""
+            result.counts["records"] += len(walked.offsets)
+            for row in np.flatnonzero(walked.damaged).tolist():
+                number = walked.first_record + row
+                place = int(walked.offsets[row]), int(walked.lengths[row])
+                finding = log.header_finding(split.file, number, *place)
                 self._add(result, split.file, number, finding)
-        for records, envelope, change, version in self.batches(log, split):
+
+        for records, envelope, change, version in self.batches(log, split, note):
             self._positions(log, result, records, envelope)
             yield from self._units(records)
             rows = np.flatnonzero(envelope.segments() <= 1)

@@ -8,7 +8,7 @@ can be reached.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -176,24 +176,34 @@ def effective(envelope: Envelope, change: Bytes, version: Versions, damaged: Mas
 
 
 @dataclass(frozen=True)
+class Walked:
+    """Records of a split that lie one behind the other, the first of which is number
+    ``first_record``; ``damaged``: with a wrong header."""
+
+    first_record: int
+    offsets: Index
+    lengths: Index
+    envelope: Envelope
+    damaged: Mask
+
+
+@dataclass(frozen=True)
 class Look:
     """What the passes share: walking a split and sorting out the records that took effect."""
 
     spaces: KeySpaces
 
     def batches(
-        self, log: LogFile, split: Split, unread: list[bytes] | None = None
+        self, log: LogFile, split: Split, seen: Callable[[Walked], None] | None = None
     ) -> Iterator[tuple[Records, Envelope, Bytes, Versions]]:
-        """What took effect; ``unread`` takes the ids of units with a record whose header is wrong
-        beyond what identifies its unit."""
+        """What took effect; ``seen`` is told of all records as they are walked over."""
         for first_record, offsets, lengths in log.records(split, TOGETHER):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
             damaged = log.check(envelope, lengths, change, version)
             kept = np.flatnonzero(effective(envelope, change, version, damaged))
-            if unread is not None and damaged.any():
-                named = damaged & log.names_its_unit(envelope, lengths)
-                unread.append(opaque(envelope.unit()[named]).tobytes())
+            if seen is not None:
+                seen(Walked(first_record, offsets, lengths, envelope, damaged))
             if len(kept):
                 records = sort_records(
                     split.file, first_record, offsets, lengths, envelope, change, version, kept
@@ -249,7 +259,14 @@ class EdgeJob(Look):
         """Blocks of touches by bucket."""
         write_sets = WriteSets(log, self.spaces, self.evented, with_forms=True)
         unread: list[bytes] = []
-        for records, envelope, change, version in self.batches(log, split, unread):
+
+        def note(walked: Walked) -> None:
+            """Units with a record whose header is wrong beyond what identifies its unit."""
+            if walked.damaged.any():
+                named = walked.damaged & log.names_its_unit(walked.envelope, walked.lengths)
+                unread.append(opaque(walked.envelope.unit()[named]).tobytes())
+
+        for records, envelope, change, version in self.batches(log, split, note):
             kept = np.flatnonzero(envelope.segments() <= 1)
             whole = records[kept]
             every = np.arange(len(kept), dtype=np.int64)
