@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes import order
 from replay.changes.envelope import (
     CANCELLED,
@@ -182,7 +182,7 @@ class Walked:
 
     first_record: int
     offsets: Index
-    lengths: Index
+    lengths: Lengths
     envelope: Envelope
     damaged: Mask
 
