@@ -8,7 +8,7 @@ Everything but ``--where`` is decided from header fields, before anything is shu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -123,6 +123,14 @@ BY_HEADER = ("ops", *_BY_NAME)
 #: Those of them that say where rows lie.
 BY_LOCATION = ("databases", "tablespaces", "partitions", "pages", "rids")
 
+#: Reasons of changes that are left out although others of their unit are taken, whose rows and
+#: keys they may have changed in between.
+UNWRITTEN = (
+    REASON["operation not selected (--op)"],
+    REASON["caused by RI (--ri skip)"],
+    REASON["caused by a trigger (--triggers skip)"],
+)
+
 #: Fields of :class:`Selection` that hold several values.
 _SEVERAL = (
     "tables",
@@ -187,6 +195,16 @@ class Selection:
             ops = tuple(choice(Operation, op, "--op") for op in self.ops)
             object.__setattr__(self, "ops", ops)
         settle_kinds(self)
+
+    @property
+    def parts_units(self) -> bool:
+        """Whether changes of :data:`UNWRITTEN` may lie between others of their row."""
+        several = len({*self.ops} & {"insert", "update", "delete"}) > 1
+        return several or self.ri == "skip" or self.triggers == "skip"
+
+    def of_whole_units(self) -> Selection:
+        """The selection without what leaves out single changes of units."""
+        return replace(self, ops=(), ri=Derived.APPLY, triggers=Derived.APPLY)
 
     def describe(self) -> dict[str, Any]:
         """The selection as JSON-able data for the manifest: only what limits something, plus the

@@ -7,7 +7,7 @@ key another one takes is removed early and put back last."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -77,16 +77,29 @@ class ConstraintOrder:
         )
         self.table = np.array(self.spaces.table_space or [0], np.int64)
         self.row_spaces = _row_spaces(self.spaces)
+        self.unwritten: Mapping[int, int] = {}
 
     def arrange(
-        self, batch: ChangeBatch, unit: Index, live: Mask, sequence: Index, moved: Mask
+        self,
+        batch: ChangeBatch,
+        unit: Index,
+        live: Mask,
+        sequence: Index,
+        moved: Mask,
+        unwritten: Mapping[int, int] | None = None,
     ) -> Arranged:
         """``sequence`` (places in ``batch``, unit by unit) with the changes of each unit in an
         order that keeps every key and reference whole. ``unit`` numbers the unit of each change;
-        only those that are ``live`` count, and ``moved`` are updates that change a key."""
+        only those that are ``live`` count, and ``moved`` are updates that change a key.
+        ``unwritten``: as of :class:`replay.dependencies.unique_order.UnitChanges`."""
         arranged = Arranged(sequence)
+        self.unwritten = unwritten or {}
         if self.related.any():
             arranged = self._by_references(batch, unit, live, sequence)
+        if self.unwritten:
+            left = list(self.unwritten)
+            live, moved = live.copy(), moved.copy()
+            live[left], moved[left] = True, batch.change[left] == Change.UPDATE
         span, rows, crossed = self._crossed(batch, unit, live, moved)
         if not len(crossed):
             return arranged
@@ -314,8 +327,9 @@ class ConstraintOrder:
         return None, False
 
     def _partible(self, batch: ChangeBatch) -> Callable[[int], bool]:
-        return lambda change: self.partible(
-            int(batch.version[change]), batch.records[batch.head[change]]
+        return lambda change: (
+            change not in self.unwritten
+            and self.partible(int(batch.version[change]), batch.records[batch.head[change]])
         )
 
     def _unit(
@@ -336,6 +350,7 @@ class ConstraintOrder:
             _row_spaces(spaces).tolist(),
             {change: Change(int(batch.change[change])) for change in changes},
             row_ids,
+            {change: self.unwritten[change] for change in changes if change in self.unwritten},
         )
 
     def _way(self, batch: ChangeBatch, changes: list[int]) -> str:

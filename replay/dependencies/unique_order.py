@@ -60,6 +60,8 @@ class UnitChanges:
     of the row's images (None: they cannot be compared). ``row_space``: by space, whether it is the
     identity of rows. ``kind``: by number of change, what it is. ``row_id``: where the row lies in
     the source, as far as the log tells (0: it does not); equal ids are evidence for one row.
+    ``unwritten``: changes that are left out, and the one by which the target does the same by
+    itself (-1: none); they tell whose row is whose, but stand for no statement.
     """
 
     change: Sequence[int]
@@ -70,6 +72,7 @@ class UnitChanges:
     row_space: Sequence[bool]
     kind: Mapping[int, Change]
     row_id: Mapping[int, int] = field(default_factory=dict)
+    unwritten: Mapping[int, int] = field(default_factory=dict)
 
 
 def met_spans(touches: Records, span: Index) -> Index:
@@ -205,12 +208,14 @@ def _ordered(
 def _nodes(
     followed: _Followed, sequence: Sequence[int], place: Mapping[int, int]
 ) -> tuple[list[_Node], dict[int, int]]:
-    """A node for each statement, and the node of each change that has one."""
+    """A node for each statement, and the node of each change that has one: what the target does by
+    itself, it does with the statement that causes it."""
     nodes: list[_Node] = []
     node_of: dict[int, int] = {}
     inner = set(followed.next_move.values())
+    unwritten = followed.unit.unwritten
     for change in sequence:
-        if change in inner or change in followed.cancelled:
+        if change in inner or change in followed.cancelled or unwritten.get(change, -1) >= 0:
             continue
         last, covered = change, [change]
         while last in followed.next_move:
@@ -219,6 +224,9 @@ def _nodes(
         for one in covered:
             node_of[one] = len(nodes)
         nodes.append(_Node(change, last, place[change]))
+    for change, cause in unwritten.items():
+        if cause in node_of:
+            node_of[change] = node_of[cause]
     return nodes, node_of
 
 
@@ -329,6 +337,8 @@ class _Followed:
         ):
             return
         one, other = unit.change[created], unit.change[destroyed]
+        if one in unit.unwritten or other in unit.unwritten:
+            return
         if self.ids_tell and unit.row_id.get(one, 0) == unit.row_id.get(other, 1):
             return
         if (unit.kind[one], unit.kind[other]) != (Change.INSERT, Change.DELETE):
@@ -344,6 +354,8 @@ class _Followed:
         held_before = bool(ordered) and ordered[0] not in made
         for touch in touches:
             role, change = unit.role[touch], unit.change[touch]
+            if change in unit.unwritten:
+                continue
             if role == KeyRole.REFER:
                 earlier = [one for one in made if unit.change[one] < change]
                 lost = any(unit.change[one] < change for one in gone)

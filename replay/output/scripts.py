@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from replay.arrays import Index, Mask
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
+from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
@@ -295,7 +296,8 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         batch = ChangeBatch(
             changes.records, changes.head, changes.weight, changes.change, changes.version
         )
-        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved)
+        unwritten = self._unwritten(changes, live)
+        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten)
         for change, way in arranged.cycles:
             record = changes.records[changes.head[change]]
             hint = (
@@ -318,6 +320,19 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 )
             )
         return arranged
+
+    def _unwritten(self, changes: ChunkChanges, live: Mask) -> dict[int, int]:
+        """The changes that are left out of units, and the live one that makes the target do the
+        same (-1: none, as of those that the user left out)."""
+        reasons = (*UNWRITTEN, REASON[UNSATISFIED])
+        rows = np.flatnonzero(np.isin(changes.outcome, reasons) & (changes.uncommitted == 0))
+        if not len(rows):
+            return {}
+        every = np.arange(len(changes.head))
+        cause = np.maximum.accumulate(np.where(changes.origin == ord(" "), every, -1))[rows]
+        caused = (changes.unit[cause] == changes.unit[rows]) & live[cause] & (cause >= 0)
+        caused &= (cause != rows) & (changes.outcome[rows] != REASON[UNSATISFIED])
+        return dict(zip(rows.tolist(), np.where(caused, cause, -1).tolist(), strict=True))
 
     def _write(
         self,

@@ -30,7 +30,7 @@ from replay.changes.position import (
     unit_of,
     unit_positions,
 )
-from replay.changes.selection import REASONS
+from replay.changes.selection import REASONS, UNWRITTEN, RecordFacts, decide
 from replay.decoding import codecs
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
@@ -365,9 +365,22 @@ class BucketReader(ABC, Generic[Content]):
         for row in np.flatnonzero(~complete):
             self._fail_segments(changes, int(row), number, int(segments[head[row]]))
         self._check_records(changes, base)
+        if self.plan.parts_units:
+            self._leave_unwritten(changes)
         if self.plan.selection.include_aborted:
             changes.uncommitted = _uncommitted(self._headers(changes, np.arange(len(head))))
         return changes
+
+    def _leave_unwritten(self, changes: ChunkChanges) -> None:
+        """Changes that are here for the sake of the order of others."""
+        every = np.arange(len(changes.head))
+        plan, log = self.plan, self.log
+        facts = RecordFacts(
+            changes.change, changes.version, plan.version_taken, log.dependent_position, True
+        )
+        verdict = decide(plan.selection, self._headers(changes, every), facts)
+        unwritten = np.isin(verdict, UNWRITTEN) & (changes.outcome == 0)
+        changes.outcome[unwritten] = verdict[unwritten]
 
     def _fail_segments(
         self, changes: ChunkChanges, row: int, number: npt.NDArray[np.integer], expected: int

@@ -188,6 +188,12 @@ class Plan:
         )
 
     @property
+    def parts_units(self) -> bool:
+        """Whether scripts lack changes that lie between others of their unit, and that must be
+        known for the order of these."""
+        return self.export is None and self.selection.parts_units
+
+    @property
     def held(self) -> Mapping[UnitId, Verdict]:
         """The units that the dependency graph set aside, and why."""
         return self.decisions.held if self.decisions is not None else {}

@@ -17,6 +17,7 @@ from replay.changes.balance import Tally, Verdict
 from replay.changes.envelope import (
     CANCELLED,
     RECORD,
+    ROW_CHANGES,
     TABLE_EVENTS,
     Change,
     Envelope,
@@ -30,7 +31,9 @@ from replay.changes.selection import (
     CANCELLED_OUT,
     INCOMPLETE,
     REASON,
+    UNWRITTEN,
     RecordFacts,
+    Selection,
     VerdictCodes,
     balance_of,
     decide,
@@ -60,7 +63,8 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
     ``tally``.
 
     Records whose header is damaged in a way that still names their unit go on, so that the unit is
-    quarantined where it is rendered.
+    quarantined where it is rendered; and those that lie between others of their unit and are left
+    out (:data:`replay.changes.selection.UNWRITTEN`), which are counted there.
     """
     for first_record, offsets, lengths in log.records(split, BATCH):
         envelope = log.envelope(split.file, offsets, lengths)
@@ -69,10 +73,13 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
         facts = RecordFacts(
             change, version, plan.version_taken, log.dependent_position, plan.flags_resolved
         )
-        verdict = decide(plan.selection, envelope, facts)
-        if plan.decisions is not None:
-            verdict = plan.decisions.judge(verdict, envelope, split.file, offsets)
-        verdict[(verdict == 0) & (envelope.disposition() == CANCELLED)] = REASON[CANCELLED_OUT]
+        verdict = _verdict(plan, plan.selection, envelope, facts, split.file, offsets)
+        if plan.parts_units:
+            taken = _verdict(
+                plan, plan.selection.of_whole_units(), envelope, facts, split.file, offsets
+            )
+            unwritten = np.isin(verdict, UNWRITTEN) & np.isin(change, ROW_CHANGES)
+            verdict[unwritten & (taken == 0)] = 0
         verdict[damaged] = 0
         if plan.continued is not None:
             verdict = plan.continued.judge(verdict, envelope)
@@ -96,6 +103,21 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
                     log, records[events], change[kept][events], version[kept][events], tally
                 )
             yield from _by_bucket(plan, records)
+
+
+def _verdict(
+    plan: Plan,
+    selection: Selection,
+    envelope: Envelope,
+    facts: RecordFacts,
+    file: int,
+    offsets: Index,
+) -> VerdictCodes:
+    verdict = decide(selection, envelope, facts)
+    if plan.decisions is not None:
+        verdict = plan.decisions.judge(verdict, envelope, file, offsets)
+    verdict[(verdict == 0) & (envelope.disposition() == CANCELLED)] = REASON[CANCELLED_OUT]
+    return verdict
 
 
 def _count_incomplete(
