@@ -44,6 +44,7 @@ ORDER = (
     "replay.output",
     "replay.live",
     "replay.reports",
+    "replay.frames",
     "replay.api",
     "replay",
     "replay.cli",
@@ -75,7 +76,11 @@ GROUND_FLOOR = {
 
 #: Top-level package -> the only modules that may import it.
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "pyspark": ("replay.pipeline.spark", "replay.pipeline.spark_daemon"),
+    "pyspark": (
+        "replay.pipeline.spark",
+        "replay.pipeline.spark_daemon",
+        "replay.frames.spark",
+    ),
     "numba": ("replay.pipeline.fast_path_kernel",),
     "py4j": ("replay.pipeline.spark",),
     "networkx": ("replay.dependencies.graph",),
@@ -112,6 +117,7 @@ WRITERS = (
     "replay.pipeline.local",
     "replay.pipeline.spark",
     "replay.pipeline.package_archive",
+    "replay.frames.batch",
     "replay.targets.embedded",
 )
 READS_ENVIRONMENT = (

@@ -4,6 +4,7 @@ again when writing finds damage."""
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,11 @@ from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
 from sqlgen.statements import shown_columns
+
+#: Carries out a plan once (:func:`replay.output.jobs.write`).
+Writing = Callable[
+    [Engine, Plan, LogFile, Path, StoredFolder | None], tuple[Tally, list[BucketResult]]
+]
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ def carry_out(
     work: Path,
     state: StateBefore | None = None,
     stored: StoredFolder | None = None,
+    write: Writing = write,
 ) -> CompletedRun:
     """Write the scripts of ``plan`` into ``work`` (or ``stored``), as often as it takes to leave
     out what cannot be trusted.
@@ -66,7 +73,8 @@ def carry_out(
     Incomplete units are resolved first where the log says that it has some. What rendering finds
     out (a unit with two commit positions, a damaged record) leaves out the unit and all that builds
     on it. An undo then finds rows by their old values too (:func:`_guarded`). ``state``: what is
-    known of the rows beside the log, before a redo and after an undo's log.
+    known of the rows beside the log, before a redo and after an undo's log. ``write``: what writes,
+    or only finds out what would be written.
 
     Refusal LR3010 when others built on what shall be undone (see
     :func:`replay.dependencies.cascade.cascade`).

@@ -53,16 +53,12 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
         raise UsageError(
             "LR1001", "found rolled-back work (include_aborted) among changes in commit order"
         )
-    schema = _schema_of(request)
+    schema = schema_of(request)
     outcome = carry_out(request.plan(), request.log, engine, folder)
     raise_for(outcome.plan, outcome.tally)
     warnings = (*request.warnings, *empty_bundle(outcome.plan, request.log, outcome.tally))
     buckets = [
-        [
-            folder / file.name
-            for file in result.files
-            if not file.name.startswith(f"{ROLLED_BACK}/") and _is_of(schema, file.name)
-        ]
+        [folder / file.name for file in result.files if is_of(schema, file.name)]
         for result in outcome.results
     ]
     about = {
@@ -75,13 +71,18 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
     return ChangeBatches(reader, outcome.tally, warnings)
 
 
-def _is_of(schema: pa.Schema, name: str) -> bool:
-    """Whether a file has rows of the schema: changes of structure have no columns of a table."""
+def is_of(schema: pa.Schema, name: str) -> bool:
+    """Whether a file has committed changes with rows of the schema: changes of structure have no
+    columns of a table."""
+    if name.startswith(f"{ROLLED_BACK}/"):
+        return False
     typed = pa.types.is_struct(schema.field("after").type)
     return not (typed and name.startswith(f"{structure_dataset().name}/"))
 
 
-def _schema_of(request: Request) -> pa.Schema:
+def schema_of(request: Request) -> pa.Schema:
+    """The schema of the batches of a request. UsageError (LR1001) for one table that had several
+    forms where types are asked for."""
     export, options = request.export, request.options
     assert export is not None
     form = format_of(export, options.render)
@@ -104,7 +105,7 @@ def _all(
     """The batches of all buckets, which follow one another in commit order."""
     try:
         for paths in buckets:
-            for table in _merged(paths):
+            for table in merged(paths):
                 yield from table.replace_schema_metadata(schema.metadata).to_batches()
             for path in paths:
                 path.unlink()
@@ -112,7 +113,7 @@ def _all(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _merged(paths: Sequence[Path]) -> Iterator[pa.Table]:
+def merged(paths: Sequence[Path]) -> Iterator[pa.Table]:
     """The rows of streams, each in order, in one order."""
     streams = [_batches(path, whole=len(paths) > _SIDE_BY_SIDE) for path in paths]
     heads: dict[int, _Head] = {}

@@ -29,7 +29,7 @@ from replay.changes.options import Export
 from replay.changes.position import urids_of
 from replay.decoding import codecs
 from replay.logs import LogFile
-from replay.output.dataset_files import DatasetSink
+from replay.output.dataset_files import DatasetSink, NoFiles
 from replay.output.formats import (
     FACTS,
     OPS,
@@ -464,11 +464,13 @@ def _described_dataset(dataset: Dataset, form: Format) -> dict[str, Any]:
 
 
 def export_bucket(
-    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
+    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path | None
 ) -> BucketResult:
-    """Export the blocks of one bucket into ``folder``."""
+    """Export the blocks of one bucket into ``folder``; None: nothing is written, as all that
+    becomes of the changes is the result."""
     assert plan.export is not None
-    sink = DatasetSink(folder, format_of(plan.export, plan.options.render), plan.part_name(bucket))
+    form = format_of(plan.export, plan.options.render)
+    sink = (DatasetSink if folder else NoFiles)(folder or Path(), form, plan.part_name(bucket))
     exporter = BucketExporter(plan, log, blocks, sink, plan.export)
     tally = exporter.run()
     return BucketResult(sink.files(), tally, exporter.commits())

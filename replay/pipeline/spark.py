@@ -1,5 +1,4 @@
-"""The stages on Spark, the engine; the only module that imports pyspark. It holds no rule about
-logs, SQL or databases.
+"""The stages on Spark, the engine. It holds no rule about logs, SQL or databases.
 
 After :func:`register`, ``spark.read.format("logmaster")`` shows a log to a user, one row per record
 (:data:`replay.changes.envelope.ENVELOPE`). The engine carries out jobs over the same partitions,

@@ -64,18 +64,20 @@ WRONG: dict[str, tuple[object, ...]] = {
     "members": (5, "x", ["x"], [True], None, [2.0]),
     "units": (5, None, [5], (b"x", "y"), [(b"x", "y")]),
     **dict.fromkeys(("control", "data", "log", "logs"), PATHS),
-    **dict.fromkeys(("catalog", "baseline", "initial", "expected", "ddl"), PATH),
+    **dict.fromkeys(("catalog", "baseline", "initial", "expected", "ddl", "work"), PATH),
     **dict.fromkeys(("mapping", "mask_key_file", "out", "after", "path"), PATH),
     **dict.fromkeys(("sign_key", "public_key"), PATH),
     "schema": KEYS,
-    **dict.fromkeys(("selection", "excepted", "changes", "constraints", "engine"), OF_A_CLASS),
+    **dict.fromkeys(
+        ("selection", "excepted", "changes", "constraints", "engine", "session"), OF_A_CLASS
+    ),
     "ccsids": (5, "E=37", {"E": "37"}, {"E": True}, {5: 37}),
     "options": (5, "x=y", [("x", "y")]),
 }
 
 #: The functions of the library whose arguments are checked.
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
-    (api, ("open_log", "check_certificate", "verify", "write_script")),
+    (api, ("open_log", "check_certificate", "verify", "write_script", "register_spark")),
     (api.Log, ("check", "select", "take", "asked")),
     (api.Selected, ("redo", "undo", "export", "changes", "replay", "retry_rejects", "verify")),
     (api.Writable, ("write",)),
@@ -86,6 +88,7 @@ DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
 #: What the functions take beside what is wrong.
 GIVEN: dict[str, object] = {
     "url": "sqlite:///nowhere.db",
+    "session": None,
     "expected": "nowhere",
     "control": "no.ctl",
     "data": ["no.dat"],

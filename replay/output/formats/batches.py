@@ -11,6 +11,7 @@ import pyarrow as pa
 from replay.changes.options import Export
 from replay.output.formats import (
     FACTS,
+    PORTABLE_BATCHES,
     TEXT_BATCHES,
     VALUE_BATCHES,
     Dataset,
@@ -116,5 +117,6 @@ def format_of(export: Export, options: RenderOptions) -> Batches:
     """The format as the options want it."""
     if export.format == VALUE_BATCHES:
         return Batches(Values())
-    text = export.format == TEXT_BATCHES
-    return Batches(JsonLines(options.policy) if text else Parquet(True, options.policy))
+    if export.format == TEXT_BATCHES:
+        return Batches(JsonLines(options.policy))
+    return Batches(Parquet(export.format != PORTABLE_BATCHES, options.policy))
