@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pyarrow as pa
 
 from replay import storage
-from replay.changes.choices import LAKE_FORMATS, CascadeMode, Enforcement, Gaps, Late, Mode
+from replay.changes.choices import (
+    LAKE_FORMATS,
+    USUAL_NAME,
+    CascadeMode,
+    Enforcement,
+    Gaps,
+    Incomplete,
+    Late,
+    Mode,
+)
 from replay.changes.keywords import (
     LiveOptions,
     PositionText,
@@ -75,7 +84,14 @@ if TYPE_CHECKING:
     )
     from replay.live import replay as live
     from replay.live import verify as comparison
-    from replay.output import bundle, change_batches, continuation, formats, lake
+    from replay.output import (
+        bundle,
+        change_batches,
+        continuation,
+        extraction,
+        formats,
+        lake,
+    )
     from replay.reports import ask
 else:  # what some questions alone need
     spark_source = LateModule("replay.frames.spark")
@@ -92,9 +108,16 @@ else:  # what some questions alone need
         )
     )
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
-    bundle, change_batches, continuation, formats, lake = (
+    bundle, change_batches, continuation, extraction, formats, lake = (
         LateModule(f"replay.output.{name}")
-        for name in ("bundle", "change_batches", "continuation", "formats", "lake")
+        for name in (
+            "bundle",
+            "change_batches",
+            "continuation",
+            "extraction",
+            "formats",
+            "lake",
+        )
     )
 
 #: Records of a script, and so of the rows that are made at a time, where changes are read.
@@ -318,6 +341,35 @@ class Selected:
         request = self._data(export, chosen, options)
         return Writable(replace(request, baseline=_place(baseline)), self.log.engine)
 
+    @checked
+    def extract(
+        self,
+        *,
+        incomplete: str = Incomplete.KEEP,
+        committed_only: bool = False,
+        whole_units: bool = False,
+        excepted: Selection | None = None,
+        records_per_file: int = 250_000,
+        strict: bool = False,
+        schema: KeySource | str | Path = None,
+        schema_dialect: str = "postgres",
+    ) -> Extract:
+        """The changes as one log of the same family again, as ``logreplay extract``. Refusal
+        (LR3020) for families whose logs cannot be written."""
+        extraction.writer_of(self.log.opened.family)
+        with usage_errors():
+            chosen = replace(
+                self.selection,
+                incomplete=choice(Incomplete, incomplete, "incomplete"),
+                include_aborted=not committed_only,
+                from_recovery_point=True,
+                excepted=excepted or self.selection.excepted,
+            )
+            options = ScriptOptions(records_per_file=records_per_file, strict=strict)
+        keys = schema if callable(schema) else key_source(schema, schema_dialect)
+        request = self.request(Demand(copied=True), keys, chosen)
+        return Extract(replace(request, options=options), self.log.engine, whole_units)
+
     def _data(self, export: Export, selection: Selection, options: ValueOptions) -> Request:
         with usage_errors():
             values = script_options("duckdb", selection, **options)
@@ -480,6 +532,38 @@ class Writable:
 
 # -- live databases
 # -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Extract:
+    """A part of a log that becomes a log again; nothing is read before :meth:`write`.
+    ``whole_units``: all changes of a unit of recovery of which one is selected."""
+
+    request: Request = field(repr=False)
+    engine: Engine
+    whole_units: bool = False
+    split_bytes: int = SPLIT_BYTES
+
+    @checked
+    def write(
+        self, out: str | Place, *, name: str = USUAL_NAME, overwrite: bool = False
+    ) -> bundle.Bundle:
+        """Write the folder ``out``, whole or not at all: ``NAME.ctl``, ``NAME.dat`` and
+        ``manifest.json``. Errors as those of :func:`replay.output.extraction.write_extract`."""
+        request = self.request
+        writer = extraction.writer_of(request.opened.family)
+        folder = storage.at(out)
+        bundle.check_output(folder, overwrite)
+        plan = replace(request.plan(self.split_bytes), copies=request.opened.family.name)
+        return extraction.write_extract(
+            plan,
+            request.log,
+            writer,
+            folder,
+            self.engine,
+            extraction.ExtractOptions(name, overwrite, self.whole_units),
+            request.warnings,
+        )
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ CODES: dict[str, str] = {
     "LR3014": "nothing proves that a unit of recovery does not depend on an incomplete one",
     "LR3020": "the log family cannot know what the command needs",
     "LR3021": "a DDL statement of the log is not understood",
+    "LR3022": "records cannot be one log, or would be read otherwise in a copy",
     "LR4001": "the database refused a statement",
     "LR4002": "the database's state differs from what was expected",
     "LR4003": "the database cannot be started or reached",

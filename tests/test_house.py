@@ -652,6 +652,7 @@ COMMANDS = (
     "redo",
     "undo",
     "export",
+    "extract",
     "whatif",
     "graph",
     "history",

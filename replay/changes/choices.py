@@ -23,11 +23,19 @@ class Derived(Choices):
 
 class Incomplete(Choices):
     """What is set aside because of incomplete units of recovery: those and what provably depends
-    on them; every unit that the log flags; all from DEPENDENTRBA on."""
+    on them; every unit that the log flags; all from DEPENDENTRBA on; nothing, in a copy of the log
+    that flags them too."""
 
     RESOLVE = "resolve"
     QUARANTINE = "quarantine"
     DEPENDENTRBA = "dependentrba"
+    KEEP = "keep"
+
+
+#: What the files of an extract are called where nobody says otherwise.
+USUAL_NAME = "extract"
+#: What sets something aside: the choices wherever changes become anything but a log.
+SETTING_ASIDE = (Incomplete.RESOLVE, Incomplete.QUARANTINE, Incomplete.DEPENDENTRBA)
 
 
 class Gaps(Choices):

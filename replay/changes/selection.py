@@ -296,6 +296,33 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
     return verdict
 
 
+#: Kinds of records that are no changes of tables, and stand in the log for whoever reads it.
+BESIDE_CHANGES = (Change.CATALOG, Change.COMMAND, Change.STATUS)
+#: Fields of :class:`Selection` that are about rows, which such records have none of.
+_ABOUT_ROWS = ("tables", "exclude_tables", "ops", *BY_LOCATION, "where")
+
+
+def decide_copy(selection: Selection, envelope: Envelope, facts: RecordFacts) -> VerdictCodes:
+    """As :func:`decide`, for a copy of the log: records of :data:`BESIDE_CHANGES` go on too, where
+    the selection is not about rows and takes their position, time, unit and names."""
+    verdict = decide(selection, envelope, facts)
+    beside = np.flatnonzero(np.isin(facts.change, BESIDE_CHANGES))
+    if len(beside) and not any(getattr(selection, name) for name in _ABOUT_ROWS):
+        whole = replace(
+            selection,
+            include_aborted=True,
+            from_recovery_point=True,
+            incomplete=Incomplete.KEEP,
+        )
+        unknown = np.zeros(len(beside), np.uint8), np.full(len(beside), -1, np.int32)
+        verdict[beside] = decide(
+            whole,
+            envelope.take(beside),
+            RecordFacts(*unknown, facts.version_taken, facts.dependent),
+        )
+    return verdict
+
+
 Leave = Callable[[Mask, "str | int"], None]
 
 
@@ -397,6 +424,8 @@ def _matches(names: npt.NDArray[np.bytes_], globs: tuple[str, ...]) -> Mask:
 
 
 def _incomplete(selection: Selection, envelope: Envelope, dependent: bytes | None) -> Mask:
+    if selection.incomplete == "keep":
+        return np.zeros(len(envelope), bool)
     if selection.incomplete == "dependentrba":
         return (
             np.zeros(len(envelope), bool)

@@ -41,6 +41,7 @@ from replay.cli.argument_types import (
     unit_choice,
 )
 from replay.cli.examples import examples_of
+from replay.cli.extract_arguments import add_extract
 from replay.cli.look_arguments import add_answer, add_looks
 from replay.cli.selection_arguments import (
     add_baseline,
@@ -148,6 +149,7 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
         command.set_defaults(run=run[mode])
     _add_export(commands, layout, run)
     add_after(commands.choices["export"])
+    add_extract(commands, layout).set_defaults(run=run["extract"])
     _add_live(commands, layout, run)
     for name, command in commands.choices.items():
         command.epilog = f"{examples_of(name)}\n\n{EPILOG}"

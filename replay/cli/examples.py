@@ -51,6 +51,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "--control C --data D --out out/changes",
         "--control C --data D --format jsonl --out - --table SAKILA.FILM",
     ),
+    "extract": (
+        "--logs /logs --out out/month --name MONTH",
+        "--control C --data D --out out/orders --table 'SHOP.ORDER*' --whole-units",
+    ),
     "replay": (
         "--control C --data D --to postgresql://app@host/shop",
         "--control C --data D --to postgresql://app@host/shop --apply --until-time 2024-03-15",

@@ -187,16 +187,21 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
         from replay.cli.live_commands import LIVE
 
         return LIVE[name](arguments)
+    if name in _EXTRACTS:
+        from replay.cli.extracting import EXTRACTS
+
+        return EXTRACTS[name](arguments)
     from replay.cli.commands import COMMANDS
 
     return COMMANDS[name](arguments)
 
 
-#: The commands of :mod:`replay.cli.inspection`, :mod:`replay.cli.live_commands` and
-#: :mod:`replay.cli.looks`.
+#: The commands of :mod:`replay.cli.inspection`, :mod:`replay.cli.live_commands`,
+#: :mod:`replay.cli.looks` and :mod:`replay.cli.extracting`.
 _INSPECTIONS = ("inspect", "check")
 _LIVE = ("replay", "verify", "prepare", "status", "mark", "follow", "pause", "resume")
 _LOOKS = ("history", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
+_EXTRACTS = ("extract",)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -210,6 +215,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
         "redo",
         "undo",
         "export",
+        *_EXTRACTS,
         "replay",
         "verify",
         "prepare",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from replay.changes.choices import (
+    SETTING_ASIDE,
     CascadeMode,
     Derived,
     Incomplete,
@@ -22,11 +23,14 @@ from replay.cli.argument_types import (
 )
 
 
-def add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
-    """Which changes; ``script``: of a range too."""
+def add_selection(
+    parser: argparse.ArgumentParser, script: bool = True, copies: bool = False
+) -> None:
+    """Which changes; ``script``: of a range too; ``copies``: for a copy of the log, which holds
+    what whoever reads it leaves out."""
     group = parser.add_argument_group("selection (all of it combines)")
     if script:
-        add_range(group)
+        add_range(group, copies)
     add_tables(group)
     group.add_argument(
         "--op",
@@ -73,6 +77,28 @@ def add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
             " image)"
         ),
     )
+    _add_derived(group)
+    if copies:
+        _add_copied(group)
+        return
+    group.add_argument(
+        "--incomplete",
+        choices=SETTING_ASIDE,
+        default=Incomplete.RESOLVE,
+        help=(
+            "incomplete units: set aside those and what provably depends on them (default), every"
+            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rule)"
+        ),
+    )
+    group.add_argument(
+        "--from-recovery-point",
+        action="store_true",
+        help="also records of SQLTYPE R (after a REDO recovery point)",
+    )
+
+
+def _add_derived(group: argparse._ArgumentGroup) -> None:
+    """What becomes of changes that the database made by itself."""
     group.add_argument(
         "--ri",
         choices=tuple(Derived),
@@ -88,19 +114,29 @@ def add_selection(parser: argparse.ArgumentParser, script: bool = True) -> None:
         default=Derived.APPLY,
         help="changes caused by triggers alone: skip where the target's triggers do the same",
     )
+
+
+def _add_copied(group: argparse._ArgumentGroup) -> None:
+    """What becomes of what a reader of the copy would leave out, and of units taken in part."""
     group.add_argument(
         "--incomplete",
         choices=tuple(Incomplete),
-        default=Incomplete.RESOLVE,
+        default=Incomplete.KEEP,
         help=(
-            "incomplete units: set aside those and what provably depends on them (default), every"
-            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rule)"
+            "incomplete units: keep them, flagged as they are (default), or leave out those and"
+            " what provably depends on them (resolve), every unit the log flags (quarantine), or"
+            " all from DEPENDENTRBA on"
         ),
     )
     group.add_argument(
-        "--from-recovery-point",
+        "--committed-only",
         action="store_true",
-        help="also records of SQLTYPE R (after a REDO recovery point)",
+        help="leave out rolled-back work, which is kept otherwise, marked as it is",
+    )
+    group.add_argument(
+        "--whole-units",
+        action="store_true",
+        help="of a unit of recovery with a selected change, all changes (default: the selected)",
     )
 
 
@@ -122,8 +158,8 @@ def add_positions(group: Any) -> None:
     )
 
 
-def add_range(group: Any) -> None:
-    """From where to where in the log."""
+def add_range(group: Any, copies: bool = False) -> None:
+    """From where to where in the log; ``copies`` as for :func:`add_selection`."""
     add_positions(group)
     group.add_argument(
         "--from-time",
@@ -137,6 +173,8 @@ def add_range(group: Any) -> None:
         metavar="T",
         help="latest commit time, inclusive; '2026-03-02 10:15' means up to the end of that minute",
     )
+    if copies:
+        return
     group.add_argument(
         "--include-aborted", action="store_true", help="show rolled back work too, as comments"
     )

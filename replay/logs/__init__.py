@@ -501,6 +501,53 @@ _PAIRED = ("control", "data")
 
 
 @dataclass(frozen=True)
+class CopyFacts:
+    """What a copy of a part of a log holds: ``records`` of it and how many of them are ``damaged``,
+    the table ``versions`` that it describes (``bool[m]``, of the log's catalog) and those that it
+    has row ``images`` of (their indexes), the ``kinds`` of its records, whether some are
+    ``segmented``. ``reach``: up to where it has all that was asked for, where that is not as far as
+    the log goes; a position of zeros: nobody can tell. ``keeps_incomplete``: what the log flags as
+    incomplete is in it. ``described``: what was asked for, in words, where that was not all."""
+
+    records: int
+    damaged: int
+    versions: Mask
+    images: frozenset[int]
+    kinds: frozenset[Change]
+    segmented: bool
+    reach: Position | None = None
+    keeps_incomplete: bool = True
+    described: str = ""
+
+
+class LogWriter(Protocol):
+    """Writes records of a log as a log of its family again, octet by octet. Raises Refusal (LR3022)
+    as each member says, and no other error."""
+
+    #: How the names of the file of facts and of the file of records end.
+    suffixes: tuple[str, str]
+
+    def admit(self, log: Any) -> None:
+        """Refusal (LR3022) for logs of a set that cannot be in one log."""
+        ...
+
+    def records(self, log: Any, records: Records, proven: bool) -> Bytes:
+        """The octets (``uint8[n]``) of ``records`` (:data:`replay.changes.envelope.RECORD`) for the
+        file of records, in their order. ``proven``: none of them depends on an incomplete unit,
+        whatever the log flags. Refusal (LR3022) for one that the file cannot hold."""
+        ...
+
+    def control(self, log: Any, facts: CopyFacts) -> bytes:
+        """The file of facts."""
+        ...
+
+    def read_again(self, log: Any, control: str, data: str, facts: CopyFacts) -> None:
+        """Refusal (LR3022) where the copy in two files of this machine reads otherwise than the
+        log."""
+        ...
+
+
+@dataclass(frozen=True)
 class Family:
     """A log family: what its logs can tell and what it does with them. Callables get the logs that
     ``open`` made, and raise no error but those that they name."""
@@ -537,6 +584,8 @@ class Family:
     checkup: Callable[[Any], Checkup] = nothing_open
     #: ``(log)``: InputError where a log may be looked at and must not be used for more.
     admit: Callable[[Any], None] = _admitted
+    #: What writes parts of its logs as logs again, and what to use where nothing does.
+    writer: LogWriter | None = None
 
     def open_log(self, inputs: Inputs) -> LogFile:
         """Open a log. UsageError when the files or settings are not those of this family, else as

@@ -13,9 +13,9 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -176,7 +176,7 @@ def write_bundle(
     work = Path(hidden.name)
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
     digests = Digests(log)
-    try:
+    with kept_until_published(work, digests, stored):
         outcome = carry_out(
             replace(plan, constraints=constraints or Constraints()),
             log,
@@ -217,6 +217,16 @@ def write_bundle(
             json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )
         publish(work, out, stored)
+    return Bundle(out, manifest, tally, exit_code)
+
+
+@contextmanager
+def kept_until_published(
+    work: Path, digests: Digests, stored: StoredFolder | None
+) -> Iterator[None]:
+    """Remove what a run wrote where it is not published."""
+    try:
+        yield
     except BaseException:
         digests.abandon()
         shutil.rmtree(work, ignore_errors=True)
@@ -224,7 +234,6 @@ def write_bundle(
             with suppress(OSError):
                 stored.discard()
         raise
-    return Bundle(out, manifest, tally, exit_code)
 
 
 def _consequences(outcome: CompletedRun) -> list[str]:

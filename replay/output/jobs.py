@@ -1,4 +1,4 @@
-"""The jobs that write scripts and datasets, and running one of them.
+"""The jobs that write scripts, datasets and copies, and running one of them.
 
 An engine may run a task twice: it was lost, or thought lost, or slow. So no two attempts write the
 same file. Each attempt at a bucket writes into a folder of its own; the driver takes the files of
@@ -18,6 +18,7 @@ from pathlib import Path
 from replay.changes.balance import Tally
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
+from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
@@ -95,6 +96,22 @@ class ExportJob(RenderJob):
         return export_bucket(self.plan, log, bucket, blocks, folder)
 
 
+@dataclass(frozen=True)
+class CopyJob(RenderJob):
+    """Writes records as they are, along the same path."""
+
+    def _write(
+        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
+    ) -> BucketResult:
+        return copy_bucket(self.plan, log, bucket, blocks, folder)
+
+
+def _job(plan: Plan, attempts: Place) -> RenderJob:
+    if plan.copies is not None:
+        return CopyJob(plan, attempts)
+    return RenderJob(plan, attempts) if plan.export is None else ExportJob(plan, attempts)
+
+
 def write(
     engine: Engine, plan: Plan, log: LogFile, folder: Path, stored: StoredFolder | None = None
 ) -> tuple[Tally, list[BucketResult]]:
@@ -111,7 +128,7 @@ def write(
         attempts: Place = stored.staging
     else:
         attempts = Path(tempfile.mkdtemp(prefix=".attempts-", dir=folder.absolute()))
-    job = RenderJob(plan, attempts) if plan.export is None else ExportJob(plan, attempts)
+    job = _job(plan, attempts)
     try:
         for blob in engine.execute(job, log, plan.splits):
             bucket, value = pickle.loads(blob)

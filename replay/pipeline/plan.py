@@ -152,7 +152,8 @@ class Plan:
     prepared ones (:mod:`sqlgen.shapes`). ``units_stay_out``: units were set aside that may have
     written later. ``export``: datasets are written, not scripts. ``limits``: table version ->
     column -> what values the live database's column holds, where its type alone does not tell.
-    ``continued``: what a bundle before this one took."""
+    ``continued``: what a bundle before this one took. ``copies``: the family whose log the records
+    become again as they are, None where they become something else."""
 
     mode: Mode
     selection: Selection
@@ -170,6 +171,7 @@ class Plan:
     units_stay_out: bool = False
     limits: Mapping[int, Mapping[str, ValueLimit]] = field(default_factory=dict)
     continued: Continued | None = None
+    copies: str | None = None
 
     def __post_init__(self) -> None:
         settle_choices(self, mode=Mode)
@@ -191,7 +193,8 @@ class Plan:
     def parts_units(self) -> bool:
         """Whether scripts lack changes that lie between others of their unit, and that must be
         known for the order of these."""
-        return self.export is None and self.selection.parts_units
+        scripts = self.export is None and self.copies is None
+        return scripts and self.selection.parts_units
 
     @property
     def held(self) -> Mapping[UnitId, Verdict]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from replay import storage
 from replay.changes.catalog import TableVersion
-from replay.changes.choices import CascadeMode, Derived, Mode
+from replay.changes.choices import SETTING_ASIDE, CascadeMode, Derived, Incomplete, Mode
 from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.position import Position
@@ -111,7 +111,7 @@ class Demand:
     with the same words, so a table that is not in this one is a warning; and where it goes to is
     said apart from the selection. ``dependencies``: who built on whom is asked for; ``baseline``:
     the folder or URL of the state before the log (undo: of now); ``wide_reals``: REAL columns of
-    hexadecimal floats are doubles."""
+    hexadecimal floats are doubles; ``copied``: records become a log again as they are."""
 
     mode: Mode = Mode.REDO
     options: ScriptOptions | None = None
@@ -122,6 +122,7 @@ class Demand:
     dependencies: bool = False
     baseline: str | None = None
     wide_reals: bool = False
+    copied: bool = False
 
     @property
     def exact_reals(self) -> bool:
@@ -203,6 +204,7 @@ def make_request(
     with usage_errors():
         demand = replace(demand, mode=choice(Mode, demand.mode, "mode"))
         _check_needs(opened.family, demand, selection)
+        _check_kept(demand, selection)
         check_told(opened.log, "structure" if demand.structure else demand.mode, selection)
         opened.family.admit(opened.log)
         if demand.exact_reals and opened.family.with_wide_reals is not None:
@@ -239,7 +241,7 @@ def make_request(
             *_no_foreign_keys(demand, placed, constraints),
             *unread_keys(constraints),
             *strange,
-            *log.warnings(versions),
+            *log.warnings([] if demand.copied else versions),
         )
     return Request(
         opened,
@@ -257,6 +259,16 @@ def make_request(
 
 def _check_needs(family: Family, demand: Demand, selection: Selection) -> None:
     check_needs(family, "structure" if demand.structure else demand.mode, selection)
+
+
+def _check_kept(demand: Demand, selection: Selection) -> None:
+    """UsageError (LR1001) where incomplete units would be written as if they were whole."""
+    if selection.incomplete is Incomplete.KEEP and demand.options is not None:
+        raise UsageError(
+            "LR1001",
+            f"found --incomplete keep; expected one of: {', '.join(SETTING_ASIDE)}",
+            hint="Only a copy of the log (extract) says of incomplete units what they are",
+        )
 
 
 def _no_foreign_keys(

@@ -215,6 +215,15 @@ class RowDecoder:
             np.ones(batch.count, bool) if self.filter is None else self._wanted(self.filter, batch)
         )
 
+    def judged(
+        self, version: int, kind: Change, image: Images
+    ) -> tuple[Mask, Mask, list[RowProblem]]:
+        """Which of the changes satisfy ``--where``, of which that cannot be told, and why."""
+        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        if self.filter is None:
+            return np.ones(batch.count, bool), batch.failed, batch.problems
+        return self._wanted(self.filter, batch), batch.failed, batch.problems
+
     @staticmethod
     def _wanted(chosen: ValueFilter, batch: _Batch) -> Mask:
         return chosen.select(

@@ -37,6 +37,7 @@ from replay.changes.selection import (
     VerdictCodes,
     balance_of,
     decide,
+    decide_copy,
 )
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
@@ -113,7 +114,8 @@ def _verdict(
     file: int,
     offsets: Index,
 ) -> VerdictCodes:
-    verdict = decide(selection, envelope, facts)
+    judge = decide if plan.copies is None else decide_copy
+    verdict = judge(selection, envelope, facts)
     if plan.decisions is not None:
         verdict = plan.decisions.judge(verdict, envelope, file, offsets)
     verdict[(verdict == 0) & (envelope.disposition() == CANCELLED)] = REASON[CANCELLED_OUT]

@@ -253,6 +253,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "A DDL statement in the log is none that our grammar of its database knows.",
         "The message names the statement. Leave its table out, or report it.",
     ),
+    "LR3022": (
+        "An extract is one log, and says by itself how it is read. Logs that are laid out"
+        " differently, and records that are too few to tell what the whole log told, cannot be"
+        " one: nothing was written.",
+        "Extract logs of different layouts apart and read the copies together (--logs), or select"
+        " more; or read the log itself with the same selection.",
+    ),
     "LR4001": (
         "The database refused a statement, for the reason that it gives.",
         "Mend the cause and run again: a replay goes on where it stopped. --on says what"

@@ -38,6 +38,7 @@ KEYS = (5, True, b"x", ["x"])
 #: Option -> values that no function of the library takes.
 WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("include_aborted", "from_recovery_point", "strict", "trace"), FLAG),
+    **dict.fromkeys(("committed_only", "whole_units"), FLAG),
     **dict.fromkeys(("upsert", "adjoining", "merge", "overwrite", "continues", "roundtrip"), FLAG),
     **dict.fromkeys(("records_per_file", "commit_every", "sessions", "tries"), COUNT),
     **dict.fromkeys(("commit_statements", "top", "most_rows"), COUNT),
@@ -51,6 +52,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
     **dict.fromkeys(("initial_at", "late", "statements", "parameter_style"), TEXT),
     "apply": FLAG,
+    "name": TEXT,
     **dict.fromkeys(("from_position", "until", "from_time", "until_time"), TEXT_OR_OCTETS),
     "at": TEXT_OR_OCTETS,
     **dict.fromkeys(("tables", "exclude_tables", "ops", "authids", "plans"), TEXTS),
@@ -79,8 +81,10 @@ WRONG: dict[str, tuple[object, ...]] = {
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api, ("open_log", "check_certificate", "verify", "write_script", "register_spark")),
     (api.Log, ("check", "select", "take", "asked")),
-    (api.Selected, ("redo", "undo", "export", "changes", "replay", "retry_rejects", "verify")),
+    (api.Selected, ("redo", "undo", "export", "extract", "changes")),
+    (api.Selected, ("replay", "retry_rejects", "verify")),
     (api.Writable, ("write",)),
+    (api.Extract, ("write",)),
     (api.Verification, ("write",)),
     (Questions, ("history", "state", "differences", "report")),
 )
@@ -128,6 +132,8 @@ def call(log: replay.Log, place: object, name: str, options: dict[str, Any]) -> 
         place = log.select()
     elif place is api.Writable:
         place = log.select().redo()
+    elif place is api.Extract:
+        place = log.select().extract()
     elif place is api.Verification:
         place = api.Verification(0, {}, ())
     elif place is not api:
@@ -174,7 +180,10 @@ def test_every_function_of_the_door_is_checked() -> None:
         assert all(hasattr(getattr(place, name), "__wrapped__") for name in names)
     public = {
         (place, name)
-        for place in (api, api.Log, api.Selected, api.Writable, api.Verification, Questions)
+        for place in (
+            *(api, api.Log, api.Selected, api.Writable, api.Extract, api.Verification),
+            Questions,
+        )
         for name, function in vars(place).items()
         if inspect.isfunction(function) and not name.startswith("_")
         if function.__module__ in (api.__name__, Questions.__module__)

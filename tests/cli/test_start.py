@@ -12,6 +12,7 @@ import pytest
 
 from replay.changes.choices import SOURCES
 from replay.cli.commands import COMMANDS
+from replay.cli.extracting import EXTRACTS
 from replay.cli.inspection import INSPECTIONS
 from replay.cli.live_commands import LIVE
 from replay.cli.looks import LOOKS
@@ -49,7 +50,7 @@ def test_help_is_light(arguments: list[str]) -> None:
 def test_the_names_of_light_modules_are_those_that_are_there() -> None:
     assert tuple(FAMILIES) == SOURCES
     assert tuple(BUILT_IN) == DIALECTS
-    assert set(_COMMANDS) == {*COMMANDS, *INSPECTIONS, *LIVE, *LOOKS}
+    assert set(_COMMANDS) == {*COMMANDS, *EXTRACTS, *INSPECTIONS, *LIVE, *LOOKS}
 
 
 def test_a_look_into_a_small_log_imports_no_sql(sakila_small: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from replay.changes.choices import Gaps
 from replay.logs import FACTS, Capabilities, Family, Inputs, LogPair, OrderRules
 from replay.logs.logmaster import checkup, dump, inspect, order_rules
+from replay.logs.logmaster.copying import WRITER
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.log_set import LogSet
 from replay.logs.logmaster.opening import open_log
@@ -69,4 +70,5 @@ FAMILY = Family(
     unconfirmed=checkup.UNCONFIRMED,
     checkup=checkup.checkup,
     admit=admit,
+    writer=WRITER,
 )

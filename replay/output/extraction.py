@@ -1,0 +1,266 @@
+"""An extract: the selected records of a log, or of a set of logs, as one log of their family again,
+in the order of commit, with ``manifest.json`` beside it.
+
+It appears whole or not at all, as a bundle does, and only once it was read again: the same records,
+the same damage, the same readings of what its layouts leave open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from replay import storage
+from replay.changes.balance import Tally
+from replay.changes.choices import USUAL_NAME
+from replay.changes.position import LOWEST, Position, UnitId
+from replay.changes.selection import Selection, limits
+from replay.errors import Refusal, UsageError
+from replay.logs import CopyFacts, Family, LogFile, LogWriter
+from replay.output.bundle import (
+    Bundle,
+    Digests,
+    changes_by_table,
+    check_output,
+    empty_bundle,
+    kept_until_published,
+    publish,
+    raise_for,
+    work_folder,
+)
+from replay.output.carry_out import CompletedRun, carry_out, clear
+from replay.output.copies import CopyCounts, CopyResult
+from replay.output.jobs import write
+from replay.output.stored_folder import StoredFolder
+from replay.pipeline.engine import Engine
+from replay.pipeline.extent import time_text
+from replay.pipeline.plan import Plan, UnitDecisions
+from replay.storage import StoredPath
+from replay.version import __version__
+
+_NAME = re.compile(r"[A-Za-z0-9_@#$-][A-Za-z0-9_@#$.-]*")
+#: Octets of a part that are copied at a time.
+_COPIED = 4 << 20
+
+
+def writer_of(family: Family) -> LogWriter:
+    """What writes logs of a family. Refusal (LR3020) where nothing does."""
+    if family.writer is None:
+        raise Refusal(
+            "LR3020",
+            f"found --source {family.name}; expected logmaster: no published layout lets a part of"
+            f" a {family.title} stand as a log of its own",
+            hint="Keep the changes as data (logreplay export --format parquet, csv, jsonl or"
+            " debezium), or the log files as they are, and select when they are read",
+        )
+    return family.writer
+
+
+def check_name(name: str) -> None:
+    """UsageError (LR1001) for a name that no file of an extract can have."""
+    if not _NAME.fullmatch(name) or name == "manifest":
+        raise UsageError(
+            "LR1001",
+            f"found --name {name}; expected letters, digits and . _ - @ # $, without a folder",
+        )
+
+
+@dataclass(frozen=True)
+class ExtractOptions:
+    """How an extract is written: the ``name`` of its files (without what is behind the dot),
+    whether what is in the folder already is replaced, and whether units of recovery come whole."""
+
+    name: str = USUAL_NAME
+    overwrite: bool = False
+    whole_units: bool = False
+
+
+def write_extract(
+    plan: Plan,
+    log: LogFile,
+    writer: LogWriter,
+    out: storage.Place,
+    engine: Engine,
+    options: ExtractOptions,
+    warnings: Sequence[str] = (),
+) -> Bundle:
+    """Run ``plan`` (whose ``copies`` names the family of ``writer``) and publish the log and its
+    manifest as the folder ``out``.
+
+    Raises UsageError when ``out`` is in use, Refusal (LR3022) for what cannot be one log, or would
+    be read otherwise than the log it comes from, InputError where a record names no unit, or at the
+    first finding with ``--strict``. Nothing is left behind then.
+    """
+    check_output(out, options.overwrite)
+    check_name(options.name)
+    writer.admit(log)
+    hidden = work_folder(out)
+    work = Path(hidden.name)
+    stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
+    digests = Digests(log)
+    with kept_until_published(work, digests, stored):
+        if options.whole_units:
+            plan = _with_whole_units(plan, log, engine, work, stored)
+        outcome = carry_out(plan, log, engine, work, None, stored)
+        raise_for(outcome.plan, outcome.tally)
+        names = tuple(f"{options.name}{suffix}" for suffix in writer.suffixes)
+        facts = _facts(outcome, log)
+        data = _joined(outcome, work, work / names[1], stored)
+        control = writer.control(log, facts)
+        (work / names[0]).write_bytes(control)
+        writer.read_again(log, str(work / names[0]), str(work / names[1]), facts)
+        files = {
+            names[0]: {"size": len(control), "sha256": hashlib.sha256(control).hexdigest()},
+            names[1]: {**data, "records": facts.records},
+        }
+        said = [
+            *warnings,
+            *_consequences(outcome),
+            *empty_bundle(outcome.plan, log, outcome.tally),
+            *_damage(outcome.tally, facts),
+        ]
+        manifest = _manifest(outcome, log, digests.wait(), files, facts, said)
+        if engine.reason:
+            manifest["engine"] = {"name": engine.name, "reason": engine.reason}
+        (work / "manifest.json").write_text(
+            json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        publish(work, out, stored)
+    return Bundle(out, manifest, outcome.tally, manifest["exit_code"])
+
+
+def _with_whole_units(
+    plan: Plan, log: LogFile, engine: Engine, work: Path, stored: StoredFolder | None
+) -> Plan:
+    """The plan with all changes of the units that it takes one of, which a first run tells."""
+    results = write(engine, plan, log, work, stored)[1]
+    clear(work)
+    taken = [result.taken for result in results if isinstance(result, CopyResult)]
+    units = frozenset(UnitId(unit.tobytes()) for part in taken for unit in part)
+    return replace(plan, decisions=UnitDecisions(added=units))
+
+
+def _joined(
+    outcome: CompletedRun, work: Path, data: Path, stored: StoredFolder | None
+) -> dict[str, Any]:
+    """Put the parts of a copy one behind the other; the size and digest of the whole."""
+    parts = sorted(file.name for result in outcome.results for file in result.files)
+    digest, size = hashlib.sha256(), 0
+    with data.open("wb") as whole:
+        for name in parts:
+            place = str(work / name) if stored is None else str(stored.taken.pop(name)[0])
+            with storage.opened(place) as part:
+                while block := part.read(_COPIED):
+                    whole.write(block)
+                    digest.update(block)
+                    size += len(block)
+            if stored is None:
+                (work / name).unlink()
+    return {"size": size, "sha256": digest.hexdigest()}
+
+
+def _counts(outcome: CompletedRun) -> CopyCounts:
+    counts = CopyCounts()
+    for result in outcome.results:
+        assert isinstance(result, CopyResult)
+        counts.add(result.counts)
+    return counts
+
+
+def _facts(outcome: CompletedRun, log: LogFile) -> CopyFacts:
+    """What is in the copy."""
+    selection, tally, counts = outcome.plan.selection, outcome.tally, _counts(outcome)
+    reach = selection.until_position
+    if selection.until_time is not None:  # which is no position: what is there, is there
+        last = tally.last_commit or LOWEST
+        reach = last if reach is None else min(last, reach)
+    versions = outcome.plan.version_taken.copy()
+    versions[list(counts.versions)] = True
+    return CopyFacts(
+        tally.emitted,
+        counts.damaged,
+        versions,
+        frozenset(counts.images),
+        frozenset(counts.kinds),
+        counts.segmented > 0,
+        None if reach is None else Position(reach),
+        selection.incomplete == "keep",
+        _described(selection),
+    )
+
+
+def _described(selection: Selection) -> str:
+    """What was asked for, in words, where it was not all of the log."""
+    policies = selection.ri == "skip" or selection.triggers == "skip"
+    if not (limits(selection) or policies or selection.incomplete != "keep"):
+        return ""
+    left = ("cascade", "from_recovery_point", "include_aborted")
+    told = {name: value for name, value in selection.describe().items() if name not in left}
+    for name in ("from_time", "until_time"):
+        if (moment := getattr(selection, name)) is not None:
+            told[name] = time_text(moment)
+    for name, usual in (("ri", "apply"), ("triggers", "apply"), ("incomplete", "keep")):
+        if told.get(name) == usual:
+            del told[name]
+    return "; ".join(
+        f"{name} {','.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in told.items()
+    )
+
+
+def _consequences(outcome: CompletedRun) -> list[str]:
+    dependents = outcome.consequences
+    if dependents is None:
+        return []
+    if not dependents.chosen.any():
+        return ["--except takes no change of this log that took effect: nothing is left out"]
+    more = len(dependents.units)
+    return [f"{more:,} units build on what was left out, and are left out too"] if more else []
+
+
+def _damage(tally: Tally, facts: CopyFacts) -> list[str]:
+    if not tally.finding_count:
+        return []
+    return [
+        f"{tally.finding_count:,} records of the log are damaged or contradict others; they are in"
+        " the copy as they are, so whoever reads it sets their units aside as with the log itself"
+    ]
+
+
+def _manifest(
+    outcome: CompletedRun,
+    log: LogFile,
+    inputs: list[dict[str, Any]],
+    files: dict[str, dict[str, Any]],
+    facts: CopyFacts,
+    warnings: list[str],
+) -> dict[str, Any]:
+    plan, tally, counts = outcome.plan, outcome.tally, _counts(outcome)
+    return {
+        "program": f"logreplay {__version__}",
+        "mode": "extract",
+        "inputs": inputs,
+        "selection": plan.selection.describe(),
+        "family": plan.copies,
+        "files": files,
+        "first_commit_lrsn": None if tally.first_commit is None else tally.first_commit.hexadecimal,
+        "last_commit_lrsn": None if tally.last_commit is None else tally.last_commit.hexadecimal,
+        "reach": None if facts.reach is None else facts.reach.hexadecimal,
+        "units": tally.units,
+        "changes": tally.statements,
+        "tables": changes_by_table(log, tally.changes),
+        "kinds": {kind.name.lower(): count for kind, count in sorted(counts.kinds.items())},
+        "balance": tally.balance(),
+        "quarantined_units": tally.quarantine(),
+        "findings": {
+            "count": tally.finding_count,
+            "shown": [str(finding) for finding in sorted(tally.findings, key=str)],
+        },
+        "warnings": warnings,
+        "exit_code": tally.exit_code(warnings),
+    }
