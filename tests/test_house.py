@@ -81,7 +81,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.pipeline.spark_daemon",
         "replay.frames.spark",
     ),
-    "numba": ("replay.pipeline.fast_path_kernel",),
+    "numba": ("replay.decoding.machine_code", "replay.pipeline.fast_path_kernel"),
     "py4j": ("replay.pipeline.spark",),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
@@ -110,6 +110,7 @@ FOUND_WITHOUT_INSTALLING = ("logreplay.profiles", "sqlglot.dialects")
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
 WRITERS = (
     "replay.storage",
+    "replay.decoding.machine_code",
     "replay.output",
     "replay.live.status",
     "replay.live.certificate",
@@ -122,6 +123,7 @@ WRITERS = (
 )
 READS_ENVIRONMENT = (
     "replay.cli",
+    "replay.decoding.machine_code",
     "replay.pipeline.java",
     "replay.pipeline.spark",
     "replay.targets.embedded",

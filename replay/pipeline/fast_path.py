@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from types import ModuleType
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +19,10 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.decoding import code_pages, codecs, images
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, loaded
 from replay.errors import InputError
 from replay.logs import Images
+from replay.pipeline import fast_path_tables as tables
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.rows import INVERSE, Op
@@ -35,6 +36,16 @@ WORTH = 50_000
 _ROOM = 2
 #: Bytes that an Arrow string array can address.
 _MOST = (1 << 31) - 1
+_TEXT, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2)
+_KERNEL = Kernel(
+    "replay.pipeline.fast_path_kernel",
+    "render_rows",
+    (
+        *(_TEXT, _TABLE, _TABLE, _TABLE, _TEXT, ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT),
+        *(ArrayOf("bool", 2), NUMBER, _TABLE, ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8")),
+    ),
+    ("replay.pipeline.fast_path_tables",),
+)
 _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 
@@ -89,14 +100,14 @@ class FastPath:
     ) -> FastStatements | None:
         """Statements of changes of kind ``op``; None for a table that needs the other way.
         ``reading`` is that of the row images."""
-        kernel = compiled()
-        if kernel is None:
+        render = compiled()
+        if render is None:
             return None
         if (version.index, op) not in self._programs:
             self._programs[version.index, op] = _program(
-                kernel, version, op, self.undo, self.profile, self.options, reading
+                version, op, self.undo, self.profile, self.options, reading
             )
-            self._watch(kernel, version, self._programs[version.index, op])
+            self._watch(version, self._programs[version.index, op])
         program = self._programs[version.index, op]
         if program is None:
             return None
@@ -107,34 +118,33 @@ class FastPath:
             unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
         bounds[:, unusable] = 0
         count = bounds.shape[1]
-        buffer = np.asarray(image.buffer).view()
-        buffer.flags.writeable = False  # one kind of array, hence one compilation
-        output = _rows(kernel, program, buffer, bounds)
+        buffer = np.ascontiguousarray(image.buffer)
+        output = _rows(render, program, buffer, bounds)
         if output.offsets[-1] > _MOST:
             return None
         text = pa.StringArray.from_buffers(
             count, pa.py_buffer(output.offsets.astype(np.int32)), pa.py_buffer(output.text)
         )
-        odd, moved = output.status == kernel.ODD, output.status >= kernel.MOVED
-        status = np.where(odd, 0, output.status & (kernel.MOVED - 1)).astype(np.uint8)
+        odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
+        status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
         return FastStatements(text, status, moved, np.flatnonzero(odd))
 
-    def _watch(self, kernel: ModuleType, version: TableVersion, program: Program | None) -> None:
+    def _watch(self, version: TableVersion, program: Program | None) -> None:
         """Mark the columns whose change the kernel tells of."""
         if program is not None:
             names = self.watched(version)
             for place, column in enumerate(version.format.columns):
-                program.cells[place, kernel.WATCHED] = column.column.name in names
+                program.cells[place, tables.WATCHED] = column.column.name in names
 
 
-def _rows(kernel: ModuleType, program: Program, buffer: Bytes, bounds: Index) -> KernelOutput:
+def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -> KernelOutput:
     """Have the kernel write all rows, making room as it is needed."""
     count = bounds.shape[1]
     sizes = (bounds[1::2] - bounds[0::2]).sum(axis=0)
     out = np.empty(_ROOM * int(sizes.sum()) + (count + 1) * len(program.pool), np.uint8)
     work = np.zeros((4, 2 * len(program.cells)), np.int64)
     offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
-    tables = (
+    given = (
         program.cells,
         program.elements,
         program.pool,
@@ -142,10 +152,8 @@ def _rows(kernel: ModuleType, program: Program, buffer: Bytes, bounds: Index) ->
         program.codes,
         *_moments(),
     )
-    while (
-        row := kernel.render_rows(buffer, bounds, *tables, row, work, out, offsets, status)
-    ) < count:
-        needed = len(program.pool) + kernel.ROOM * len(program.elements) + 4 * int(sizes[row])
+    while (row := render(buffer, bounds, *given, row, work, out, offsets, status)) < count:
+        needed = len(program.pool) + tables.ROOM * len(program.elements) + 4 * int(sizes[row])
         more = np.empty(len(out) + max(len(out) // 2, needed), np.uint8)
         more[: offsets[row]] = out[: offsets[row]]
         out = more
@@ -153,36 +161,33 @@ def _rows(kernel: ModuleType, program: Program, buffer: Bytes, bounds: Index) ->
 
 
 @cache
-def compiled() -> ModuleType | None:
+def compiled() -> MachineCode | None:
     """The kernel; None where Numba is not installed or does not work, for whatever reason: the
     other way is always there."""
     try:
-        from replay.pipeline import fast_path_kernel as kernel
-
-        _trial(kernel)
-    except Exception:  # noqa: BLE001  a cache of Numba that is damaged, or on a full disk, says so in many ways
+        render = loaded(_KERNEL)
+        _trial(render)
+    except Exception:  # noqa: BLE001  Numba, llvmlite and a disk that is full say so in many ways
         return None
-    return kernel
+    return render
 
 
-def _trial(kernel: ModuleType) -> None:
-    """Have the kernel write one row, which compiles it or loads what was kept of it. RuntimeError
-    when the row comes out wrong."""
-    cells, elements = np.zeros((1, kernel.WATCHED + 1), np.int64), np.zeros((1, 9), np.int64)
-    cells[0, kernel.WIDTH] = 2
-    elements[0, kernel.PREFIX_END] = elements[0, kernel.SUFFIX] = 1
-    elements[0, kernel.SUFFIX_END] = 2
+def _trial(render: MachineCode) -> None:
+    """Have the kernel write one row. RuntimeError when the row comes out wrong."""
+    cells, elements = np.zeros((1, tables.WATCHED + 1), np.int64), np.zeros((1, 9), np.int64)
+    cells[0, tables.WIDTH] = 2
+    elements[0, tables.PREFIX_END] = elements[0, tables.SUFFIX] = 1
+    elements[0, tables.SUFFIX_END] = 2
     program = Program(
         cells, elements, np.frombuffer(b"();", np.uint8), *_characters((), templates.Texts("", ()))
     )
     buffer = np.frombuffer(b"\xff\x85", np.uint8)
-    literal = _rows(kernel, program, buffer, np.array([[0], [2]], np.int64))
-    if literal.text.tobytes() != b"(-123)" or literal.status.tolist() != [kernel.EMITTED]:
+    literal = _rows(render, program, buffer, np.array([[0], [2]], np.int64))
+    if literal.text.tobytes() != b"(-123)" or literal.status.tolist() != [tables.EMITTED]:
         raise RuntimeError(f"found {literal.text!r}; expected what the row says")
 
 
 def _program(
-    kernel: ModuleType,
     version: TableVersion,
     op: Op,
     undo: bool,
@@ -200,31 +205,27 @@ def _program(
         return None
     exported = {column.name for column in shown_columns(version.table, options)}
     charsets: list[int] = []
-    table = np.zeros((len(cells), kernel.WATCHED + 1), np.int64)
+    table = np.zeros((len(cells), tables.WATCHED + 1), np.int64)
     for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
         table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
         if column.column.name in exported:
-            kind = _kind(kernel, column, cell, options)
+            kind = _kind(column, cell, options)
             if kind is None:
                 return None
-            table[place, kernel.KIND], table[place, kernel.SCALE], table[place, kernel.SHOWN] = (
+            table[place, tables.KIND], table[place, tables.SCALE], table[place, tables.SHOWN] = (
                 kind,
                 column.scale,
                 1,
             )
-            if kind in (kernel.TEXT, kernel.TEXT_STRIPPED):
+            if kind in (tables.TEXT, tables.TEXT_STRIPPED):
                 assert column.ccsid is not None
                 charsets += [] if column.ccsid in charsets else [column.ccsid]
-                table[place, kernel.CHARSET] = charsets.index(column.ccsid)
+                table[place, tables.CHARSET] = charsets.index(column.ccsid)
     lengths, codes = _characters(tuple(charsets), templates.texts(profile))
-    return Program(
-        table, *_elements(kernel, elements, version, op is not Op.UPDATE, undo), lengths, codes
-    )
+    return Program(table, *_elements(elements, version, op is not Op.UPDATE, undo), lengths, codes)
 
 
-def _kind(
-    kernel: ModuleType, column: ColumnFormat, cell: images.Cell, options: RenderOptions
-) -> int | None:
+def _kind(column: ColumnFormat, cell: images.Cell, options: RenderOptions) -> int | None:
     """How the kernel says a column's values; None where it cannot."""
     kind = column.column.type
     if column.raw:
@@ -233,18 +234,18 @@ def _kind(
         if not _single(column.ccsid):
             return None
         stripped = kind is SqlType.CHAR and options.policy.char_padding == "strip"
-        return int(kernel.TEXT_STRIPPED if stripped else kernel.TEXT)
+        return int(tables.TEXT_STRIPPED if stripped else tables.TEXT)
     if cell.variable or images.unusable(column, cell.width):
         return None
     if kind is SqlType.DECIMAL and not 0 <= column.scale <= 31:
         return None
     known = {
-        SqlType.DECIMAL: kernel.PACKED,
-        SqlType.DATE: kernel.DATE,
-        SqlType.TIME: kernel.TIME,
-        SqlType.TIMESTAMP: kernel.TIMESTAMP,
+        SqlType.DECIMAL: tables.PACKED,
+        SqlType.DATE: tables.DATE,
+        SqlType.TIME: tables.TIME,
+        SqlType.TIMESTAMP: tables.TIMESTAMP,
     }
-    return int(known.get(kind, kernel.INTEGER))
+    return int(known.get(kind, tables.INTEGER))
 
 
 def _single(number: int | None) -> bool:
@@ -256,7 +257,6 @@ def _single(number: int | None) -> bool:
 
 
 def _elements(
-    kernel: ModuleType,
     elements: tuple[templates.Element, ...],
     version: TableVersion,
     alone: bool,
@@ -266,16 +266,16 @@ def _elements(
     its side is called."""
     table = np.zeros((len(elements), 9), np.int64)
     pool = b""
-    when = {"always": kernel.ALWAYS, "changed": kernel.CHANGED, "assigned": kernel.ASSIGNED}
+    when = {"always": tables.ALWAYS, "changed": tables.CHANGED, "assigned": tables.ASSIGNED}
     for row, element in enumerate(elements):
         after = (element.side == "after") != undo
-        table[row, kernel.COLUMN] = version.index_of(element.column) if element.column else -1
-        table[row, kernel.SIDE] = kernel.AFTER if after and not alone else kernel.BEFORE
-        table[row, kernel.WHEN] = when[element.when]
+        table[row, tables.COLUMN] = version.index_of(element.column) if element.column else -1
+        table[row, tables.SIDE] = tables.AFTER if after and not alone else tables.BEFORE
+        table[row, tables.WHEN] = when[element.when]
         for place, text in (
-            (kernel.PREFIX, element.prefix),
-            (kernel.NULL, element.null),
-            (kernel.SUFFIX, element.suffix),
+            (tables.PREFIX, element.prefix),
+            (tables.NULL, element.null),
+            (tables.SUFFIX, element.suffix),
         ):
             table[row, place] = len(pool)
             pool += text.encode()

@@ -1,9 +1,10 @@
 """Machine code for what most changes are: row images -> statements in one pass, row by row, without
 anything in between.
 
-Numba compiles these functions (and keeps what it compiled on disk). They know plain cases only. A
-row that is anything else (damaged, an odd character, an hour 24) gets the status :data:`ODD` and no
-text, and is left to :mod:`replay.pipeline.rows`, which every rule and every message belong to.
+Numba compiles these functions, and :mod:`replay.decoding.machine_code` keeps what came of it, so
+that only who makes it anew imports this module. They know plain cases only. A row that is anything
+else (damaged, an odd character, an hour 24) gets the status ``ODD`` and no text, and is left to
+:mod:`replay.pipeline.rows`, which every rule and every message belong to.
 :mod:`replay.pipeline.fast_path` prepares the tables that the functions work from.
 """
 
@@ -14,10 +15,39 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import config, njit
+from numba import njit
 
-if getattr(config, "DISABLE_JIT", False):
-    raise ImportError("NUMBA_DISABLE_JIT is set: these functions mean something else as Python")
+from replay.pipeline.fast_path_tables import (
+    ASSIGNED,
+    CHANGED,
+    CHARSET,
+    COLUMN,
+    DATE,
+    EMITTED,
+    EXCLUDED_COLUMNS,
+    EXPANDED,
+    INTEGER,
+    KIND,
+    MOVED,
+    NO_CHANGE,
+    NULL,
+    NULLABLE,
+    ODD,
+    PACKED,
+    PREFIX,
+    ROOM,
+    SCALE,
+    SHOWN,
+    SIDE,
+    SUFFIX,
+    SUFFIX_END,
+    TEXT_STRIPPED,
+    TIME,
+    VARIABLE,
+    WATCHED,
+    WHEN,
+    WIDTH,
+)
 
 Array = npt.NDArray[Any]
 #: Indexes are unsigned, so that the machine code need not look whether they count from the end.
@@ -25,35 +55,11 @@ U = np.uintp
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 #: Compiles a function. Without ``_nrt`` (Numba's counting of references to arrays), which takes two
-#: thirds of the time: nothing is allocated here. Other threads may run meanwhile.
-_machine_code: Callable[[_Function], _Function] = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+#: thirds of the time: nothing is allocated here.
+_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
 #: The same for a function that is called for every row with more arrays than registers hold: its
 #: code stands where it is called.
-_in_place: Callable[[_Function], _Function] = njit(cache=True, _nrt=False, inline="always")  # type: ignore[call-overload]
-
-#: What became of a row (the first three as in :mod:`sqlgen.statements`): a statement; an update
-#: without a change; one that changes excluded columns only; not for us.
-EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, ODD = 0, 1, 2, 3
-#: Added to it where an update changes a column that is watched.
-MOVED = 128
-
-#: Columns of the table of cells: how a column lies in an image, how its value is said, whether
-#: statements may name it, and whether it belongs to a key that rows may take from each other.
-NULLABLE, VARIABLE, WIDTH, EXPANDED, KIND, SCALE, CHARSET, SHOWN, WATCHED = range(9)
-#: What KIND says: big-endian integers, packed decimals, text of one byte a character (with or
-#: without the blanks at its end), moments.
-INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP = range(7)
-
-#: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
-#: there, and where its texts lie in the pool.
-COLUMN, SIDE, WHEN, PREFIX, PREFIX_END, NULL, NULL_END, SUFFIX, SUFFIX_END = range(9)
-#: What SIDE says, and WHEN: in every row, or where the column changed; an assignment's prefix
-#: begins with ", ", which the first one loses.
-BEFORE, AFTER = range(2)
-ALWAYS, CHANGED, ASSIGNED = range(3)
-
-#: Bytes of a value at most, text apart.
-ROOM = 40
+_in_place: Callable[[_Function], _Function] = njit(_nrt=False, inline="always")  # type: ignore[call-overload]
 
 #: Rows whose images are fetched from memory together, and the bytes that come at once.
 AHEAD, LINE = 64, 64

@@ -64,10 +64,8 @@ if __name__ == "__main__":
     from pyspark import daemon
 
     import_module(TASKS)
-    with suppress(
-        ImportError, RuntimeError, OSError
-    ):  # as replay.pipeline.fast_path.compiled: the other way is always there
-        import replay.pipeline.fast_path_kernel  # noqa: F401
+    with suppress(ImportError, OSError):  # which machine code is linked by, where it is there
+        import_module("llvmlite.binding")
     # Spark collects garbage after each task, and would look through all modules each time
     gc.freeze()
     daemon.worker = until_spark_goes(daemon.worker)  # type: ignore[assignment]

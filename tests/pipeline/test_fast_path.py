@@ -388,8 +388,7 @@ def test_images_outside_the_buffer_are_left_to_the_other_way() -> None:
 
 @pytest.fixture
 def no_numba(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(sys.modules, "replay.pipeline.fast_path_kernel", None)
-    monkeypatch.delattr("replay.pipeline.fast_path_kernel", raising=False)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)  # which comes with Numba
     fast_path.compiled.cache_clear()
     yield
     fast_path.compiled.cache_clear()
@@ -454,7 +453,11 @@ def fresh_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-ASK = "from replay.pipeline import fast_path; print(fast_path.compiled())"
+ASK = """
+import sys
+from replay.pipeline import fast_path
+print(fast_path.compiled() is not None, "numba" in sys.modules)
+"""
 
 
 def asked() -> str:
@@ -466,15 +469,24 @@ def asked() -> str:
 
 
 @pytest.mark.slow
-def test_a_damaged_cache_leaves_the_other_way(fresh_kernel: Path) -> None:
-    assert "replay.pipeline.fast_path_kernel" in asked()
-    kept = list(fresh_kernel.rglob("*render_rows*"))
-    assert kept
-    for path in kept:
-        path.write_bytes(path.read_bytes()[:20])
-    assert asked() == "None\n"
+def test_machine_code_is_made_once_and_anew_where_it_is_damaged(fresh_kernel: Path) -> None:
+    assert asked() == "True True\n"  # Numba was needed
+    (kept,) = fresh_kernel.iterdir()
+    made = kept.read_bytes()
+    assert asked() == "True False\n"
+    for damaged in (made[:20], made[:-1], made[:1000] + bytes(1000) + made[2000:]):
+        kept.write_bytes(damaged)
+        assert asked() == "True True\n"
+        assert [path.read_bytes() for path in fresh_kernel.iterdir()] == [made]
+
+
+@pytest.mark.slow
+def test_without_a_folder_for_it_the_other_way_is_taken(fresh_kernel: Path) -> None:
+    fresh_kernel.rmdir()
+    fresh_kernel.write_text("a file")
+    assert asked().startswith("False ")
 
 
 def test_compiled_code_is_not_run_as_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    assert asked() == "None\n"
+    assert asked() == "False False\n"

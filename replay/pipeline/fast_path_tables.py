@@ -1,0 +1,28 @@
+"""The numbers that :mod:`replay.pipeline.fast_path` and its kernel tell each other: columns of the
+tables that the kernel works from, and what it says of a row."""
+
+from __future__ import annotations
+
+#: What became of a row (the first three as in :mod:`sqlgen.statements`): a statement; an update
+#: without a change; one that changes excluded columns only; not for us.
+EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, ODD = 0, 1, 2, 3
+#: Added to it where an update changes a column that is watched.
+MOVED = 128
+
+#: Columns of the table of cells: how a column lies in an image, how its value is said, whether
+#: statements may name it, and whether it belongs to a key that rows may take from each other.
+NULLABLE, VARIABLE, WIDTH, EXPANDED, KIND, SCALE, CHARSET, SHOWN, WATCHED = range(9)
+#: What KIND says: big-endian integers, packed decimals, text of one byte a character (with or
+#: without the blanks at its end), moments.
+INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP = range(7)
+
+#: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
+#: there, and where its texts lie in the pool.
+COLUMN, SIDE, WHEN, PREFIX, PREFIX_END, NULL, NULL_END, SUFFIX, SUFFIX_END = range(9)
+#: What SIDE says, and WHEN: in every row, or where the column changed; an assignment's prefix
+#: begins with ", ", which the first one loses.
+BEFORE, AFTER = range(2)
+ALWAYS, CHANGED, ASSIGNED = range(3)
+
+#: Bytes of a value at most, text apart.
+ROOM = 40
