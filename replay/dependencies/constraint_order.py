@@ -15,6 +15,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.graph import Cycle, reordered, unit_needs
+from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import (
     Entry,
     UnitChanges,
@@ -78,6 +79,7 @@ class ConstraintOrder:
         self.table = np.array(self.spaces.table_space or [0], np.int64)
         self.row_spaces = _row_spaces(self.spaces)
         self.unwritten: Mapping[int, int] = {}
+        self.raw_keys = RawKeys(log, self.spaces)
 
     def arrange(
         self,
@@ -255,9 +257,12 @@ class ConstraintOrder:
         changes need no more."""
         kind = batch.change[rows]
         of_keys = rows[np.where(kind == Change.UPDATE, moved[rows], True)]
-        write_sets = WriteSets(self.log, self.spaces, with_images=False)
-        touches = _of_rows(write_sets.touches(_part(batch, of_keys)), of_keys)
-        return rows[np.isin(span[rows], met_spans(touches, span))]
+        met = self.raw_keys.met_spans(batch, of_keys, span)
+        if met is None:
+            write_sets = WriteSets(self.log, self.spaces, with_images=False)
+            touches = _of_rows(write_sets.touches(_part(batch, of_keys)), of_keys)
+            met = met_spans(touches, span)
+        return rows[np.isin(span[rows], met)]
 
     def _by_keys(
         self,

@@ -1,0 +1,158 @@
+"""Keys compared as they lie in the images, where that says as much as their values: most keys are
+whole numbers at a fixed place, and most units touch none of them twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from replay.arrays import Hashes, Index, Mask
+from replay.changes.catalog import TableVersion
+from replay.changes.envelope import Change, distinct
+from replay.decoding import images
+from replay.decoding.hashes import mixed
+from replay.dependencies.write_sets import ChangeBatch, KeySpaces
+from replay.logs import Images, LogFile
+from sqlgen.schema import SqlType
+
+_INTEGERS = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
+_ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A key of a table version: its space, whether it is what tells rows apart, and (place in the
+    image, bytes) of its columns."""
+
+    space: int
+    of_row: bool
+    columns: tuple[tuple[int, int], ...]
+
+
+class RawKeys:
+    """The keys of tables that have one generation in the log, and keys of integers that nothing of
+    varying length or state stands before. Of those, equal values are equal bytes."""
+
+    def __init__(self, log: LogFile, spaces: KeySpaces) -> None:
+        self.log, self.spaces = log, spaces
+        self._known: dict[int, Sequence[_Key] | None] = {}
+        self._generations = Counter(spaces.table_space)
+
+    def met_spans(self, batch: ChangeBatch, rows: Index, span: Index) -> Index | None:
+        """The stretches ``span[change]`` in which a key that one of the changes ``rows`` takes is
+        touched again by a later one, and perhaps others: hashes may collide. None where the bytes
+        do not tell.
+
+        ``rows``, rising, are inserts, deletes and updates of keys.
+        """
+        group = batch.version[rows].astype(np.int64) * 16 + batch.change[rows]
+        hashes: list[Hashes] = []
+        changes: list[Index] = []
+        taken: list[Mask] = []
+        for value in distinct(group).tolist():
+            kind, keys = Change(value % 16), self._keys(value // 16)
+            if keys is None:
+                return None
+            some = rows[group == value]
+            for part, image in self.log.images(
+                batch.records, batch.head[some], batch.weight[some], kind
+            ):
+                touches = _touches(image, keys, kind)
+                if touches is None:
+                    return None
+                for key, rows_of_key, takes in touches:
+                    change = some[part][rows_of_key]
+                    hashes.append(key ^ mixed(span[change].astype(np.uint64)))
+                    changes.append(change)
+                    taken.append(np.full(len(change), takes))
+        return _met(hashes, changes, taken, span)
+
+    def _keys(self, version: int) -> Sequence[_Key] | None:
+        if version not in self._known:
+            self._known[version] = self._found(version)
+        return self._known[version]
+
+    def _found(self, version: int) -> Sequence[_Key] | None:
+        reading = self.log.image_reading(version)
+        if reading is None or self._generations[self.spaces.table_space[version]] > 1:
+            return None
+        table = self.log.catalog.versions[version]
+        places = _fixed_integers(table, reading)
+        found = []
+        for use in self.spaces.uses[version]:
+            if use.how == "child" or not use.columns:
+                continue
+            if not set(use.columns) <= set(places):
+                return None
+            found.append(
+                _Key(use.space, use.how == "row", tuple(places[name] for name in use.in_order))
+            )
+        return found
+
+
+def _fixed_integers(table: TableVersion, reading: int) -> dict[str, tuple[int, int]]:
+    """(place in the image, bytes) of integers that have one, by name; those that may be null are
+    left out."""
+    places, at = {}, 0
+    cells = list(images.layouts(table.format))[reading]
+    for cell, column in zip(cells, table.format.columns, strict=True):
+        if cell.variable:
+            break
+        whole = column.column.type in _INTEGERS and not column.raw
+        if whole and not cell.nullable and not images.unusable(column, cell.width):
+            places[column.column.name] = at, cell.width
+        at += cell.nullable + cell.width
+    return places
+
+
+def _touches(
+    image: Images, keys: Sequence[_Key], kind: Change
+) -> list[tuple[Hashes, Index, bool]] | None:
+    """(hashes of keys, the rows they are of, whether these take them) of some changes; None where
+    an image is damaged."""
+    sides = [bounds for bounds in (image.before, image.after) if bounds is not None]
+    needed = max((at + size for key in keys for at, size in key.columns), default=0)
+    if image.bad.any() or any(
+        (start < 0).any() or (end - start < needed).any() or (end > len(image.buffer)).any()
+        for start, end in sides
+    ):
+        return None
+    touches = []
+    every = np.arange(len(image.bad))
+    for key in keys:
+        hashes = [_hashed(image, start, key) for start, _ in sides]
+        if kind is not Change.UPDATE:
+            touches.append((hashes[0], every, kind is Change.INSERT))
+            continue
+        before, after = hashes
+        moved = np.flatnonzero(before != after)
+        held = every if key.of_row else moved
+        touches += [(before[held], held, False), (after[moved], moved, True)]
+    return touches
+
+
+def _hashed(image: Images, start: Index, key: _Key) -> Hashes:
+    buffer = image.buffer
+    hashed: Hashes = np.full(len(start), mixed(np.array([key.space], np.uint64))[0])
+    for at, size in key.columns:
+        words = np.ndarray((len(buffer) - size + 1,), f"u{size}", buffer, 0, (1,))
+        hashed = hashed * _ODD + words[start + at]
+    return hashed
+
+
+def _met(
+    hashes: Sequence[Hashes], changes: Sequence[Index], taken: Sequence[Mask], span: Index
+) -> Index:
+    if not hashes:
+        return np.zeros(0, np.int64)
+    key = np.concatenate(hashes)
+    ordered = np.sort(key)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    rows = np.flatnonzero(np.isin(key, again)) if len(again) else np.zeros(0, np.int64)
+    change, takes, key = np.concatenate(changes)[rows], np.concatenate(taken)[rows], key[rows]
+    sequence = np.lexsort([change, key])
+    same = key[sequence][1:] == key[sequence][:-1]
+    return np.unique(span[change[sequence][1:][same & takes[sequence][:-1]]])

@@ -1,0 +1,125 @@
+"""Keys compared as they lie in the images say the same as keys compared by value, or nothing."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from replay.changes.envelope import RECORD, ROW_CHANGES, Change
+from replay.dependencies.passes import assemble
+from replay.dependencies.raw_keys import RawKeys
+from replay.dependencies.unique_order import met_spans
+from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
+from replay.logs.logmaster.opening import open_log
+from replay.logs.logmaster.reader import LogmasterLog
+from replay.pipeline.scan import sort_records
+from sqlgen.constraints import Constraints
+from tests.support.logbuilder import Col, LogBuilder, Tab, generation
+
+TABLE = Tab(
+    "T",
+    (
+        Col("A", "INT", 2, key=1),
+        Col("N", "CHAR", 3, nulls="Y"),
+        Col("B", "INT", 8, key=2),
+        Col("U", "INT", 4),
+        Col("V", "VCHR", 9),
+        Col("W", "INT", 4),
+    ),
+    obid=5,
+)
+OTHER = Tab("OTHER", (Col("K", "INT", 4, key=1), Col("X", "INT", 4, nulls="Y")), obid=6)
+
+
+def unique(*columns: str, table: str = "T") -> Constraints:
+    return Constraints(keys=((f"TESTOWN.{table}", columns),))
+
+
+def history(folder: Path, seed: int, tables: tuple[Tab, ...] = (TABLE, OTHER)) -> LogmasterLog:
+    """Units of random changes of few keys."""
+    pick, log = random.Random(seed), LogBuilder(tables)
+
+    def row(table: Tab) -> tuple[int | str | None, ...]:
+        if table is OTHER:
+            return pick.randrange(6), pick.choice((None, 1, 2))
+        few = pick.randrange(-2, 2)
+        return (few, pick.choice((None, "a")), pick.randrange(2), pick.randrange(9), "v" * few, 1)
+
+    for _ in range(60):
+        unit = log.unit()
+        for _ in range(pick.randrange(1, 6)):
+            table = pick.choice(tables)
+            match pick.randrange(3):
+                case 0:
+                    unit.insert(table, row(table))
+                case 1:
+                    unit.delete(table, row(table))
+                case _:
+                    unit.update(table, row(table), row(table))
+    return open_log(*log.write(folder))
+
+
+def batch_of(log: LogmasterLog) -> ChangeBatch:
+    records = np.zeros(0, RECORD)
+    for split, offsets, lengths in log.splits(1 << 20):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        every = np.arange(len(offsets))
+        records = sort_records(split.file, 1, offsets, lengths, envelope, change, version, every)
+    return assemble(log, records)
+
+
+def both(log: LogmasterLog, constraints: Constraints) -> tuple[list[int] | None, list[int]]:
+    """The stretches in which keys meet, by bytes and by values."""
+    batch, spaces = batch_of(log), KeySpaces(log.catalog, constraints)
+    units = batch.records["unit"][batch.head]
+    span = np.cumsum(np.append(True, units[1:] != units[:-1]))
+    rows = np.flatnonzero(np.isin(batch.change, ROW_CHANGES))
+    touches = WriteSets(log, spaces, with_images=False).touches(batch)
+    found = RawKeys(log, spaces).met_spans(batch, rows, span)
+    return None if found is None else found.tolist(), met_spans(touches, span).tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("constraints", [Constraints(), unique("U")], ids=["key", "unique too"])
+def test_they_say_the_same(tmp_path: Path, seed: int, constraints: Constraints) -> None:
+    quick, exact = both(history(tmp_path, seed), constraints)
+    assert quick == exact
+    assert 0 < len(exact) < 60
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [unique("W"), unique("N", "U"), unique("X", table="OTHER")],
+    ids=["behind text", "text", "may be null"],
+)
+def test_they_say_nothing_of_other_keys(tmp_path: Path, constraints: Constraints) -> None:
+    assert both(history(tmp_path, 1), constraints)[0] is None
+
+
+def test_they_say_nothing_of_several_generations(tmp_path: Path) -> None:
+    later = generation(OTHER, 2, created=b"\xff" * 10, obid=7)
+    assert both(history(tmp_path, 2, (OTHER,)), Constraints())[0] is not None
+    log = LogBuilder((OTHER, later))
+    log.unit().insert(OTHER, (1, 1))
+    assert both(open_log(*log.write(tmp_path)), Constraints())[0] is None
+
+
+def test_they_say_nothing_of_damaged_images(tmp_path: Path) -> None:
+    log = LogBuilder((OTHER,))
+    unit = log.unit()
+    unit.insert(OTHER, (1, 1))
+    unit.insert(OTHER, (2, 1)).images[0] = b"\0\0"
+    assert both(open_log(*log.write(tmp_path)), Constraints())[0] is None
+
+
+def test_a_key_that_is_given_up_and_taken_does_not_meet(tmp_path: Path) -> None:
+    log = LogBuilder((OTHER,))
+    for first, second in ((Change.DELETE, Change.INSERT), (Change.INSERT, Change.DELETE)):
+        unit = log.unit()
+        for kind in (first, second):
+            (unit.insert if kind is Change.INSERT else unit.delete)(OTHER, (1, None))
+    assert both(open_log(*log.write(tmp_path)), Constraints()) == ([2], [2])
