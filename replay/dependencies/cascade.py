@@ -223,7 +223,7 @@ def _blocked(subgraph: Subgraph, chosen: Mask, source: Index, target: Index) -> 
 def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
     """The plan of an undo with ``--cascade``: ``none`` refuses when anything built on the chosen
     changes, ``all`` undoes the dependents too, ``non-conflicting`` leaves out what others built on,
-    ``force`` changes nothing.
+    ``force`` changes nothing: the rows are taken to be as the chosen changes left them.
 
     Refusal LR3010 (none; all when a dependent unit is incomplete).
     """
@@ -257,6 +257,8 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
         rows = rows + np.arange(len(rows)) - np.repeat(first, batch.weight[dependents.blocked])
         decisions = replace(decisions, left=_places(batch.records[rows]))
         taken = taken & ~dependents.blocked
+    if mode == "force":
+        return plan
     return replace(
         plan, decisions=replace(decisions, unlike=_unlike(dependents.subgraph, taken, undo=True))
     )
