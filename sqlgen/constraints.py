@@ -190,6 +190,8 @@ class _Reader:
                     self.element(table, entry, "")
         elif isinstance(tree, exp.Create) and tree.kind == "INDEX" and tree.args.get("unique"):
             self.index(tree.this, tree.args.get("clauses") or ())
+        elif isinstance(tree, exp.Drop) and tree.kind == "INDEX":
+            self.drop_index(tree)
         elif isinstance(tree, exp.Alter):
             table = self.find(tree.this)
             for action in tree.args.get("actions") or () if table else ():
@@ -227,6 +229,17 @@ class _Reader:
 
         self.keys = [key for key in self.keys if stays(key[1], key[0])]
         self.foreign_keys = [key for key in self.foreign_keys if stays(key.table, key.name)]
+
+    def drop_index(self, tree: exp.Drop) -> None:
+        """Forget the key of a unique index that the file drops again."""
+        names = {_spelled(name, "name") for name in tree.args.get("tables") or ()}
+        on = tree.args.get("expression")
+        table = None if on is None else self.find(on)
+        self.keys = [
+            key
+            for key in self.keys
+            if key[0].upper() not in names or (on is not None and key[1] != table)
+        ]
 
     def element(self, table: str, entry: exp.Expression, name: str) -> None:
         if isinstance(entry, exp.Constraint):
@@ -302,7 +315,7 @@ class _Reader:
         name = index.this.name if isinstance(index.this, exp.Expression) else ""
         if index.args["params"].args.get("where"):
             self.unused.append(f"unique index {name} on {table}: it is over a part of the rows")
-        elif any(clause.words == "GENERATE KEY USING" for clause in clauses):
+        elif any(clause.words == ddl_grammar.PARTS_OF_VALUES for clause in clauses):
             self.unused.append(f"unique index {name} on {table}: it is over parts of values")
         elif all(isinstance(column, exp.Column | exp.Identifier) for column in columns):
             self.key(table, columns, name, index)

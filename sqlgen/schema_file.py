@@ -35,6 +35,13 @@ _NUMBERS = frozenset(
     }
 )
 _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB})
+#: Columns whose values the database makes of others, or of the time.
+_GENERATED = (
+    exp.ComputedColumnConstraint,
+    exp.GeneratedAsIdentityColumnConstraint,
+    exp.GeneratedAsRowColumnConstraint,
+    exp.OnUpdateColumnConstraint,
+)
 _SYSTEM: dict[SqlType, type[exp.Func]] = {
     SqlType.DATE: exp.CurrentDate,
     SqlType.TIME: exp.CurrentTime,
@@ -190,6 +197,13 @@ class _TableDeclarations:
             )
         elif isinstance(kind, nodes.SystemDefault):
             self.defaults[column.name] = _system_default(column)
+        elif isinstance(kind, _GENERATED) or (
+            isinstance(kind, nodes.ColumnClause) and kind.this.words.startswith("GENERATED")
+        ):
+            self.unused.append(
+                f"how {self.table}.{column.name} is generated: it becomes an ordinary column with"
+                " the log's values"
+            )
 
 
 def _whole(tree: exp.Expr | None) -> int:

@@ -7,34 +7,47 @@ something about them and is not understood is named, with its line.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import TokenType
 
+from sqlgen.ddl_script import ScriptToken
 from sqlgen.errors import SqlgenError
 
 #: The dialects that sqlglot has from us.
 OWN_DIALECTS = ("db2", "soliddb")
 
-#: Statements that state keys.
-_ABOUT_KEYS = re.compile(
-    r"(CREATE|ALTER)\s(?=.*\bTABLE\b).*\b(UNIQUE|PRIMARY KEY|FOREIGN KEY|REFERENCES)\b|CREATE"
-    r" UNIQUE\b.*\bINDEX\b",
-    re.I | re.S,
+#: Databases that sqlglot knows by the name of another.
+_SPOKEN = {"mariadb": "mysql"}
+#: What a statement holds that makes tables or keys by others that it has as text or inside it.
+DYNAMIC_TABLE = re.compile(r"\b(CREATE|ALTER)\s+TABLE\b|\bUNIQUE\s+INDEX\b", re.I)
+
+#: Kinds of object that CREATE, ALTER, DROP, COMMENT ON and the like are about; the longest counts.
+_OBJECTS = re.compile(
+    r"\b(SECURITY LABEL COMPONENT|SECURITY LABEL|SECURITY POLICY|TRUSTED CONTEXT|USER MAPPING"
+    r"|FUNCTION MAPPING|EVENT MONITOR|AUDIT POLICY|DATABASE PARTITION GROUP|DISTINCT TYPE"
+    r"|SUMMARY TABLE|EXTERNAL TABLE|TEMPORARY TABLE|AUXILIARY TABLE|HISTOGRAM TEMPLATE"
+    r"|SERVICE CLASS|WORK CLASS"
+    r" SET|WORK ACTION SET|TABLESPACE|BUFFERPOOL|STOGROUP|DATABASE|FUNCTION|PROCEDURE|TRIGGER"
+    r"|METHOD|MODULE|PACKAGE|TYPE|ALIAS|SYNONYM|NICKNAME|WRAPPER|SERVER|SEQUENCE|VIEW|INDEX"
+    r"|VARIABLE|ROLE|MASK|PERMISSION|TRANSFORM|THRESHOLD|WORKLOAD|XSROBJECT|COLUMN|TABLE|SCHEMA|EXTENSION|DOMAIN|PUBLICATION|POLICY|RULE|STATISTICS|EVENT"
+    r"|PARTITION|LANGUAGE|OPERATOR|CAST|AGGREGATE|COLLATION|LOGIN|USER|DIRECTORY|SESSION)\b"
 )
-_ABOUT_TABLES = re.compile(r"(CREATE|ALTER)\s+TABLE\b", re.I)
-#: Words of a statement that states keys, in whatever order.
-KEY_WORDS = frozenset({"UNIQUE", "PRIMARY", "FOREIGN", "REFERENCES"})
+#: What says how the rows of a table are divided.
+_DIVIDE = frozenset(
+    {"PARTITION", "PARTITIONED", "DISTRIBUTE", "DISTRIBUTED", "ORGANIZE", "CLUSTERED"}
+)
+WITH_OBJECT = frozenset({"CREATE", "ALTER", "DROP", "COMMENT", "LABEL"})
 
 
 @dataclass(frozen=True)
@@ -89,13 +102,21 @@ def schema_statements(text: str, dialect: str) -> SchemaStatements:
     """The statements of a schema file, to be read only: those of the last file are kept, because
     its keys and what else it declares are asked for in turn. SqlgenError LR1010 when no statement
     about tables is understood as SQL of the dialect, although there are some."""
+    dialect = _SPOKEN.get(dialect, dialect)
     if dialect in OWN_DIALECTS:
         import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
+    if Dialect.get(dialect) is None:
+        raise SqlgenError(
+            "LR1010",
+            f"found the dialect {dialect} for the schema; expected db2, soliddb, or a dialect of"
+            " sqlglot",
+            f"Name one of: {', '.join(sorted({*Dialect.classes, *_SPOKEN} - {''}))}",
+        )
     with _silence():
         if dialect == "db2":
             statements: SchemaStatements = import_module("sqlgen.db2.schema_reader").read(text)
         else:
-            statements = _read(text, dialect)
+            statements = import_module("sqlgen.ddl_reader").read(text, dialect)
     if not statements.trees and statements.unread:
         first = statements.unread[0]
         raise SqlgenError(
@@ -128,59 +149,19 @@ def parsed(text: str, dialect: str) -> list[exp.Expr] | None:
         return None
 
 
-def _read(text: str, dialect: str) -> SchemaStatements:
-    """A file of any dialect but Db2's."""
-    reading = SchemaReading()
-    whole = parsed(text, dialect)
-    parts = [(1, text, whole)] if whole is not None else _parts(text, dialect)
-    for line, said, trees in parts:
-        for tree in trees or ():
-            _take(reading, tree, text)
-        if trees is None and (about_keys(said) or _ABOUT_TABLES.match(said)):
-            reading.unread.append(Unread(line, beginning(said), keys=about_keys(said)))
-        elif trees is None:
-            reading.passed[_kind(said)] += 1
-    return reading.done()
+def kind_of(head: str) -> str:
+    """What a statement is about that is passed over, from its first words."""
+    first, _, rest = head.partition(" ")
+    if first in WITH_OBJECT and (noun := _OBJECTS.search(rest)):
+        return f"{first} {'ON ' if first in ('COMMENT', 'LABEL') else ''}{noun[0]}"
+    if first == "SET":
+        return " ".join(head.split()[: 3 if rest.startswith("CURRENT ") else 2])
+    return first
 
 
-def _parts(text: str, dialect: str) -> Iterator[tuple[int, str, list[exp.Expr] | None]]:
-    """(line, text, trees) of each statement. SqlgenError LR1010 when the text has no tokens."""
-    try:
-        tokens = sqlglot.tokenize(text, read=dialect)
-    except SqlglotError as error:
-        raise SqlgenError(
-            "LR1010",
-            f"the schema is not {dialect} SQL: {str(error).splitlines()[0]}",
-            "Look for a quotation mark or a comment that is not closed, or name another dialect"
-            " with --schema-dialect",
-        ) from None
-    begin = 0
-    for end, token in enumerate([*tokens, None]):
-        if token is None or token.token_type is TokenType.SEMICOLON:
-            if begin < end:
-                said = text[tokens[begin].start : tokens[end - 1].end + 1]
-                line = text.count("\n", 0, tokens[begin].start) + 1
-                yield line, said, parsed(said, dialect)
-            begin = end + 1
-
-
-def _take(reading: SchemaReading, tree: exp.Expr, text: str) -> None:
-    if not isinstance(tree, exp.Command):
-        reading.trees.append(tree)
-        return
-    said = f"{tree.name} {tree.text('expression')}".strip()
-    if about_keys(said):
-        place = text.find(tree.text("expression").strip())
-        line = text.count("\n", 0, max(place, 0)) + 1
-        reading.unread.append(Unread(line, beginning(said)))
-    else:
-        reading.passed[_kind(said)] += 1
-
-
-def about_keys(text: str) -> bool:
-    """Whether a statement may state keys: a key that nobody reads is one that nobody keeps."""
-    return _ABOUT_KEYS.match(" ".join(beginning(text, len(text)).split())) is not None
-
-
-def _kind(text: str) -> str:
-    return " ".join(beginning(text).split()[:2]).upper()
+def count_parts(reading: SchemaReading, pieces: Sequence[ScriptToken]) -> None:
+    """Count what a table says of how its rows are divided."""
+    words = [piece.upper for piece in pieces]
+    for first, second in itertools.pairwise(words):
+        if second == "BY" and first in _DIVIDE:
+            reading.passed[f"{first} BY of a table"] += 1

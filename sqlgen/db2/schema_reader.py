@@ -12,34 +12,28 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from sqlgen.db2.script_file import ScriptToken, Statement, statements
+from sqlgen.db2.script_file import statements
+from sqlgen.ddl_reader import holds_statement, swallows
+from sqlgen.ddl_script import ScriptToken, Statement, after_name, close_of, listed
+from sqlgen.key_clauses import KEY_WORDS, states_key
 from sqlgen.schema_statements import (
-    KEY_WORDS,
+    DYNAMIC_TABLE,
+    WITH_OBJECT,
     SchemaReading,
     SchemaStatements,
     Unread,
     beginning,
+    count_parts,
+    kind_of,
     parsed,
 )
 
 _TABLE = re.compile(r"CREATE( OR REPLACE)? TABLE\b|ALTER TABLE\b")
-_UNIQUE_INDEX = re.compile(r"CREATE( TYPE \d)? UNIQUE( WHERE NOT NULL)? INDEX\b")
-_ENDS_TABLE = re.compile(r"(DROP|RENAME)( TABLE)?\b(?! INDEX)")
+_UNIQUE_INDEX = re.compile(r"CREATE( \S+){0,2}? UNIQUE( \S+){0,4}? INDEX\b")
+_ENDS_TABLE = re.compile(r"DROP( TABLE| INDEX)\b|(DROP|RENAME)( TABLE)?\b(?! INDEX)")
 _SCHEMA = re.compile(r"(SET (CURRENT )?(SCHEMA|SQLID)|SET CURRENT_SCHEMA|CREATE SCHEMA|CONNECT)\b")
 #: Statements that may hold others as text.
 _DYNAMIC = re.compile(r"(BEGIN|CALL|EXECUTE|\S+ : BEGIN)\b")
-_DYNAMIC_TABLE = re.compile(r"\b(CREATE|ALTER)\s+TABLE\b|\bUNIQUE\s+INDEX\b", re.I)
-#: Kinds of object that CREATE, ALTER, DROP, COMMENT ON and the like are about; the longest counts.
-_OBJECTS = re.compile(
-    r"\b(SECURITY LABEL COMPONENT|SECURITY LABEL|SECURITY POLICY|TRUSTED CONTEXT|USER MAPPING"
-    r"|FUNCTION MAPPING|EVENT MONITOR|AUDIT POLICY|DATABASE PARTITION GROUP|DISTINCT TYPE"
-    r"|SUMMARY TABLE|EXTERNAL TABLE|TEMPORARY TABLE|AUXILIARY TABLE|HISTOGRAM TEMPLATE"
-    r"|SERVICE CLASS|WORK CLASS"
-    r" SET|WORK ACTION SET|TABLESPACE|BUFFERPOOL|STOGROUP|DATABASE|FUNCTION|PROCEDURE|TRIGGER"
-    r"|METHOD|MODULE|PACKAGE|TYPE|ALIAS|SYNONYM|NICKNAME|WRAPPER|SERVER|SEQUENCE|VIEW|INDEX"
-    r"|VARIABLE|ROLE|MASK|PERMISSION|TRANSFORM|THRESHOLD|WORKLOAD|XSROBJECT|COLUMN|TABLE|SCHEMA)\b"
-)
-_WITH_OBJECT = frozenset({"CREATE", "ALTER", "DROP", "COMMENT", "LABEL"})
 #: What else a script holds that says nothing about keys.
 _OTHERS = frozenset(
     "ACTIVATE ATTACH AUDIT BACKUP CALL CHANGE COMMIT CONNECT DB2 DB2START DB2STOP DEACTIVATE"
@@ -76,6 +70,8 @@ def _read(reading: SchemaReading, statement: Statement, head: str) -> None:
     if not (_TABLE.match(head) or _UNIQUE_INDEX.match(head) or _ENDS_TABLE.match(head)):
         _pass_over(reading, statement, head)
         return
+    if head.startswith("CREATE") and not _UNIQUE_INDEX.match(head):
+        count_parts(reading, statement.pieces)
     trees = parsed(statement.text, "db2")
     if trees is not None:
         reading.trees += trees
@@ -91,22 +87,14 @@ def _read(reading: SchemaReading, statement: Statement, head: str) -> None:
 
 def _pass_over(reading: SchemaReading, statement: Statement, head: str) -> None:
     first = head.partition(" ")[0]
-    known = first in _WITH_OBJECT or first in _OTHERS
-    dynamic = _DYNAMIC.match(head) and _DYNAMIC_TABLE.search(statement.text)
+    known = first in WITH_OBJECT or first in _OTHERS
+    dynamic = _DYNAMIC.match(head) and DYNAMIC_TABLE.search(statement.text)
     words = {piece.upper for piece in statement.pieces if piece.kind == "word"}
-    if dynamic or (not known and not _DYNAMIC.match(head) and words & KEY_WORDS):
+    ran_on = holds_statement(statement.pieces) or swallows(statement.pieces)
+    if ran_on or dynamic or (not known and not _DYNAMIC.match(head) and words & KEY_WORDS):
         reading.unread.append(Unread(statement.line, beginning(statement.text)))
     else:
-        reading.passed[_kind(head)] += 1
-
-
-def _kind(head: str) -> str:
-    first, _, rest = head.partition(" ")
-    if first in _WITH_OBJECT and (noun := _OBJECTS.search(rest)):
-        return f"{first} {'ON ' if first in ('COMMENT', 'LABEL') else ''}{noun[0]}"
-    if first == "SET":
-        return " ".join(head.split()[: 3 if rest.startswith("CURRENT ") else 2])
-    return first
+        reading.passed[kind_of(head)] += 1
 
 
 def _schema(statement: Statement) -> str:
@@ -140,45 +128,50 @@ def _qualify(tree: exp.Expr, schema: str) -> None:
 
 def _elements(reading: SchemaReading, statement: Statement) -> None:
     """CREATE TABLE, column by column and key by key; what follows the columns is about storage, or
-    a query, which states no keys."""
+    a query, unless it has words of keys."""
     pieces = statement.pieces
     name_at = 1 + next(i for i, piece in enumerate(pieces) if piece.upper == "TABLE")
-    start = _after_name(pieces, name_at)
+    start = after_name(pieces, name_at)
     if start >= len(pieces) or pieces[start].text != "(":
         if {piece.upper for piece in pieces[start:]} & {"AS", "LIKE", "OF"}:
             reading.passed["CREATE TABLE by a query or another table"] += 1
         else:
             reading.unread.append(Unread(statement.line, beginning(statement.text)))
         return
-    name = _text(statement, pieces[name_at:start])
+    name = statement.of(pieces[name_at:start])
     table = _table(name)
-    for part in _listed(pieces, start):
-        said = _text(statement, part)
+    for part in listed(pieces, start):
+        said = statement.of(part)
         trees = parsed(f"CREATE TABLE {name} ({said})", "db2")
         if table is None or trees is None:
-            line = statement.line + statement.text.count("\n", 0, part[0].start - pieces[0].start)
+            line = statement.line_of(part[0])
             reading.unread.append(
-                Unread(line, f"{beginning(said)} (table {name})", table, _states_key(part))
+                Unread(line, f"{beginning(said)} (table {name})", table, states_key(part))
             )
         else:
             reading.trees += trees
+    rest = pieces[close_of(pieces, start) + 1 :]
+    if holds_statement(rest) or states_key(rest):
+        reading.unread.append(
+            Unread(statement.line_of(rest[0]), f"{beginning(statement.of(rest))} (table {name})")
+        )
 
 
 def _actions(reading: SchemaReading, statement: Statement) -> None:
     """ALTER TABLE, action by action."""
     pieces = statement.pieces
-    start = _after_name(pieces, 2)
-    name = _text(statement, pieces[2:start])
+    start = after_name(pieces, 2)
+    name = statement.of(pieces[2:start])
     table = _table(name)
     for part in _split_actions(pieces[start:]):
-        said = _text(statement, part)
+        said = statement.of(part)
         trees = parsed(f"ALTER TABLE {name} {said}", "db2")
         if table is not None and trees is not None:
             reading.trees += trees
-        elif _states_key(part) or part[0].upper == "ADD":
-            line = statement.line + statement.text.count("\n", 0, part[0].start - pieces[0].start)
+        elif states_key(part) or part[0].upper == "ADD":
+            line = statement.line_of(part[0])
             reading.unread.append(
-                Unread(line, f"{beginning(said)} (table {name})", table, _states_key(part))
+                Unread(line, f"{beginning(said)} (table {name})", table, states_key(part))
             )
         else:
             reading.passed["ALTER TABLE"] += 1
@@ -188,8 +181,8 @@ def _index(reading: SchemaReading, statement: Statement) -> None:
     """CREATE UNIQUE INDEX without what follows its columns."""
     pieces = statement.pieces
     open_at = next((i for i, piece in enumerate(pieces) if piece.text == "("), len(pieces))
-    close_at = _close(pieces, open_at)
-    trees = parsed(_text(statement, pieces[: close_at + 1]), "db2")
+    close_at = close_of(pieces, open_at)
+    trees = parsed(statement.of(pieces[: close_at + 1]), "db2")
     after = {piece.upper for piece in pieces[close_at + 1 :]}
     if trees is None or "XMLPATTERN" in after:
         reading.unread.append(Unread(statement.line, beginning(statement.text)))
@@ -197,49 +190,9 @@ def _index(reading: SchemaReading, statement: Statement) -> None:
         reading.trees += trees
 
 
-def _states_key(pieces: Sequence[ScriptToken]) -> bool:
-    return bool({piece.upper for piece in pieces if piece.kind == "word"} & KEY_WORDS)
-
-
-def _after_name(pieces: Sequence[ScriptToken], start: int) -> int:
-    """The place after a name of up to three parts that begins at ``start``."""
-    place = start + 1
-    while place + 1 < len(pieces) and pieces[place].text == ".":
-        place += 2
-    return min(place, len(pieces))
-
-
 def _table(name: str) -> exp.Table | None:
     trees = parsed(f"SELECT 1 FROM {name}", "db2")
     return trees[0].find(exp.Table) if trees else None
-
-
-def _text(statement: Statement, pieces: Sequence[ScriptToken]) -> str:
-    """The text of some tokens of a statement, as it stands there."""
-    base = statement.pieces[0].start
-    return statement.text[pieces[0].start - base : pieces[-1].end - base] if pieces else ""
-
-
-def _close(pieces: Sequence[ScriptToken], start: int) -> int:
-    """The place of the bracket that closes the one at ``start``, or the last place."""
-    depth = 0
-    for place in range(start, len(pieces)):
-        depth += (pieces[place].text == "(") - (pieces[place].text == ")")
-        if depth == 0:
-            return place
-    return len(pieces) - 1
-
-
-def _listed(pieces: Sequence[ScriptToken], start: int) -> Iterator[Sequence[ScriptToken]]:
-    """The entries of the list in brackets that begins at ``start``."""
-    end, begin, depth = _close(pieces, start), start + 1, 0
-    for place in range(start + 1, end + 1):
-        text = pieces[place].text
-        if place == end or (text == "," and depth == 0):
-            if begin < place:
-                yield pieces[begin:place]
-            begin = place + 1
-        depth += (text == "(") - (text == ")")
 
 
 def _split_actions(pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:

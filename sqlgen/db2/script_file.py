@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from sqlgen.ddl_script import ScriptToken, Statement
 
 #: Words, numbers, quoted texts and names, comments, and single other characters.
 _TOKEN = re.compile(
@@ -36,35 +37,6 @@ _ENDS_OF = frozenset({"IF", "WHILE", "FOR", "LOOP", "REPEAT"})
 #: What may stand inside CREATE SCHEMA, and begins a statement of its own there.
 _ELEMENTS = re.compile(r"CREATE (TABLE|VIEW|INDEX|UNIQUE)|COMMENT ON|GRANT")
 _SEQUENCE_NUMBER = re.compile(r"\d{8}\s*\Z")
-
-
-@dataclass(frozen=True)
-class ScriptToken:
-    """One token: its ``kind`` (word, text, name, other), where it lies in the script, its text."""
-
-    kind: str
-    text: str
-    start: int
-    end: int
-
-    @property
-    def upper(self) -> str:
-        """The text as it compares: a quoted thing is never a keyword."""
-        return self.text.upper() if self.kind == "word" else self.text
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement: its text without the terminator, the line of the script (from 1) it begins in,
-    its tokens without comments."""
-
-    text: str
-    line: int
-    pieces: tuple[ScriptToken, ...]
-
-    def head(self, words: int = 6) -> str:
-        """The first words, in upper case, with single blanks between them."""
-        return " ".join(piece.upper for piece in self.pieces[:words])
 
 
 def statements(text: str) -> list[Statement]:

@@ -90,7 +90,8 @@ def test_each_shape_states_the_same_keys(path: Path, capfd: pytest.CaptureFixtur
             "look-9.7",
             "1 ALTER NICKNAME, 1 ALTER TABLESPACE, 1 COMMIT, 4 CONNECT, 1 CREATE BUFFERPOOL, 1"
             " CREATE DISTINCT TYPE, 1 CREATE FUNCTION, 1 CREATE NICKNAME, 1 CREATE SCHEMA, 1 CREATE"
-            " TABLESPACE, 1 CREATE TRIGGER, 1 GRANT, 1 RUNSTATS, 2 SET CURRENT PATH, 2 SET CURRENT"
+            " TABLESPACE, 1 CREATE TRIGGER, 1 DISTRIBUTE BY of a table, 1 GRANT, 1 ORGANIZE BY of a"
+            " table, 1 PARTITION BY of a table, 1 RUNSTATS, 2 SET CURRENT PATH, 2 SET CURRENT"
             " SCHEMA, 1 TERMINATE, 1 UPDATE",
         ),
         (
@@ -99,8 +100,8 @@ def test_each_shape_states_the_same_keys(path: Path, capfd: pytest.CaptureFixtur
         ),
         (
             "byhand",
-            "1 !, 1 BEGIN, 1 COMMENT ON TABLE, 1 COMMIT, 2 CONNECT, 1 ECHO, 1 INSERT, 1 REORG, 1"
-            " SELECT, 1 SET SCHEMA, 1 VALUES",
+            "1 !, 1 BEGIN, 1 COMMENT ON TABLE, 1 COMMIT, 2 CONNECT, 1 ECHO, 1 INSERT, 1 ORGANIZE BY"
+            " of a table, 1 REORG, 1 SELECT, 1 SET SCHEMA, 1 VALUES",
         ),
     ],
 )
@@ -256,7 +257,7 @@ def test_what_is_not_understood_of_other_tables_does_not_matter() -> None:
 
 def test_nothing_understood_is_refused_and_the_dialect_that_was_named_is_not_asked_for() -> None:
     for text, dialect in (
-        ("CREATE TABLE S.T (A INTEGER UNIQUE) CCSID EBCDIC", "postgres"),
+        ("CREATE TABLE S.T IN A.B (A INTEGER UNIQUE)", "postgres"),
         ("CREATE TABLE (", "db2"),
         ("ALTER TABLE P.T ADD UNIQUE (A) SOMEHOW", "db2"),
     ):
@@ -275,7 +276,7 @@ def test_one_statement_of_another_dialect_does_not_cost_the_file() -> None:
     found = parse_constraints(text, "postgres", tables)
     assert found.keys == (("P.T", ("A",)), ("P.T", ("B",)))
     found = parse_constraints(text.replace("(b)", "(b) SOMEHOW"), "postgres", tables)
-    assert found.unread == ("line 3: ALTER TABLE p.t ADD UNIQUE (b) SOMEHOW",)
+    assert found.unread == ("line 3: UNIQUE (b) SOMEHOW (table p.t)",)
 
 
 def test_what_a_column_says_that_is_not_understood_is_named() -> None:

@@ -1,0 +1,517 @@
+"""Schema files of any database but Db2, statement by statement and part by part, so that a clause
+nobody knows costs neither the keys beside it nor the columns.
+
+What states keys is read token by token (:mod:`sqlgen.key_clauses`); columns, for what else they
+declare, by sqlglot in the file's dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlgen import key_clauses
+from sqlgen.ddl_grammar import Clause
+from sqlgen.ddl_script import (
+    LEXIS,
+    Lexis,
+    ScriptToken,
+    Statement,
+    after_name,
+    close_of,
+    closes,
+    entries,
+    is_routine,
+    listed,
+    statements,
+)
+from sqlgen.key_clauses import KEY_WORDS, NotUnderstood, identifier, states_key, table_of
+from sqlgen.schema_statements import (
+    DYNAMIC_TABLE,
+    SchemaReading,
+    SchemaStatements,
+    Unread,
+    beginning,
+    count_parts,
+    kind_of,
+    parsed,
+)
+
+#: Kinds of object that have a word of tables or keys in their definitions.
+_OTHER_OBJECTS = frozenset(
+    "FUNCTION PROCEDURE PROC TRIGGER VIEW TYPE PACKAGE PUBLICATION POLICY RULE STATISTICS SEQUENCE"
+    " DOMAIN EVENT EXTENSION SCHEMA DATABASE AGGREGATE CAST OPERATOR ON AS (".split()
+)
+#: How a statement begins that says nothing about keys, unless it holds others as text.
+_KNOWN = frozenset(
+    "CREATE ALTER DROP COMMENT GRANT REVOKE DENY SET RESET SELECT INSERT UPDATE DELETE MERGE"
+    " REPLACE VALUES WITH COMMIT ROLLBACK SAVEPOINT RELEASE START BEGIN END USE GO PRINT IF ELSE"
+    " EXEC EXECUTE DECLARE DO CALL COPY ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH LOCK UNLOCK"
+    " TRUNCATE SHOW EXPLAIN PRAGMA ATTACH DETACH LOAD IMPORT INSTALL EXPORT OPTIMIZE FLUSH SECURITY"
+    " NOTIFY LISTEN DISCARD CHECKPOINT KILL RAISERROR THROW WAITFOR RETURN WHILE PURGE AUDIT"
+    " NOAUDIT CONNECT DISCONNECT RENAME ENABLE DISABLE REASSIGN UNDROP".split()
+)
+#: How a piece begins of a statement that was cut too early.
+_PIECES = frozenset(
+    "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT ( ) ,".split()
+)
+#: Words of a foreign key alone.
+_OF_REFERENCES = frozenset({"DELETE", "DEFERRABLE", "DEFERRED", "MATCH"})
+_DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE WITH".split())
+_RENAMES = "what has another name later is not followed"
+_RENAMING = re.compile(r"\bsp_rename\b", re.I)
+#: Behind TABLE where a statement gives or takes the right to it.
+_NO_TABLE = frozenset({"TO", "FROM", ",", "ON", ""})
+#: In a text that has begun too early, because one before it does not end.
+_SWALLOWED = re.compile(
+    r"\b(PRIMARY|FOREIGN)\s+KEY\b|\bUNIQUE\s*([(,\n]|KEY|INDEX|(NON)?CLUSTERED)"
+    r"|\b(CREATE|ALTER)\s+TABLE\b",
+    re.I,
+)
+_MYSQLS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
+_TSQLS = frozenset({"tsql", "fabric"})
+#: Entries of MySQL's tables that state no key.
+_PLAIN_ENTRIES = frozenset({"FULLTEXT", "SPATIAL", "KEY", "INDEX"})
+_ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME", "MODIFY", "CHANGE"})
+#: Words of a column or check that say nothing of its values.
+_OF_NO_VALUE = frozenset(
+    "ENABLE VALIDATE NOVALIDATE RELY NORELY VISIBLE INVISIBLE SPARSE ROWGUIDCOL".split()
+)
+_IF = re.compile(r"IF (NOT )?EXISTS ")
+
+
+def read(text: str, dialect: str) -> SchemaStatements:
+    """What a schema file of a dialect says of tables and keys."""
+    reader = _FileReader(dialect)
+    for statement in statements(text, dialect):
+        reader.statement(statement)
+    return reader.reading.done()
+
+
+class _FileReader:
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+        self.lexis = LEXIS.get(dialect, Lexis())
+        self.reading = SchemaReading()
+
+    def statement(self, statement: Statement) -> None:
+        """Read one statement."""
+        pieces = statement.pieces
+        if swallows(pieces):
+            self.unread(statement, pieces)
+        first, second = (*(piece.upper for piece in pieces[:2]), "")[:2]
+        kind, at = _object(pieces)
+        if first == "CREATE" and kind == "TABLE":
+            self._create(statement, at)
+        elif first == "CREATE" and kind == "INDEX":
+            self._index(statement)
+        elif first == "ALTER" and kind == "TABLE":
+            self._alter(statement, at)
+        elif first in ("DROP", "RENAME") and second == "TABLE":
+            self._gone(statement)
+        elif first == "DROP" and second == "INDEX":
+            self.reading.trees.append(_dropped_index(pieces))
+        else:
+            self._pass_over(statement, first)
+
+    def unread(
+        self,
+        statement: Statement,
+        pieces: Sequence[ScriptToken],
+        table: exp.Table | None = None,
+        keys: bool = True,
+    ) -> None:
+        """Name a part of a statement."""
+        said = beginning(statement.of(pieces))
+        if table is not None and len(pieces) < len(statement.pieces):
+            said += f" (table {table.sql('postgres')})"
+        self.reading.unread.append(Unread(statement.line_of(pieces[0]), said, table, keys))
+
+    # -- CREATE TABLE
+
+    def _create(self, statement: Statement, at: int) -> None:
+        pieces = statement.pieces
+        start = after_name(pieces, at)
+        if at >= len(pieces):
+            self.unread(statement, pieces)
+            return
+        table = table_of(pieces[at:start])
+        if start >= len(pieces) or pieces[start].text != "(":
+            if start < len(pieces) and pieces[start].upper == "AS":
+                self.reading.passed["CREATE TABLE by a query"] += 1
+            else:
+                inherits = pieces[min(start, len(pieces) - 1)].upper in ("PARTITION", "OF", "LIKE")
+                self.unread(statement, pieces, table if inherits else None)
+            return
+        end = close_of(pieces, start)
+        elements: list[exp.Expr] = []
+        others: list[exp.Expr] = []
+        for part in listed(pieces, start):
+            for tree in self._element(statement, part, table):
+                (others if isinstance(tree, exp.Create) else elements).append(tree)
+        if elements:
+            schema = exp.Schema(this=table, expressions=elements)
+            self.reading.trees.append(exp.Create(this=schema, kind="TABLE"))
+        self.reading.trees += others
+        rest = pieces[end + 1 :]
+        count_parts(self.reading, rest)
+        if holds_statement(rest) or states_key(rest):
+            self.unread(statement, rest, table)
+        elif not closes(pieces[start:]):
+            self.unread(statement, pieces, table)
+
+    def _element(
+        self, statement: Statement, part: Sequence[ScriptToken], table: exp.Table
+    ) -> Iterator[exp.Expr]:
+        """The trees of an entry of a table's list; what is not understood is named."""
+        try:
+            yield from self._understood(statement, part, table)
+        except NotUnderstood:
+            self.unread(statement, part, table)
+
+    def _understood(
+        self, statement: Statement, part: Sequence[ScriptToken], table: exp.Table
+    ) -> Iterator[exp.Expr]:
+        name, own = "", part
+        if part[0].upper == "CONSTRAINT" and len(part) > 1:
+            unnamed = part[1].upper in KEY_WORDS | {"CHECK"}
+            name = "" if unnamed else identifier(part[1]).name
+            own = part[1 if unnamed else 2 :]
+        tree = key_clauses.key_clause(own, name, table)
+        first = own[0].upper if own else ""
+        if tree is not None:
+            yield tree
+        elif first == "INDEX" and self.dialect in _TSQLS and len(own) > 2:
+            if own[2].upper == "UNIQUE":
+                yield self._required(
+                    key_clauses.key_clause(own[2:], identifier(own[1]).name, table)
+                )
+            elif states_key(own):
+                raise NotUnderstood
+        elif first in ("PERIOD", "SUPPLEMENTAL") or (
+            self.dialect in _MYSQLS and first in _PLAIN_ENTRIES
+        ):
+            pass
+        elif first in KEY_WORDS or first in ("LIKE", "EXCLUDE", "(", "ON", ")"):
+            raise NotUnderstood
+        elif first == "CHECK" or own is not part:
+            yield from self._parsed(statement, part, table, states_key(own))
+        else:
+            yield from self._column(statement, part, table)
+
+    @staticmethod
+    def _required(tree: exp.Expr | None) -> exp.Expr:
+        if tree is None:
+            raise NotUnderstood
+        return tree
+
+    def _parsed(
+        self,
+        statement: Statement,
+        part: Sequence[ScriptToken],
+        table: exp.Table,
+        keys: bool = False,
+        said: str = "",
+    ) -> Iterator[exp.Expr]:
+        """An entry as sqlglot reads it in the file's dialect."""
+        for text in (said or statement.of(part), _plain(statement, part)):
+            trees = None if keys else parsed(f"CREATE TABLE t ({text})", self.dialect)
+            schema = trees[0].this if trees and isinstance(trees[0], exp.Create) else None
+            if isinstance(schema, exp.Schema) and len(schema.expressions) == 1:
+                yield schema.expressions[0].pop()
+                return
+        self.unread(statement, part, table, keys or bool(_words(part[1:]) & _OF_REFERENCES))
+
+    def _column(
+        self, statement: Statement, part: Sequence[ScriptToken], table: exp.Table
+    ) -> Iterator[exp.Expr]:
+        keys = list(key_clauses.column_keys(part[1:], self.dialect in _MYSQLS))
+        if states_key(_bracketed(part)):
+            raise NotUnderstood
+        column: exp.ColumnDef | None = None
+        for tree in self._parsed(statement, part, table):
+            if isinstance(tree, exp.ColumnDef):
+                column = tree
+        if column is None:
+            if not keys:
+                return
+            column = exp.ColumnDef(this=identifier(part[0]))
+        if not all(isinstance(one, exp.ColumnConstraint) for one in column.constraints):
+            raise NotUnderstood
+        said = (
+            exp.PrimaryKeyColumnConstraint,
+            exp.UniqueColumnConstraint,
+            exp.Reference,
+        )
+        stay = [one for one in column.constraints if not isinstance(one.kind, said)]
+        column.set("constraints", [*stay, *keys])
+        yield column
+
+    # -- ALTER TABLE, CREATE INDEX, DROP
+
+    def _alter(self, statement: Statement, at: int) -> None:
+        pieces = statement.pieces
+        start = after_name(pieces, at)
+        if start >= len(pieces):
+            self.unread(statement, pieces)
+            return
+        table = table_of(pieces[at:start])
+        start += pieces[start].text == "*"
+        if [piece.upper for piece in pieces[start : start + 2]] in (
+            ["WITH", "CHECK"],
+            ["WITH", "NOCHECK"],
+        ):
+            start += 2
+        adding = False
+        for action in _split_actions(pieces[start:]):
+            first = action[0].upper
+            adding = first == "ADD" or (adding and first not in _ACTIONS)
+            self._action(statement, table, action, adding)
+
+    def _action(
+        self,
+        statement: Statement,
+        table: exp.Table,
+        action: Sequence[ScriptToken],
+        adding: bool,
+    ) -> None:
+        if holds_statement(action) or action[0].text in ("(", ")"):
+            self.unread(statement, action, table)
+            return
+        words = " ".join(piece.upper for piece in action[:6]) + " "
+        if adding:
+            self._add(statement, table, action[action[0].upper == "ADD" :])
+            return
+        clause = _key_clause_of(action, words, bare=self.dialect in _TSQLS)
+        if clause is not None:
+            self._altered(table, clause)
+        elif words.startswith("RENAME ") and not words.startswith(("RENAME INDEX", "RENAME KEY")):
+            said = f"{beginning(statement.of(action))}: {_RENAMES}"
+            self.reading.unread.append(Unread(statement.line_of(action[0]), said, table))
+        elif (declared := _declared(statement, action, words)) is not None:
+            for tree in self._parsed(statement, action, table, said=declared):
+                self._altered(table, tree)
+        elif states_key(action) and action[0].upper not in ("CLUSTER", "REPLICA", "OWNER"):
+            self.unread(statement, action, table if action[0].upper in _ACTIONS else None)
+        elif action[0].upper in ("MODIFY", "CHANGE") and "DEFAULT" in words:
+            self.unread(statement, action, table, keys=False)
+        else:
+            self.reading.passed["ALTER TABLE"] += 1
+
+    def _altered(self, table: exp.Table, action: exp.Expr) -> None:
+        self.reading.trees.append(exp.Alter(this=table.copy(), kind="TABLE", actions=[action]))
+
+    def _add(self, statement: Statement, table: exp.Table, said: Sequence[ScriptToken]) -> None:
+        """What ADD adds: an entry as of CREATE TABLE, or several in brackets."""
+        if said and said[0].upper == "COLUMN":
+            said = said[1:]
+        if _IF.match(" ".join(piece.upper for piece in said[:3]) + " "):
+            said = said[3:]
+        first = said[0].upper if said else ""
+        if not said or first in ("SUPPLEMENTAL", "PARTITION", "VALUE", "TABLE", "LOGFILE"):
+            self.reading.passed["ALTER TABLE"] += 1
+            return
+        if (declared := _default_for(statement, said)) is not None:
+            for tree in self._parsed(statement, said, table, said=declared):
+                self._altered(table, tree)
+            return
+        parts = list(listed(said, 0)) if first == "(" else [said]
+        if first == "(" and states_key(said[close_of(said, 0) :]):
+            self.unread(statement, said, table)
+        for part in parts:
+            for tree in self._element(statement, part, table):
+                if isinstance(tree, exp.Create):
+                    self.reading.trees.append(tree)
+                elif isinstance(tree, exp.ColumnDef):
+                    self._altered(table, tree)
+                else:
+                    self._altered(table, exp.AddConstraint(expressions=[tree]))
+
+    def _index(self, statement: Statement) -> None:
+        words = {piece.upper for piece in statement.pieces[1:5]}
+        if "UNIQUE" not in words:
+            self._pass_over(statement, "CREATE")
+            return
+        try:
+            tree = key_clauses.index_statement(statement.pieces)
+        except NotUnderstood:
+            self.unread(statement, statement.pieces)
+        else:
+            self.reading.trees.append(tree)
+
+    def _gone(self, statement: Statement) -> None:
+        pieces = statement.pieces
+        if pieces[0].upper == "RENAME":
+            said = f"{beginning(statement.text)}: {_RENAMES}"
+            self.reading.unread.append(Unread(statement.line, said))
+            return
+        start = 4 if _IF.match(" ".join(piece.upper for piece in pieces[2:4]) + " ") else 2
+        for name in entries(pieces[start:]):
+            end = after_name(name, 0)
+            self.reading.trees.append(exp.Drop(tables=[table_of(name[:end])], kind="TABLE"))
+
+    # -- all others
+
+    def _pass_over(self, statement: Statement, first: str) -> None:
+        pieces = statement.pieces
+        kind = kind_of(statement.head(12))
+        named = holds_statement(pieces)
+        if kind.endswith((" TABLE", " INDEX")) or first == "WITH":
+            named |= states_key(pieces)
+        if first not in _KNOWN:
+            named |= states_key(pieces) or first in _PIECES
+        elif first in _DYNAMIC:
+            named |= DYNAMIC_TABLE.search(statement.text) is not None
+        if named:
+            self.unread(statement, pieces)
+        elif _RENAMING.search(statement.text) and not is_routine(pieces, self.lexis):
+            said = f"{beginning(statement.text)}: {_RENAMES}"
+            self.reading.unread.append(Unread(statement.line, said))
+        else:
+            self.reading.passed[kind] += 1
+
+
+def _dropped_index(pieces: Sequence[ScriptToken]) -> exp.Drop:
+    """DROP INDEX, with the table (``expression``) where the statement names it."""
+    names = [piece for piece in pieces[2:] if piece.upper not in ("IF", "EXISTS", "CONCURRENTLY")]
+    end = after_name(names, 0)
+    on = names[end + 1 :] if [piece.upper for piece in names[end : end + 1]] == ["ON"] else []
+    table = table_of(on[: after_name(on, 0)]) if on else None
+    return exp.Drop(tables=[table_of(names[:end] or pieces[1:2])], kind="INDEX", expression=table)
+
+
+def _object(pieces: Sequence[ScriptToken]) -> tuple[str, int]:
+    """TABLE or INDEX where a statement is about one, and the place of its name."""
+    for place, piece in enumerate(pieces[1:9], 1):
+        if piece.upper in _OTHER_OBJECTS or piece.kind not in ("word", "other"):
+            break
+        if piece.upper in ("TABLE", "INDEX"):
+            at = place + 1
+            words = [one.upper for one in pieces[at : at + 3]]
+            at += (
+                3 if words == ["IF", "NOT", "EXISTS"] else 2 if words[:2] == ["IF", "EXISTS"] else 0
+            )
+            at += [one.upper for one in pieces[at : at + 1]] == ["ONLY"]
+            return piece.upper, at
+    return "", 0
+
+
+def holds_statement(pieces: Sequence[ScriptToken]) -> bool:
+    """Whether a statement about tables or unique indexes begins behind the first word, because
+    nothing that we know ended the one before."""
+    for place, piece in enumerate(pieces):
+        if place and piece.kind == "word" and piece.upper in ("CREATE", "ALTER"):
+            kind, at = _object(pieces[place : place + 9])
+            named = pieces[place + at].upper if place + at < len(pieces) else ""
+            if kind == "TABLE" and named not in _NO_TABLE and not named.startswith("#"):
+                return True
+            if kind == "INDEX" and "UNIQUE" in _words(pieces[place : place + 4]):
+                return True
+    return False
+
+
+def swallows(pieces: Sequence[ScriptToken]) -> bool:
+    """Whether a quoted thing holds lines that may state keys: one may have ended too late."""
+    return any(
+        piece.kind in ("text", "name")
+        and piece.text[0] != "$"
+        and "\n" in piece.text
+        and _SWALLOWED.search(piece.text)
+        for piece in pieces
+    )
+
+
+def _bracketed(pieces: Sequence[ScriptToken]) -> list[ScriptToken]:
+    """What stands in brackets."""
+    inside, depth = list[ScriptToken](), 0
+    for piece in pieces:
+        depth += (piece.text == "(") - (piece.text == ")")
+        if depth:
+            inside.append(piece)
+    return inside
+
+
+def _words(pieces: Sequence[ScriptToken]) -> set[str]:
+    return {piece.upper for piece in pieces}
+
+
+def _split_actions(pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:
+    """The actions of ALTER TABLE, with commas between them or without."""
+    for part in entries(pieces):
+        begin, depth = 0, 0
+        for place, piece in enumerate(part):
+            depth += (piece.text == "(") - (piece.text == ")")
+            if place == begin or depth or piece.kind != "word" or piece.upper not in _ACTIONS:
+                continue
+            if part[begin].upper in ("ADD", "DROP") and place - begin > 1:
+                yield part[begin:place]
+                begin = place
+        yield part[begin:]
+
+
+def _key_clause_of(action: Sequence[ScriptToken], words: str, bare: bool) -> Clause | None:
+    """What an action does to a key that is there, in the words of a Db2 clause. ``bare``: DROP with
+    a name alone is about a constraint."""
+    if bare and len(action) == 2 and words.startswith("DROP "):
+        return Clause(this="DROP CONSTRAINT", expressions=[identifier(action[1])])
+    gone = re.match(r"DROP (CONSTRAINT|FOREIGN KEY|INDEX|KEY|UNIQUE)( IF EXISTS)? (?!\()", words)
+    if words.startswith("DROP PRIMARY KEY "):
+        return Clause(this="DROP PRIMARY KEY")
+    if gone is not None and len(action) > len(gone[0].split()):
+        name = identifier(action[len(gone[0].split())])
+        return Clause(this="DROP CONSTRAINT", expressions=[name])
+    off = re.match(r"(DISABLE CONSTRAINT|NOCHECK CONSTRAINT|(?:MODIFY|ALTER) CONSTRAINT) ", words)
+    if off is None or len(action) < 3:
+        return None
+    rest = [piece.upper for piece in action[3:]]
+    still = "DISABLE" not in rest and rest[:2] != ["NOT", "ENFORCED"]
+    if off[1].split()[0] in ("MODIFY", "ALTER") and still:
+        return None
+    words_off = [exp.Var(this="NOT"), exp.Var(this="ENFORCED")]
+    return Clause(this="ALTER CONSTRAINT", expressions=[identifier(action[2]), *words_off])
+
+
+_SET_DEFAULT = re.compile(r"ALTER (?:COLUMN )?\S+ SET DEFAULT ")
+_ADD_IDENTITY = re.compile(r"ALTER (?:COLUMN )?\S+ ADD GENERATED ")
+
+
+def _declared(statement: Statement, action: Sequence[ScriptToken], words: str) -> str | None:
+    """A column of no type of its own with the default or identity that an action gives it."""
+    at = 1 + (action[1].upper == "COLUMN" if len(action) > 1 else 0)
+    name = statement.of(action[at : at + 1])
+    if _SET_DEFAULT.match(words):
+        return f"{name} INTEGER DEFAULT {statement.of(action[at + 3 :])}"
+    if _ADD_IDENTITY.match(words):
+        found = dict(re.findall(r"\b(START|INCREMENT)\s+(?:WITH\s+|BY\s+)?(-?\d+)", statement.text))
+        start, step = found.get("START", "1"), found.get("INCREMENT", "1")
+        return (
+            f"{name} INTEGER GENERATED BY DEFAULT AS IDENTITY"
+            f" (START WITH {start} INCREMENT BY {step})"
+        )
+    return None
+
+
+def _plain(statement: Statement, part: Sequence[ScriptToken]) -> str:
+    """An entry without words that some databases have and that declare nothing of values."""
+    kept, at, depth = list[str](), 0, 0
+    while at < len(part):
+        piece = part[at]
+        depth += (piece.text == "(") - (piece.text == ")")
+        unit = depth and piece.upper in ("CHAR", "BYTE") and part[at - 1].text.isdigit()
+        if piece.upper == "COLLATE" and piece.kind == "word":
+            at = after_name(part, at + 1)
+            continue
+        if not (unit or (depth == 0 and piece.upper in _OF_NO_VALUE)):
+            kept.append(piece.text)
+        at += 1
+    return " ".join(kept)
+
+
+def _default_for(statement: Statement, said: Sequence[ScriptToken]) -> str | None:
+    """SQL Server's ADD [CONSTRAINT name] DEFAULT value FOR column, as a column."""
+    own = said[2:] if said[0].upper == "CONSTRAINT" else said
+    if not own or own[0].upper != "DEFAULT" or len(own) < 4 or own[-2].upper != "FOR":
+        return None
+    return f"{statement.of(own[-1:])} INTEGER DEFAULT {statement.of(own[1:-2])}"
