@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -116,6 +117,10 @@ class Lake(Protocol):
         """One of its tables."""
         ...
 
+    def close(self) -> None:
+        """Let go of what is open for all tables."""
+        ...
+
 
 def write_lake(
     plan: Plan, log: LogFile, out: Place, engine: Engine, warnings: list[str] | None, **how: Any
@@ -134,7 +139,7 @@ def write_lake(
     _check_selection(plan)
     lake: Lake = import_module(LAKES[plan.export.format]).lake_of(out)
     out.mkdir(parents=True, exist_ok=True)
-    with WorkFolder(".logreplay-", out) as work:
+    with closing(lake), WorkFolder(".logreplay-", out) as work:
         folder = Path(work) / "run"
         if plan.export.initial is not None and how.get("state") is None:
             how["state"] = proof_in(Path(plan.export.initial), log)

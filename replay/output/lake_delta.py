@@ -34,6 +34,9 @@ class DeltaFolder:
         path = self.folder / (f"{schema}.{name}" if schema else name)
         return DeltaFolderTable(self.library, path)
 
+    def close(self) -> None:
+        """Nothing is open between two commits."""
+
 
 class DeltaFolderTable:
     """A Delta table, or the place where one will be."""

@@ -39,6 +39,11 @@ class IcebergFolder:
             )
         return IcebergFolderTable(self._catalog, (schema or _NO_OWNER, name))
 
+    def close(self) -> None:
+        """Close the catalog's database."""
+        if self._catalog is not None:
+            self._catalog.close()
+
 
 class IcebergFolderTable:
     """An Iceberg table, or the place where one will be."""

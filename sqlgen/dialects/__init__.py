@@ -275,11 +275,17 @@ def large_types(
     )
 
 
+#: Dialects of profiles that sqlglot has from us.
+_OURS = frozenset({"db2"})
+
+
 def profile_named(name: str) -> Profile:
     """The profile of a dialect. SqlgenError (LR1001) for a name that neither this nor another
     installed package offers."""
     if name in BUILT_IN:
         built_in: Profile = import_module(f"{__name__}.{BUILT_IN[name]}").PROFILE
+        if built_in.sqlglot in _OURS:  # also where no entry point tells sqlglot of it
+            import_module(f"sqlgen.{built_in.sqlglot}")
         return built_in
     from importlib.metadata import entry_points
 

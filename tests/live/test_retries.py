@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ class Place:
             self.sql(f"INSERT INTO item VALUES {row}")
 
     def sql(self, text: str) -> list[Any]:
-        with sqlite3.connect(self.file) as connection:
+        with closing(sqlite3.connect(self.file)) as connection, connection:
             return connection.execute(text).fetchall()
 
     def free(self) -> None:

@@ -36,8 +36,8 @@ def lake(log: Sequence[str], out: Path, kind: str, *more: str) -> int:
 def table(out: Path, kind: str, schema: str, name: str) -> pa.Table:
     if kind == "delta":
         return DeltaTable(str(out / f"{schema}.{name}")).to_pyarrow_table()
-    catalog = SqlCatalog("logreplay", uri=f"sqlite:///{out / 'catalog.db'}")
-    return catalog.load_table((schema, name)).scan().to_arrow()
+    with SqlCatalog("logreplay", uri=f"sqlite:///{out / 'catalog.db'}") as catalog:
+        return catalog.load_table((schema, name)).scan().to_arrow()
 
 
 def values(found: pa.Table, *columns: str) -> list[tuple[Any, ...]]:
@@ -79,8 +79,9 @@ def test_the_position_is_a_property_of_the_table(sakila_small: Path, tmp_path: P
     of_delta = DeltaTable(str(tmp_path / "delta" / "sakila.film"))
     assert of_delta.metadata().configuration["logreplay.position"] == last
     assert of_delta.history(3)[1]["logreplay"] == last
-    catalog = SqlCatalog("logreplay", uri=f"sqlite:///{tmp_path / 'iceberg' / 'catalog.db'}")
-    assert catalog.load_table(("sakila", "film")).properties["logreplay.position"] == last
+    uri = f"sqlite:///{tmp_path / 'iceberg' / 'catalog.db'}"
+    with SqlCatalog("logreplay", uri=uri) as catalog:
+        assert catalog.load_table(("sakila", "film")).properties["logreplay.position"] == last
 
 
 def test_a_run_that_was_not_committed_leaves_no_mark(tmp_path: Path) -> None:

@@ -130,6 +130,9 @@ class Sqlite:
     def script(self, text: str) -> None:
         self.connection.executescript(text)
 
+    def __del__(self) -> None:
+        self.connection.close()
+
     def state(self) -> list[Any]:
         found = []
         for table in ("thing", "loose"):

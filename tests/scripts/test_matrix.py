@@ -21,7 +21,8 @@ def matrix(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.syspath_prepend(ROOT / "scripts")
     import matrix
 
-    monkeypatch.setattr(matrix.shutil, "which", lambda name: f"/{name}" if "11" in name else None)
+    monkeypatch.setattr(matrix.shutil, "which", lambda name: None)
+    monkeypatch.setattr(matrix, "python_of", lambda minor: sys.executable if minor == 11 else None)
     monkeypatch.setattr(matrix, "INSTALLED", "/no/such/{}")
     yield matrix
     for name in ("matrix", "package"):
@@ -46,8 +47,42 @@ def test_what_is_not_here_is_named(
 ) -> None:
     assert matrix.main(["--work", str(tmp_path), "python3.12", "postgres14"]) == 0
     said = capsys.readouterr().out
-    assert "python3.12   not here: no python3.12 on PATH" in said
-    assert "postgres14   not here: no /no/such/14" in said
+    assert "python3.12   not here: no python3.12 on PATH or of pyenv" in said
+    assert "postgres14   not here: no /no/such/14, nor npm" in said
+
+
+def test_what_another_packager_has_counts(
+    matrix: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(matrix.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(matrix.os, "geteuid", lambda: 0)
+    found = {row.name: row for row in matrix.rows(False)}
+    assert (found["python3.14"].debian, found["python3.14"].lack) == ("forky", "")
+    assert found["python3.12"].lack
+    servers = [found[f"postgres{major}"] for major in (14, 15, 16, 17)]
+    assert [row.server.partition(".")[0] for row in servers] == ["14", "", "16", "17"]
+    inside = matrix.command_of(found["python3.14"], tmp_path, "python", "-V")
+    assert inside[:2] == ["unshare", "--mount"]
+    assert inside[-5:] == [str(tmp_path / "forky"), str(ROOT), str(tmp_path), "python", "-V"]
+    assert matrix.command_of(found["python3.11"], tmp_path, "python", "-V") == ["python", "-V"]
+
+
+def test_a_name_that_does_not_run_is_no_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A shim of pyenv stands on PATH for releases that are not chosen; those it keeps count."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import matrix
+
+    shims, kept = tmp_path / "shims", tmp_path / "root" / "versions" / "3.12.1" / "bin"
+    for folder, said in ((shims, "exit 127"), (kept, "echo Python 3.12.1")):
+        folder.mkdir(parents=True)
+        (folder / "python3.12").write_text(f"#!/bin/sh\n{said}\n", encoding="utf-8")
+        (folder / "python3.12").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shims}:/usr/bin:/bin")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "root"))
+    assert matrix.python_of(12) == str(kept / "python3.12")
+    assert matrix.python_of(99) is None
 
 
 def test_a_row_has_the_tested_versions_of_all_others(matrix: ModuleType, tmp_path: Path) -> None:

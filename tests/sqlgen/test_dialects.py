@@ -3,6 +3,8 @@ been wrong."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import PROBLEM, RenderOptions, render
 from sqlgen.structure import Action, StructureChange, statements
+from tests.support.places import ROOT
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 
@@ -263,3 +266,16 @@ def test_a_type_that_does_not_fit_is_refused() -> None:
     assert [str(note) for note in ddl.lossy_columns(table, profile_named("redshift"))] == [
         "SHOP.ITEM.B: VARBINARY(2000000) -> nothing: refused, 1,024,000 bytes at most"
     ]
+
+
+def test_db2_is_spoken_where_the_package_is_not_installed() -> None:
+    """In a worker that has the files alone no entry point tells sqlglot of the dialect."""
+    program = (
+        "import importlib.metadata as found; found.entry_points = lambda **how: ();"
+        "from sqlgen.dialects import profile_named; from sqlglot import exp;"
+        "print(exp.select('a').from_('t').sql(dialect=profile_named('db2').sqlglot))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (said.stdout, said.stderr) == ("SELECT a FROM t\n", "")
