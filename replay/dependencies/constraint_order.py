@@ -79,6 +79,7 @@ class ConstraintOrder:
         self.table = np.array(self.spaces.table_space or [0], np.int64)
         self.row_spaces = _row_spaces(self.spaces)
         self.unwritten: Mapping[int, int] = {}
+        self.ids_differ = False
         self.raw_keys = RawKeys(log, self.spaces)
 
     def arrange(
@@ -279,6 +280,9 @@ class ConstraintOrder:
         concerned = np.isin(span, crossed) & np.isin(batch.change, ROW_CHANGES)
         concerned &= (self.related[version] | np.isin(tables, tables[rows])) & (batch.version >= 0)
         part = np.flatnonzero(concerned)
+        heads = batch.records[batch.head]
+        envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
+        self.ids_differ = len(np.unique(self.log.row_ids(envelope))) > 1
         touches = {
             spaces: self._touches(batch, part, spaces)
             for spaces in (self.spaces, self.firm)
@@ -355,6 +359,7 @@ class ConstraintOrder:
             _row_spaces(spaces).tolist(),
             {change: Change(int(batch.change[change])) for change in changes},
             row_ids,
+            self.ids_differ,
             {change: self.unwritten[change] for change in changes if change in self.unwritten},
         )
 

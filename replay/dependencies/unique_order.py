@@ -59,7 +59,8 @@ class UnitChanges:
     the number of the change, what it does to a key (space, and 96 bits as two numbers), and hashes
     of the row's images (None: they cannot be compared). ``row_space``: by space, whether it is the
     identity of rows. ``kind``: by number of change, what it is. ``row_id``: where the row lies in
-    the source, as far as the log tells (0: it does not); equal ids are evidence for one row.
+    the source, as far as the log tells (0: it does not); equal ids are evidence for one row where
+    the log's ids differ at all (``ids_differ``; None: where those of the unit do).
     ``unwritten``: changes that are left out, and the one by which the target does the same by
     itself (-1: none); they tell whose row is whose, but stand for no statement.
     """
@@ -72,6 +73,7 @@ class UnitChanges:
     row_space: Sequence[bool]
     kind: Mapping[int, Change]
     row_id: Mapping[int, int] = field(default_factory=dict)
+    ids_differ: bool | None = None
     unwritten: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -241,7 +243,10 @@ class _Followed:
         self.next_move: dict[int, int] = {}
         self.cancelled: set[int] = set()
         self.row: dict[int, int] = {}
-        self.ids_tell = 0 not in unit.row_id.values() and len(set(unit.row_id.values())) > 1
+        differ = unit.ids_differ
+        self.ids_tell = 0 not in unit.row_id.values() and (
+            len(set(unit.row_id.values())) > 1 if differ is None else differ
+        )
 
     def follow(self) -> None:
         """Follow identities of rows first: they say which changes are of one row."""
@@ -305,11 +310,16 @@ class _Followed:
         return [touch for held in holders for touch in held]
 
     def _same_image(self, earlier: int, later: int) -> bool:
-        """Whether a touch found the row as another one, of the same key, left it."""
+        """Whether a touch found the row as another one, of the same key, left it; or found that
+        row otherwise, because a change in between is not in the log."""
         if self.unit.role[earlier] == KeyRole.DESTROY:
             return False
         left, seen = self.unit.after[earlier], self.unit.before[later]
-        return left is None or seen is None or left == seen
+        return left is None or seen is None or left == seen or self._at_one_place(earlier, later)
+
+    def _at_one_place(self, earlier: int, later: int) -> bool:
+        one, other = self.unit.change[earlier], self.unit.change[later]
+        return self.ids_tell and self.unit.row_id.get(one, 0) == self.unit.row_id.get(other, 1)
 
     def _same_row(self, earlier: int, later: int) -> bool:
         """Whether two touches of a key beside the identity are of one row."""
@@ -339,7 +349,7 @@ class _Followed:
         one, other = unit.change[created], unit.change[destroyed]
         if one in unit.unwritten or other in unit.unwritten:
             return
-        if self.ids_tell and unit.row_id.get(one, 0) == unit.row_id.get(other, 1):
+        if self._at_one_place(created, destroyed):
             return
         if (unit.kind[one], unit.kind[other]) != (Change.INSERT, Change.DELETE):
             self.next_move[one] = other

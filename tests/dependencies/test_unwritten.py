@@ -124,3 +124,32 @@ def test_rows_that_a_condition_leaves_out_are_not_part_of_a_net_change(tmp_path:
     unit.delete(ACCT, acct(1, "A", "2.00"))
     lines = written(log, tmp_path, where="BAL = 2.00")
     assert [line.split()[0] for line in lines] == ["UPDATE", "DELETE"]
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+@pytest.mark.parametrize(("place", "kept"), [(b"\0\0\0\2\1", True), (b"\0\0\0\2\2", False)])
+def test_where_a_row_lies_tells_more_than_its_images(
+    tmp_path: Path, mode: str, place: bytes, kept: bool
+) -> None:
+    """A log that was made without updates: what was inserted and what was deleted is one row where
+    both lie at one place, else two, of which the first goes before its key is taken."""
+    log = LogBuilder()
+    unit = log.unit()
+    unit.insert(ACCT, acct(7), RID=b"\0\0\0\2\7")
+    unit.insert(ACCT, acct(1, "A", "1.00"), RID=b"\0\0\0\2\1")
+    unit.delete(ACCT, acct(1, "A", "2.00"), RID=place)
+    kinds = [line.split()[0] for line in written(log, tmp_path, mode)]
+    if mode == "undo":
+        kinds = [{"INSERT": "DELETE", "DELETE": "INSERT"}[kind] for kind in kinds[::-1]]
+    assert kinds == (["INSERT", "INSERT", "DELETE"] if kept else ["INSERT", "DELETE", "INSERT"])
+
+
+def test_one_place_in_two_partitions_is_two_places(tmp_path: Path) -> None:
+    log = LogBuilder()
+    unit = log.unit()
+    place = b"\0\0\0\2\1"
+    unit.insert(ACCT, acct(7), RID=b"\0\0\0\2\7")
+    unit.insert(ACCT, acct(1, "A", "1.00"), RID=place, PARTNUM=2)
+    unit.delete(ACCT, acct(1, "B", "1.00"), RID=place, PARTNUM=1)
+    kinds = [line.split()[0] for line in written(log, tmp_path)]
+    assert kinds == ["INSERT", "DELETE", "INSERT"]

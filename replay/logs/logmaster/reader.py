@@ -436,13 +436,18 @@ class LogmasterLog:
         return same
 
     def row_ids(self, envelope: Headers) -> Hashes:
-        """RID (data file page, position 99) as a number."""
+        """RID (data file page, position 99) as a number, with the partition, in each of which pages
+        may be counted anew (PAGENUMFMT)."""
         if "RID" not in self.control.header.names:
             return np.zeros(len(envelope), np.uint64)
         raw = envelope.raw("RID")
         octets = np.zeros((len(raw), 8), np.uint8)
         octets[:, 8 - raw.shape[1] :] = raw
-        return octets.view(">u8").reshape(-1).astype(np.uint64)
+        ids: Hashes = octets.view(">u8").reshape(-1).astype(np.uint64)
+        if "PARTNUM" in self.control.header.names:
+            partition = envelope.number("PARTNUM").astype(np.uint64)
+            ids ^= np.where(ids > 0, partition << np.uint64(48), np.uint64(0))
+        return ids
 
     def whole_table(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
         """Whether a mass delete or truncate is of the whole table: no partition number, and no
