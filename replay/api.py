@@ -45,6 +45,8 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_OK, UsageError
+from replay.frames.door import merge_batch as merge_batch
+from replay.frames.door import register_spark as register_spark
 from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
 from replay.logs import Inputs, inspect, source_named
@@ -73,7 +75,6 @@ from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from replay.dependencies import agreement
-    from replay.frames import spark as spark_source
     from replay.live import (
         certificate,
         certificate_check,
@@ -94,7 +95,6 @@ if TYPE_CHECKING:
     )
     from replay.reports import ask
 else:  # what some questions alone need
-    spark_source = LateModule("replay.frames.spark")
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
     certificate, certificate_check, retries, route, target_state, wanted = (
         LateModule(f"replay.live.{name}")
@@ -645,19 +645,6 @@ def _place(baseline: str | Path | None) -> str | None:
 
 def _keys(options: TextOptions, target: str | None = None) -> KeySource:
     return key_source(options.get("schema"), options.get("schema_dialect", "postgres"), target)
-
-
-# -- Spark
-# -------------------------------------------------------------------------------------------------
-
-
-@checked
-def register_spark(session: Any, work: str | Path | None = None) -> None:
-    """Make logs a data source of a Spark session: ``format("logreplay")``, of changes with typed
-    images, records or a report, and ``format("logmaster")``, of records. ``work`` is where
-    prepared logs are kept: a folder that all machines of a cluster must find (None: a temporary one
-    of this machine, for as long as this process lives)."""
-    spark_source.register(session, None if work is None else str(work))
 
 
 # -- scripts in one call

@@ -90,7 +90,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "struct": ("replay.decoding", "replay.logs"),
     "random": (),
     "secrets": ("replay.targets",),
-    "time": ("replay.cli", "replay.live"),
+    "time": ("replay.cli", "replay.live", "replay.frames.stream"),
 }
 
 #: Where an error of any kind may end: the command line says so, and what speeds things up leaves
@@ -129,7 +129,7 @@ READS_ENVIRONMENT = (
     "replay.targets.embedded",
     "replay.targets.mysql_url",
 )
-READS_CLOCK = ("replay.cli", "replay.live.applier")
+READS_CLOCK = ("replay.cli", "replay.live.applier", "replay.frames.stream")
 DECODES_BYTES = ("replay.changes.position", "replay.decoding", "replay.logs")
 
 

@@ -91,6 +91,12 @@ class UnitId(_Octets):
         """The one text form: URID in hexadecimal, ``/`` and the member (``00…A1B2E38C/1``)."""
         return f"{self.urid.hex().upper()}/{self.member}"
 
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The inverse of ``str``. ValueError for other text."""
+        urid, _, member = text.partition("/")
+        return cls(bytes.fromhex(urid) + int(member).to_bytes(2))
+
 
 class UnitPosition(_Octets):
     """A commit position and a unit of recovery that commits there: 22 octets."""

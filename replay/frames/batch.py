@@ -41,9 +41,10 @@ from replay.frames.options import Damage, RowKind, SourceOptions
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch
 from replay.output.bundle import empty_bundle, raise_for
-from replay.output.change_batches import is_of, merged, schema_of
+from replay.output.change_batches import forms_of, is_of, merged
 from replay.output.datasets import export_bucket
 from replay.output.formats import OPS, export_request
+from replay.output.lake import conformed, widened
 from replay.output.trial import BucketPlace, Trial, try_export
 from replay.pipeline import local
 from replay.pipeline.plan import Plan
@@ -254,16 +255,22 @@ class Prepared:
             result = export_bucket(self.plan, self.log, place.bucket, [found], Path(work))
             self._check(result.tally, place, condition)
             names = [file.name for file in result.files if is_of(self.schema, file.name)]
-            for table in merged([Path(work) / name for name in names]):
+            for table in merged([Path(work) / name for name in names], self._fitted):
                 yield from table.replace_schema_metadata(None).to_batches()
+
+    def _fitted(self, rows: pa.Table) -> pa.Table:
+        """Rows of an earlier form of the table with the columns that it has got since."""
+        return rows if rows.schema.equals(self.schema) else conformed(rows, self.schema)
 
     def _check(self, tally: Tally, place: BucketPlace, condition: Pushed) -> None:
         """InputError for damage where that ends the query, and for a bucket that is not as it was
         found."""
         assert self.plan is not None
         raise_for(self.plan, replace(tally, read=tally.read or 1))  # they were read elsewhere
-        if self.options.damage is Damage.FAIL and tally.findings:
-            error = first_finding_error(tally.findings[0])
+        held = {str(unit) for unit in self.plan.held}
+        new = [finding for finding in tally.findings if finding.where.unit not in held]
+        if self.options.damage is Damage.FAIL and new:
+            error = first_finding_error(new[0])
             raise InputError(error.code, error.message, error.where, _TO_FAIL)
         if place.written is not None and not condition.asks and tally.statements != place.written:
             raise InputError(
@@ -307,13 +314,22 @@ def prepared(options: SourceOptions, work: str) -> Prepared:
 def of_changes(options: SourceOptions, opened: OpenLog, demand: Demand, folder: str) -> Prepared:
     """The changes of a log, looked through."""
     request = export_request(opened, options.selection, demand, options.keys)
-    schema = REPORT if options.rows is RowKind.REPORT else schema_of(request)
+    schema = REPORT if options.rows is RowKind.REPORT else typed_schema(request)
     plan = request.plan(options.split_bytes)
     images = options.damage is Damage.SET_ASIDE
     trial = try_export(plan, request.log, local.ENGINE, images)
     raise_for(trial.plan, trial.outcome.tally)
     notes = tuple(_notes(request, trial))
     return Prepared(request.log, schema, options, folder, trial.plan, trial.places, notes)
+
+
+def typed_schema(request: Request) -> pa.Schema:
+    """The schema of the rows of a request: of a table that got columns within the log, with all of
+    them. Refusal LR4006 where a column changed its type."""
+    first, *others = forms_of(request)
+    for other in others:
+        first = widened(first, other, request.versions[0].name)
+    return first
 
 
 def schema_for(options: SourceOptions, work: str) -> pa.Schema:
@@ -325,7 +341,7 @@ def schema_for(options: SourceOptions, work: str) -> pa.Schema:
         demand = Demand(options=options.values, export=options.export)
         inputs = replace(options.named(), scratch=folder)
         opened = open_source(options.source, inputs, demand, options.selection)
-        return schema_of(export_request(opened, options.selection, demand, options.keys))
+        return typed_schema(export_request(opened, options.selection, demand, options.keys))
 
 
 def check_rows(options: SourceOptions) -> None:

@@ -4,11 +4,13 @@ of the command line means."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from glob import escape
 from typing import Any
 
+from replay import storage
 from replay.changes.choices import Arrival, Gaps, Late
 from replay.changes.keywords import SelectionOptions, ValueOptions, script_options, selection_of
 from replay.changes.options import Export, ScriptOptions
@@ -61,6 +63,7 @@ _OWN = frozenset(
         "max_files_per_trigger",
     )
 )
+_PATHS = frozenset(("control", "data", "path", "logs", "log", "catalog", "work"))
 _NAMES = {name.replace("_", ""): name for name in _OWN | _SELECTS | _SHAPES}
 #: What the names of the options of a family begin with.
 _OF_LOG = "logoption."
@@ -95,6 +98,12 @@ class SourceOptions:
     given: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def goes_on(self) -> bool:
+        """Whether options say that the log goes on."""
+        says = ("arrival", "settle", "late", "max_units_per_batch", "max_logs_per_batch")
+        return any(name in self.given for name in (*says, "max_files_per_trigger"))
+
+    @property
     def keys(self) -> KeySource:
         """What is known of the tables' keys."""
         return key_source(self.schema, self.schema_dialect)
@@ -111,10 +120,14 @@ class SourceOptions:
         return gathered(source_named(self.source), self.words, logs, self.inputs)
 
 
-def read_options(options: Mapping[str, str]) -> SourceOptions:
-    """The options of a source. UsageError (LR1001) for one that there is not, or whose value
-    cannot be read."""
+def read_options(options: Mapping[str, str], place: str = "") -> SourceOptions:
+    """The options of a source; relative paths begin in the folder ``place``. UsageError (LR1001)
+    for an option that there is not, or whose value cannot be read."""
     given, log_options = _by_name(options)
+    for name in given.keys() & _PATHS:
+        given[name] = "\n".join(_placed(path, place) for path in given[name].splitlines())
+    if os.path.exists(os.path.join(place, given.get("schema", ""))) and "schema" in given:
+        given["schema"] = _placed(given["schema"], place)
     values = {name: _value(name, text) for name, text in given.items()}
     with usage_errors():
         selection = selection_of(**{name: values[name] for name in values if name in _SELECTS})
@@ -159,6 +172,10 @@ def read_options(options: Mapping[str, str]) -> SourceOptions:
         given=dict(sorted((*given.items(), *log_options.items()))),
         **chosen,
     )
+
+
+def _placed(path: str, place: str) -> str:
+    return path if storage.is_url(path) else os.path.join(place, path)
 
 
 def _by_name(options: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -6,6 +6,7 @@ them all the same. It tells sources of no columns, so option ``columns`` says wh
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
+    DataSourceStreamReader,
     EqualNullSafe,
     EqualTo,
     Filter,
@@ -25,12 +27,20 @@ from pyspark.sql.datasource import (
     LessThan,
     LessThanOrEqual,
 )
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxFiles,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
 from pyspark.sql.types import StructType
 
-from replay.errors import UsageError
+from replay.errors import LogReplayError, UsageError
 from replay.frames.batch import LogPart, Prepared, Pushed, prepared, schema_for
 from replay.frames.options import RowKind, SourceOptions, read_options
+from replay.frames.stream import Offset, Stream, stream_schema
 from replay.leftovers import WorkFolder
 from replay.pipeline.spark import LogmasterDataSource
 
@@ -53,13 +63,16 @@ def register(session: SparkSession, work: str | None = None) -> None:
     session.conf.set(_PUSHDOWN, "true")
     session.dataSource.register(LogmasterDataSource)
     # a class of this session's, which Spark carries into the processes that plan
-    session.dataSource.register(type("Logreplay", (LogreplayDataSource,), {"work": work}))
+    of_session = {"work": work, "place": os.getcwd()}
+    session.dataSource.register(type("Logreplay", (LogreplayDataSource,), of_session))
 
 
 class LogreplayDataSource(DataSource):
-    """Logs of all families. ``work``: where prepared logs are kept, unless an option says it."""
+    """Logs of all families. ``work``: where prepared logs are kept, unless an option says it;
+    ``place``: where relative paths begin, for Spark plans in processes that are elsewhere."""
 
     work: ClassVar[str | None] = None
+    place: ClassVar[str] = ""
 
     @classmethod
     def name(cls) -> str:
@@ -67,7 +80,16 @@ class LogreplayDataSource(DataSource):
 
     def schema(self) -> StructType:
         options, work = self._asked()
-        return from_arrow_schema(schema_for(options, work), prefer_timestamp_ntz=True)
+        if options.goes_on:
+            found = stream_schema(options, work)
+        else:
+            try:
+                found = schema_for(options, work)
+            except LogReplayError:  # Spark does not say whether it is a stream
+                if options.logs is None or options.rows is not RowKind.CHANGES:
+                    raise
+                found = stream_schema(options, work)
+        return from_arrow_schema(found, prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         options, work = self._asked()
@@ -75,8 +97,13 @@ class LogreplayDataSource(DataSource):
         check_schema(schema, found.schema)
         return _Reader(found)
 
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        options, work = self._asked()
+        rows = to_arrow_schema(schema, timezone="UTC")
+        return _StreamReader(Stream(options, work, rows))
+
     def _asked(self) -> tuple[SourceOptions, str]:
-        options = read_options(self.options)
+        options = read_options(self.options, self.place)
         work = options.work or self.work
         if work is None:
             raise UsageError(
@@ -120,6 +147,57 @@ class _Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if isinstance(partition, _Part):
             yield from self.found.read(partition.part, self.condition)
+
+
+class _StreamPart(_Part):
+    """A part with all that reads it: tasks know nothing else of a batch."""
+
+    def __init__(self, found: Prepared, part: LogPart) -> None:
+        super().__init__(part)
+        self.found = found
+
+
+class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans batches in the driver."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+
+    def initialOffset(self) -> dict[str, Any]:
+        return Offset().as_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        options = self.stream.options
+        if options.max_logs is not None:
+            return ReadMaxFiles(options.max_logs)
+        return ReadAllAvailable() if options.max_units is None else ReadMaxRows(options.max_units)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        limited = not isinstance(limit, ReadAllAvailable)
+        return self.stream.latest(Offset.of(start), limited).as_json()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self.stream.present = frozenset(self.stream.logs())
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        if start == end:
+            return []
+        found, parts = self.stream.parts(Offset.of(start), Offset.of(end))
+        return [_StreamPart(found, part) for part in parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _StreamPart)
+        yield from partition.found.read(partition.part, Pushed())
+
+    def commit(self, end: dict[str, Any]) -> None:
+        self.stream.done(Offset.of(end))
+
+    def stop(self) -> None:
+        self.stream.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # tasks get a reader too, and ask it for nothing but to read
+        return {"stream": None}
 
 
 # -- filters

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,20 +83,26 @@ def is_of(schema: pa.Schema, name: str) -> bool:
 def schema_of(request: Request) -> pa.Schema:
     """The schema of the batches of a request. UsageError (LR1001) for one table that had several
     forms where types are asked for."""
-    export, options = request.export, request.options
-    assert export is not None
-    form = format_of(export, options.render)
-    datasets = Datasets(request.log.catalog, options.render, form.profile)
-    forms = {form.schema(datasets.of(version.index)) for version in request.versions}
-    if not forms:
-        return form.schema(structure_dataset())
+    forms = forms_of(request)
     if len(forms) > 1:
         raise UsageError(
             "LR1001",
             f"found {request.versions[0].name} in {len(forms)} forms; expected one",
             hint="Read its changes without naming the table: images are JSON text then",
         )
-    return forms.pop()
+    return forms[0]
+
+
+def forms_of(request: Request) -> list[pa.Schema]:
+    """The different schemas of the batches of a request, by the tables' generations; one at
+    least."""
+    export, options = request.export, request.options
+    assert export is not None
+    form = format_of(export, options.render)
+    datasets = Datasets(request.log.catalog, options.render, form.profile)
+    found = [datasets.of(version.index) for version in request.versions]
+    schemas = [form.schema(one) for one in sorted(found, key=lambda one: one.generation)]
+    return list(dict.fromkeys(schemas or [form.schema(structure_dataset())]))
 
 
 def _all(
@@ -113,9 +119,11 @@ def _all(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def merged(paths: Sequence[Path]) -> Iterator[pa.Table]:
-    """The rows of streams, each in order, in one order."""
-    streams = [_batches(path, whole=len(paths) > _SIDE_BY_SIDE) for path in paths]
+def merged(
+    paths: Sequence[Path], fitted: Callable[[pa.Table], pa.Table] | None = None
+) -> Iterator[pa.Table]:
+    """The rows of streams, each in order, in one order; ``fitted`` makes them alike."""
+    streams = [_batches(path, len(paths) > _SIDE_BY_SIDE, fitted) for path in paths]
     heads: dict[int, _Head] = {}
     for number, stream in enumerate(streams):
         _advance(heads, number, stream)
@@ -161,6 +169,12 @@ def _advance(heads: dict[int, _Head], number: int, stream: Iterator[pa.RecordBat
             return
 
 
-def _batches(path: Path, whole: bool) -> Iterator[pa.RecordBatch]:
+def _batches(
+    path: Path, whole: bool, fitted: Callable[[pa.Table], pa.Table] | None
+) -> Iterator[pa.RecordBatch]:
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as stream:
-        yield from stream.read_all().to_batches() if whole else stream
+        for batch in stream.read_all().to_batches() if whole else stream:
+            if fitted is None:
+                yield batch
+            else:
+                yield from fitted(pa.Table.from_batches([batch])).to_batches()

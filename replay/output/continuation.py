@@ -99,15 +99,10 @@ def read_continuation(path: Place) -> Continuation | None:
         manifest,
         ended["source"],
         None if position is None else Position.from_hex(position),
-        frozenset(map(_unit, ended["units"])),
-        {_unit(unit): reason for unit, reason in ended["pending"].items()},
+        frozenset(map(UnitId.of, ended["units"])),
+        {UnitId.of(unit): reason for unit, reason in ended["pending"].items()},
         frozenset(ended["logs"]) if "logs" in ended else None,
     )
-
-
-def _unit(text: str) -> UnitId:
-    urid, _, member = text.partition("/")
-    return UnitId(bytes.fromhex(urid) + int(member).to_bytes(2))
 
 
 def can_continue(plan: Plan) -> bool:

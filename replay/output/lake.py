@@ -354,6 +354,31 @@ class PreparedLoad:
             self.table.append(self.rows, self.mark)
 
 
+def merge_batch(rows: pa.Table, path: Path, key: Sequence[str], stream: str, batch: int) -> bool:
+    """Bring a Delta table up to the changes of a batch of a stream: ``rows`` with the facts of an
+    export and images of one table as structs, whose primary key is ``key``. False where the table
+    holds batch number ``batch`` of the ``stream`` (any name that is kept): nothing is written then.
+
+    UsageError LR1001 for rows that are none; Refusal LR3013 without a key, LR4006 where a column
+    changed its type, LR2036 for changes that contradict each other; errors of the library where
+    the table cannot be read or written.
+    """
+    lacks = [name for name in (*_ORDER, "op", "before", "after") if name not in rows.column_names]
+    if lacks or not pa.types.is_struct(rows.schema.field("after").type):
+        found = f"no column {lacks[0]}" if lacks else "images that are text"
+        raise UsageError("LR1001", f"found {found}; expected changes of one table, typed")
+    load = TableLoad("", path.name, (rows,), (tuple(key),), True, LakeMark("", "", ""))
+    lake = import_module(LAKES["delta"]).lake_of(path.parent)
+    table = lake.table("", path.name)
+    if table.holds(stream, batch):
+        return False
+    net = _net_changes(
+        path.name, [rows], _one_key(path.name, load), lake.small_integers, table.schema, None
+    )
+    table.merge_once(net.rows, net.gone, load.keys[0], net.empty, (stream, batch))
+    return True
+
+
 def _prepared(lake: Lake, load: TableLoad) -> PreparedLoad | None:
     """What is left to do for a table; None where it holds all of it."""
     table, name = lake.table(load.schema, load.name), f"{load.schema}.{load.name}".strip(".")
@@ -435,9 +460,9 @@ def _united(parts: Sequence[pa.Table], known: pa.Schema | None, name: str, small
     the lake; a column that a generation lacks is null. Refusal LR4006 where one has two types."""
     schema = known
     for part in parts:
-        schema = _widened(schema, _spelled(part.schema, small), name)
+        schema = widened(schema, _spelled(part.schema, small), name)
     assert schema is not None
-    return pa.concat_tables([_conformed(part, schema) for part in parts])
+    return pa.concat_tables([conformed(part, schema) for part in parts])
 
 
 def _spelled(schema: pa.Schema, small: bool) -> pa.Schema:
@@ -451,7 +476,9 @@ def _spelled(schema: pa.Schema, small: bool) -> pa.Schema:
     return pa.schema([pa.field(entry.name, kind(entry.type)) for entry in schema])
 
 
-def _widened(known: pa.Schema | None, schema: pa.Schema, name: str) -> pa.Schema:
+def widened(known: pa.Schema | None, schema: pa.Schema, name: str) -> pa.Schema:
+    """A schema with the columns (and fields of structs) of another one behind its own; ``name`` is
+    that of the table. Refusal LR4006 where one has two types."""
     if known is None:
         return schema
     return pa.schema(_merged_fields(list(known), list(schema), name))
@@ -488,7 +515,8 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return same.get(kind, kind)
 
 
-def _conformed(part: pa.Table, schema: pa.Schema) -> pa.Table:
+def conformed(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows with the columns of a schema that has them all; those that they lack are null."""
     columns = [
         _conformed_column(
             part[entry.name].combine_chunks() if entry.name in part.column_names else None,
@@ -554,14 +582,14 @@ def _net_changes(
     """What a run leaves of each row. Images that come and go balance, whatever the order of keys
     that shift within a statement; of each key one image at most is left that came. ``initial`` are
     the rows before."""
-    ordered = pa.concat_tables([_conformed(part, _facts_and(parts, small, name)) for part in parts])
+    ordered = pa.concat_tables([conformed(part, _facts_and(parts, small, name)) for part in parts])
     ordered = ordered.sort_by([(column, "ascending") for column in _ORDER])
     truncated = np.flatnonzero(pc.equal(ordered["op"], "truncate").to_numpy(False))
     if len(truncated):
         ordered = ordered.slice(int(truncated[-1]) + 1)
     came, went = (_side(ordered, side) for side in ("after", "before"))
     if initial is not None and not len(truncated):
-        came = pa.concat_tables([came, _conformed(initial, came.schema)])
+        came = pa.concat_tables([came, conformed(initial, came.schema)])
     columns = came.column_names
     both = pa.concat_tables(
         [
@@ -591,14 +619,14 @@ def _net_changes(
     rows = there.select(columns)
     gone = gone.group_by(list(key)).aggregate([])
     gone = gone.join(rows.select(list(key)), keys=list(key), join_type="left anti")
-    wanted = _widened(known, rows.schema, name)
-    return _Net(_conformed(rows, wanted), gone, len(truncated) > 0)
+    wanted = widened(known, rows.schema, name)
+    return _Net(conformed(rows, wanted), gone, len(truncated) > 0)
 
 
 def _facts_and(parts: Sequence[pa.Table], small: bool, name: str) -> pa.Schema:
     schema: pa.Schema | None = None
     for part in parts:
-        schema = _widened(schema, _spelled(part.schema, small), name)
+        schema = widened(schema, _spelled(part.schema, small), name)
     assert schema is not None
     return schema
 

@@ -79,6 +79,31 @@ class DeltaFolderTable:
     ) -> None:
         """Put rows and remove rows; a table that was emptied is written anew."""
         number, properties = self._announced(rows.schema, mark)
+        self._put(rows, gone, key, empty, properties)
+        self._committed(number, mark)
+
+    def holds(self, stream: str, batch: int) -> bool:
+        """Whether a batch of a stream is in it."""
+        number = self._open().transaction_version(stream) if self.there else None
+        return number is not None and number >= batch
+
+    def merge_once(
+        self,
+        rows: pa.Table,
+        gone: pa.Table,
+        key: Sequence[str],
+        empty: bool,
+        batch: tuple[str, int],
+    ) -> None:
+        """Put rows and remove rows, and note the batch (stream, number), in one commit."""
+        self._make_room(rows.schema)
+        transaction = self.library.Transaction(*batch)
+        properties = self.library.CommitProperties(app_transactions=[transaction])
+        self._put(rows, gone, key, empty, properties)
+
+    def _put(
+        self, rows: pa.Table, gone: pa.Table, key: Sequence[str], empty: bool, properties: Any
+    ) -> None:
         table = self._open()
         if empty:
             self.library.write_deltalake(
@@ -86,7 +111,6 @@ class DeltaFolderTable:
             )
         else:
             self._merged(table, rows, gone, key, properties)
-        self._committed(number, mark)
 
     def _merged(
         self, table: Any, rows: pa.Table, gone: pa.Table, key: Sequence[str], properties: Any
@@ -121,8 +145,18 @@ class DeltaFolderTable:
         ).when_not_matched_insert(columns, f's."{flag}" = false').execute()
 
     def _announced(self, schema: pa.Schema, mark: LakeMark) -> tuple[int, Any]:
-        """(number of the run, properties of its commit) after its mark was noted; makes the table
-        where there is none, and adds columns that it lacks."""
+        """(number of the run, properties of its commit) after its mark was noted."""
+        self._make_room(schema)
+        table = self._open()
+        number = (table.transaction_version(_APPLICATION) or 0) + 1
+        table.alter.set_table_properties({_name(number): mark.text()}, raise_if_not_exists=False)
+        transaction = self.library.Transaction(_APPLICATION, number)
+        return number, self.library.CommitProperties(
+            custom_metadata={"logreplay": mark.position}, app_transactions=[transaction]
+        )
+
+    def _make_room(self, schema: pa.Schema) -> None:
+        """Make the table where there is none, and add columns that it lacks."""
         if not self.there:
             self.library.DeltaTable.create(str(self.path), self.library.Schema.from_arrow(schema))
             self.there = True
@@ -132,13 +166,6 @@ class DeltaFolderTable:
             self.library.write_deltalake(
                 table, schema.empty_table(), mode="append", schema_mode="merge"
             )
-            table = self._open()
-        number = (table.transaction_version(_APPLICATION) or 0) + 1
-        table.alter.set_table_properties({_name(number): mark.text()}, raise_if_not_exists=False)
-        transaction = self.library.Transaction(_APPLICATION, number)
-        return number, self.library.CommitProperties(
-            custom_metadata={"logreplay": mark.position}, app_transactions=[transaction]
-        )
 
     def _committed(self, number: int, mark: LakeMark) -> None:
         """Show the position for people; nothing is decided by it."""

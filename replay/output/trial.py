@@ -112,29 +112,36 @@ def try_export(plan: Plan, log: LogFile, engine: Engine, images: bool = True) ->
     """Find out what an export would write. ``images``: whether row images are read, without which
     damage in them is not found. Raises what
     :func:`replay.output.carry_out.carry_out` raises."""
-    found: dict[int, dict[int, _Seen]] = {}
-    results: dict[int, BucketResult] = {}
+    last: list[tuple[BucketPlace, ...]] = []
 
     def tried(
         engine: Engine, plan: Plan, log: LogFile, folder: Path, stored: StoredFolder | None
     ) -> tuple[Tally, list[BucketResult]]:
-        found.clear()
-        results.clear()
-        tally = Tally()
-        numbers = {split: number for number, split in enumerate(plan.splits)}
-        for blob in engine.execute(TrialJob(plan, images), log, plan.splits):
-            place, what, more = pickle.loads(blob)
-            if place == -1:
-                results[more] = what
-            else:
-                tally.add(what)
-                found[numbers[place]] = more
-        return tally, [results[bucket] for bucket in sorted(results)]
+        tally, results, places = look_through(plan, log, engine, images)
+        last[:] = [places]
+        return tally, results
 
     with TemporaryDirectory() as nothing:
         outcome = carry_out(plan, log, engine, Path(nothing), write=tried)
+    return Trial(outcome, last[0])
+
+
+def look_through(
+    plan: Plan, log: LogFile, engine: Engine, images: bool
+) -> tuple[Tally, list[BucketResult], tuple[BucketPlace, ...]]:
+    """Carry out a plan once, as it is, without writing: the tally of what was read, what would be
+    written of each bucket, and where the buckets lie. Raises what the engine raises."""
+    tally, results, found = Tally(), dict[int, BucketResult](), dict[int, dict[int, _Seen]]()
+    numbers = {split: number for number, split in enumerate(plan.splits)}
+    for blob in engine.execute(TrialJob(plan, images), log, plan.splits):
+        place, what, more = pickle.loads(blob)
+        if place == -1:
+            results[more] = what
+        else:
+            tally.add(what)
+            found[numbers[place]] = more
     written = {bucket: result.tally.statements for bucket, result in results.items() if images}
-    return Trial(outcome, tuple(_places(found, written)))
+    return tally, [results[key] for key in sorted(results)], tuple(_places(found, written))
 
 
 def _places(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import replay
@@ -62,6 +63,9 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("partitions", "pages"), (None, True, 2.0, b"x", [None], [("1", 2)])),
     "rids": (5, None, [5], {"x": 1}),
     "table": (5, True, b"x", {"x": 1}, [5]),
+    "rows": (5, None, "x", [{"id": 1}]),
+    "stream": TEXT,
+    "batch": ("7", True, 2.0),
     "key": (None, b"x", 2.5, [None], {"x": 1}),
     "members": (5, "x", ["x"], [True], None, [2.0]),
     "units": (5, None, [5], (b"x", "y"), [(b"x", "y")]),
@@ -79,7 +83,8 @@ WRONG: dict[str, tuple[object, ...]] = {
 
 #: The functions of the library whose arguments are checked.
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
-    (api, ("open_log", "check_certificate", "verify", "write_script", "register_spark")),
+    (api, ("open_log", "check_certificate", "verify", "write_script")),
+    (api, ("register_spark", "merge_batch")),
     (api.Log, ("check", "select", "take", "asked")),
     (api.Selected, ("redo", "undo", "export", "extract", "changes")),
     (api.Selected, ("replay", "retry_rejects", "verify")),
@@ -93,6 +98,10 @@ DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
 GIVEN: dict[str, object] = {
     "url": "sqlite:///nowhere.db",
     "session": None,
+    "key": ("id",),
+    "rows": pa.table({"id": [1]}),
+    "stream": "x",
+    "batch": 0,
     "expected": "nowhere",
     "control": "no.ctl",
     "data": ["no.dat"],

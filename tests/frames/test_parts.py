@@ -16,7 +16,7 @@ import pytest
 
 import replay
 from replay.changes.envelope import ENVELOPE
-from replay.errors import InputError, LogReplayError, UsageError
+from replay.errors import InputError, LogReplayError
 from replay.frames import batch
 from replay.frames.batch import REPORT, Prepared, Pushed, prepared, schema_for
 from replay.frames.options import RowKind, read_options
@@ -132,10 +132,13 @@ def test_values(tmp_path: Path) -> None:
     assert rows["before"].to_pylist()[0] is None
 
 
-def test_a_table_that_changed_its_form_is_read_as_text(tmp_path: Path) -> None:
+def test_a_table_that_got_a_column(tmp_path: Path) -> None:
     source = family_logs.two_forms(tmp_path)
-    with pytest.raises(UsageError, match="LR1001 found DBA.CUSTOMER in 2 forms"):
-        read(source, tmp_path / "work")
+    rows = rows_of(read(source, tmp_path / "work"))
+    tiers = [row and row["tier"] for row in rows["after"].to_pylist()]
+    assert None in tiers
+    assert any(tiers)
+    assert rows["op"].unique().to_pylist() == ["insert", "update", "delete"]
     options = {**source.options, "rows": "changes", "tables": source.table}
     rows = rows_of(prepared(read_options(options), str(tmp_path)))
     assert "tier" in rows["after"].to_pylist()[-1]
