@@ -122,6 +122,7 @@ def write_extract(
             *warnings,
             *_consequences(outcome),
             *empty_bundle(outcome.plan, log, outcome.tally),
+            *_links_lost(outcome, log),
             *_damage(outcome.tally, facts),
         ]
         manifest = _manifest(outcome, log, digests.wait(), files, facts, said)
@@ -221,6 +222,18 @@ def _consequences(outcome: CompletedRun) -> list[str]:
         return ["--except takes no change of this log that took effect: nothing is left out"]
     more = len(dependents.units)
     return [f"{more:,} units build on what was left out, and are left out too"] if more else []
+
+
+def _links_lost(outcome: CompletedRun, log: LogFile) -> list[str]:
+    """A part of a log tells less of what depends on incomplete units than the log does."""
+    selection = outcome.plan.selection
+    if selection.incomplete != "keep" or log.dependent_position is None or not limits(selection):
+        return []
+    return [
+        "the log has incomplete units, and what is left out may be what links others to them: a"
+        " redo of this copy may take units that one of the log sets aside; --incomplete resolve"
+        " leaves them out by what the whole log tells"
+    ]
 
 
 def _damage(tally: Tally, facts: CopyFacts) -> list[str]:

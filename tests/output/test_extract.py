@@ -439,6 +439,20 @@ def test_incomplete_units_stay_as_they_are_flagged(
     assert clean.exit_code == 0
 
 
+def test_a_part_says_that_it_may_lack_what_links_units(incomplete: Path, tmp_path: Path) -> None:
+    """A redo of the part takes a unit that builds on an incomplete one by another table."""
+    log = {"control": incomplete / "incomplete.ctl", "data": incomplete / "incomplete.dat"}
+    part = {"tables": ("*.CUSTOMER",)}
+    kept = extract(tmp_path / "kept", how=part, **log)
+    assert any("what links others to them" in text for text in kept.manifest["warnings"])
+    assert kept.exit_code == 4
+    resolved = extract(tmp_path / "resolved", how={**part, "incomplete": "resolve"}, **log)
+    assert not any("what links" in text for text in resolved.manifest["warnings"])
+    wanted = text_of(script(tmp_path / "one", "redo", log, **part))
+    assert text_of(script(tmp_path / "two", "redo", copy_of(tmp_path / "resolved"))) == wanted
+    assert text_of(script(tmp_path / "three", "redo", copy_of(tmp_path / "kept"))) != wanted
+
+
 def test_only_a_copy_keeps_them(incomplete: Path, tmp_path: Path) -> None:
     log = {"control": incomplete / "incomplete.ctl", "data": incomplete / "incomplete.dat"}
     with pytest.raises(UsageError, match="incomplete keep"):
