@@ -28,7 +28,7 @@ from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
-from tests.support.lanes import lanes_of, place_for, starts_programs
+from tests.support.lanes import has_nothing_for, lanes_of, place_for, starts_programs
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
 
@@ -85,6 +85,7 @@ hypothesis.settings.load_profile("whether" if limited() else "here")
 
 def pytest_configure(config: pytest.Config) -> None:
     """No test finds out by itself that a library of the extras is missing."""
+    gc.set_threshold(100_000, 20, 20)  # as the command does
     if place := place_for(config.option.markexpr, os.environ):
         os.environ["TMPDIR"] = place
         tempfile.tempdir = None
@@ -94,6 +95,24 @@ def pytest_configure(config: pytest.Config) -> None:
             f"found no {', '.join(missing)}; what the tests need is installed by: pip install -c"
             " constraints.txt -e '.[test]'"
         )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files without a test for the lane that is asked for are not imported."""
+    place = collection_path.relative_to(HERE) if HERE in collection_path.parents else None
+    if place is None or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return True if has_nothing_for(config.option.markexpr, place, text) else None
+
+
+def pytest_collection_finish() -> None:
+    """Tests and modules stay, so they need not be looked through for garbage each time."""
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

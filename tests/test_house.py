@@ -20,7 +20,7 @@ from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
 from tests.support.contracts import contracts, undescribed
-from tests.support.lanes import lanes_of, place_for, starts_programs
+from tests.support.lanes import has_nothing_for, lanes_of, place_for, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FUNCTION = 80
@@ -543,6 +543,19 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
     assert lanes_of({"containers", "slow"}, run, True, none, 9) == []
     assert starts_programs(import_module("tests.support.lanes"))
     assert not starts_programs(sys.modules[__name__])
+
+
+@for_each(str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py"))
+def test_files_that_are_passed_over_have_no_unit_rule(path: str) -> None:
+    text = (ROOT / "tests" / path).read_text(encoding="utf-8")
+    programs = any(
+        isinstance(node, ast.Import) and "subprocess" in {alias.name for alias in node.names}
+        for node in (ast.parse(text).body if "subprocess" in text else ())
+    )
+    lanes = lanes_of(set(), PurePath(path), programs, (), None)
+    assert has_nothing_for("fast", PurePath(path), text) is ("fast" not in lanes)
+    assert not has_nothing_for("whole", PurePath(path), text)
+    assert not has_nothing_for("", PurePath(path), text)
 
 
 def test_the_fast_lane_writes_to_memory_where_there_is_room(

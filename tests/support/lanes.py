@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Collection, Mapping
@@ -22,6 +23,8 @@ WHOLE_LOG = "sakila"
 MEMORY, ROOM = Path("/dev/shm"), 1 << 30
 #: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane.
 DRAWN = 4
+#: How a file begins that :func:`starts_programs`.
+_STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
 
 
 def lanes_of(
@@ -34,13 +37,24 @@ def lanes_of(
     if "containers" in markers:
         return []
     drawn = isinstance(seed, int) and seed >= DRAWN
-    is_run = path.parts[0] in WHOLE_RUNS and path.as_posix() not in RULES
-    is_run = is_run or path.name in WHOLE_RUN_FILES or WHOLE_LOG in fixtures
+    is_run = is_whole_run(path) or WHOLE_LOG in fixtures
     return (
         ["whole"]
         if is_run or programs or drawn or markers & {"slow", "spark", "live"}
         else ["whole", "fast"]
     )
+
+
+def is_whole_run(path: PurePath) -> bool:
+    """Whether no test of a file in ``tests`` is about one rule, by where it lies."""
+    is_run = path.parts[0] in WHOLE_RUNS and path.as_posix() not in RULES
+    return is_run or path.name in WHOLE_RUN_FILES
+
+
+def has_nothing_for(lane: str, path: PurePath, text: str) -> bool:
+    """Whether a file of tests (its place in ``tests`` and its text) has none for a lane, so that it
+    need not be imported: a third of the files have none for the fast lane."""
+    return lane == "fast" and (is_whole_run(path) or _STARTS_PROGRAMS.search(text) is not None)
 
 
 def place_for(lane: str, given: Mapping[str, str], memory: Path = MEMORY) -> str | None:
