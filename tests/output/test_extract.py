@@ -443,10 +443,10 @@ def test_a_part_says_that_it_may_lack_what_links_units(incomplete: Path, tmp_pat
     """A redo of the part takes a unit that builds on an incomplete one by another table."""
     log = {"control": incomplete / "incomplete.ctl", "data": incomplete / "incomplete.dat"}
     part = {"tables": ("*.CUSTOMER",)}
-    kept = extract(tmp_path / "kept", how=part, **log)
+    kept = extract(tmp_path / "kept", part, **log)
     assert any("what links others to them" in text for text in kept.manifest["warnings"])
     assert kept.exit_code == 4
-    resolved = extract(tmp_path / "resolved", how={**part, "incomplete": "resolve"}, **log)
+    resolved = extract(tmp_path / "resolved", part, how={"incomplete": "resolve"}, **log)
     assert not any("what links" in text for text in resolved.manifest["warnings"])
     wanted = text_of(script(tmp_path / "one", "redo", log, **part))
     assert text_of(script(tmp_path / "two", "redo", copy_of(tmp_path / "resolved"))) == wanted
