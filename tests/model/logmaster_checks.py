@@ -192,6 +192,15 @@ class Case:
             if all(before == after for _, before, after in left.net.values())
         }
 
+    def barren(self) -> set[int]:
+        """Units of which no change changes anything. One that comes and goes, or sets a value and
+        sets it back, is a reason to refuse: who builds on whom goes by row versions."""
+        return {
+            unit.number
+            for unit in self.history.committed
+            if all(change.before == change.after for change in unit.effective)
+        }
+
     def ask(self, *arguments: str) -> Answer:
         """Run a command on the log; the same question is asked once."""
         if arguments not in self.answers:
@@ -562,7 +571,7 @@ def asked_for_one(
     """--cascade none: refused where something builds on the unit, and only there."""
     check = f"undo none {keys}"
     if answer.code not in (0, 4):
-        if len(may - case.idle() | {unit.number}) > 1:
+        if len(may - case.barren() | {unit.number}) > 1:
             return Verdict(check, "ok")
         return refused(check, answer) or Verdict(check, "refused")
     if len(must) > 1:
