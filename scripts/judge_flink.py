@@ -1,11 +1,10 @@
 """Have Apache Flink read an export as Debezium events, and compare the rows that its changelog
-leaves with those that the workload left. Flink comes from its wheel, of 0.4 GB, in an environment
-of its own, so this is no part of the tests:
+leaves with those that the workload left:
 
-    python3 -m venv judge && judge/bin/pip install --no-deps apache-flink-libraries
-    scripts/run python scripts/judge_flink.py judge/bin/python
+    scripts/run flink [TABLE ...]
 
-Java 17 runs it. Of the Sakila log all tables are judged, or those that are named behind it.
+Flink comes from its wheel, of 0.4 GB, in an environment of its own (the first argument is its
+Python). Java 17 or 21 runs it. Of the Sakila log all tables are judged, or those that are named.
 """
 
 from __future__ import annotations
