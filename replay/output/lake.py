@@ -148,6 +148,8 @@ def write_lake(
         loads = _loads(bundle, plan.export.merge, mark) if mark else iter(())
         if plan.export.initial is not None and mark:
             loads = _with_initial(plan, log, mark, list(loads))
+        # a lake from here on, also where a table is refused: its library may have made a catalog
+        (out / RUNS).mkdir(exist_ok=True)
         prepared = [load for load in (_prepared(lake, load) for load in loads) if load is not None]
         for load in prepared:
             load.carry_out()
@@ -224,7 +226,6 @@ def last_run(out: Path) -> Mapping[str, Any]:
 def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:
     """The manifest of the run, and its quarantine, beside those of the runs before it."""
     runs = out / RUNS
-    runs.mkdir(exist_ok=True)
     number = len(list(runs.iterdir())) + 1
     while (folder := runs / f"{number:06d}").exists():
         number += 1

@@ -239,3 +239,15 @@ def test_what_a_lake_cannot_follow_is_refused(tmp_path: Path) -> None:
 def test_marks_are_read_as_they_were_written() -> None:
     mark = LakeMark("00DECBEB722CB1800000", "logmaster DB2P", "{}", ("00A1/1",))
     assert LakeMark.of(mark.text()) == mark
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_a_refusal_the_folder_can_be_used(tmp_path: Path, kind: str) -> None:
+    """A library may have made its catalog before a table is refused."""
+    keyless = replace(ACCT, columns=(replace(ACCT.columns[0], key=0), *ACCT.columns[1:]))
+    bare = LogBuilder(tables=(keyless,))
+    bare.unit().insert(keyless, acct(1))
+    log, out = words(tmp_path, bare), tmp_path / "lake"
+    assert lake(log, out, kind, "--merge") == 8
+    assert lake(log, out, kind) == 0
+    assert table(out, kind, "testown", "acct").num_rows == 1
