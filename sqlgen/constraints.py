@@ -22,6 +22,7 @@ else:
 
 #: Why a constraint is left out that the database does not see to.
 NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"
+_NO_COLUMNS = "it is over more than columns (a period, parts of values or an expression)"
 _DROPS_KEY = frozenset({"DROP CONSTRAINT", "DROP FOREIGN KEY", "DROP UNIQUE"})
 _ALTERS_KEY = frozenset({"ALTER CONSTRAINT", "ALTER FOREIGN KEY"})
 
@@ -268,6 +269,10 @@ class _Reader:
     ) -> None:
         if "NOT ENFORCED" in options_of(stated):
             self.unused.append(f"key {name or '(unnamed)'} of {table}: {NOT_ENFORCED}")
+            return
+        trees = list(trees)
+        if not all(isinstance(tree, exp.Column | exp.Identifier | exp.ColumnDef) for tree in trees):
+            self.unused.append(f"key {name or '(unnamed)'} of {table}: {_NO_COLUMNS}")
             return
         columns = self.columns(table, trees)
         if columns is not None:

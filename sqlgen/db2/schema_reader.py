@@ -185,7 +185,10 @@ def _index(reading: SchemaReading, statement: Statement) -> None:
     trees = parsed(statement.of(pieces[: close_at + 1]), "db2")
     after = {piece.upper for piece in pieces[close_at + 1 :]}
     if trees is None or "XMLPATTERN" in after:
-        reading.unread.append(Unread(statement.line, beginning(statement.text)))
+        on = next((i + 1 for i, piece in enumerate(pieces) if piece.upper == "ON"), len(pieces))
+        # an index of an auxiliary table has no columns, and is about no table of a log
+        table = _table(statement.of(pieces[on : after_name(pieces, on)]))
+        reading.unread.append(Unread(statement.line, beginning(statement.text), table))
     else:
         reading.trees += trees
 

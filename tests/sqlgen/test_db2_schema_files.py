@@ -314,3 +314,19 @@ def test_a_large_file_is_read_in_a_straight_line() -> None:
         return seen
 
     assert calls(20) < 4.4 * calls(5)
+
+
+def test_a_key_over_a_period_is_named_and_costs_nothing_else() -> None:
+    found = keys_of(
+        "CREATE TABLE P.T (A DATE NOT NULL, B DATE NOT NULL, PERIOD BUSINESS_TIME (A, B),"
+        " CONSTRAINT K PRIMARY KEY (A, BUSINESS_TIME WITHOUT OVERLAPS), UNIQUE (B))",
+        "P",
+    )
+    assert found.keys == (("P.T", ("B",)),)
+    assert [entry.partition(":")[0] for entry in found.unused] == ["key K of P.T"]
+
+
+def test_an_index_of_an_auxiliary_table_is_none_of_the_logs() -> None:
+    text = "CREATE TABLE P.T (A INT UNIQUE); CREATE UNIQUE INDEX P.X ON P.{} USING STOGROUP S"
+    assert keys_of(text.format("AUX"), "P").unread == ()
+    assert len(keys_of(text.format("T"), "P").unread) == 1
