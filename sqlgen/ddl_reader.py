@@ -60,6 +60,8 @@ _PIECES = frozenset(
 #: Words of a foreign key alone.
 _OF_REFERENCES = frozenset({"DELETE", "DEFERRABLE", "DEFERRED", "MATCH"})
 _DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE WITH".split())
+#: Where one stands alone, what it opens has no end.
+_QUOTES = frozenset("'\"`")
 _RENAMES = "what has another name later is not followed"
 _RENAMING = re.compile(r"\bsp_rename\b", re.I)
 #: Behind TABLE where a statement gives or takes the right to it.
@@ -99,7 +101,7 @@ class _FileReader:
     def statement(self, statement: Statement) -> None:
         """Read one statement."""
         pieces = statement.pieces
-        if swallows(pieces):
+        if swallows(pieces) or any(piece.text in _QUOTES for piece in pieces):
             self.unread(statement, pieces)
         first, second = (*(piece.upper for piece in pieces[:2]), "")[:2]
         kind, at = _object(pieces)

@@ -532,7 +532,7 @@ def test_statements_that_do_not_matter_are_passed_over_in_silence(
 @pytest.mark.parametrize(
     "text",
     [
-        "CREATE TABLE s.t (id integer NOT NULL UNIQUE) CCSID EBCDIC;",
+        "CREATE TABLE s.t IN a.b (id integer NOT NULL UNIQUE);",
         "CREATE UNIQUE INDEX u ON s.t (id) PCTFREE 10 CLUSTER;",
         "ALTER TABLE s.t ADD CONSTRAINT k UNIQUE USING INDEX u;",
     ],

@@ -246,6 +246,7 @@ def of_pair(text: str, dialect: str) -> Constraints:
 @pytest.mark.parametrize("dialect", [*OTHERS, "db2"])
 def test_a_key_in_words_that_nobody_knows_is_named(dialect: str) -> None:
     for odd in (
+        "SELECT 'open" * (dialect != "db2") or "IMPOSE UNIQUE (A)",
         "IMPOSE PRIMARY KEY (A) UPON p.t",
         "ALTER TABLE p.t MOOR UNIQUE (a)",
         "ALTER TABLE p.t ADD UNIQUE (b) SOMEHOW",
