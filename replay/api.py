@@ -428,7 +428,7 @@ class Selected:
             choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
             position = octets_of_position(until)
         wanted.pace_of(options)  # before anything is connected to
-        chosen, end, time = wanted.without_end(
+        chosen, end, time, mark = wanted.without_end(
             self.selection,
             position,
             None if until_time is None else time_of(until_time, True),
@@ -436,7 +436,7 @@ class Selected:
         )
         request = self.request(Demand(options=script, continued=True), _keys(options, url), chosen)
         asked = wanted.replay_request(
-            request, url, route.Destination(wanted.placed(request, end), time, until_mark), options
+            request, url, route.Destination(wanted.placed(request, end), time, mark), options
         )
         plan = live.plan_replay(wanted.replay_input(request, self.log.engine), asked)
         self.log.also_close(plan)

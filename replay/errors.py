@@ -55,6 +55,7 @@ CODES: dict[str, str] = {
     "LR2037": "a hole lies between the logs of a set",
     "LR2038": "control files of a log set contradict each other",
     "LR2039": "a log that was not read before has units from before where the last run ended",
+    "LR2040": "a file of marks is unusable",
     "LR3001": "a value cannot be represented in the target dialect",
     "LR3002": "a change cannot be undone from the log",
     "LR3003": "a change cannot be expressed in the target dialect",

@@ -35,6 +35,9 @@ class SelectionOptions(TypedDict, total=False):
     exclude_tables: Words
     from_position: PositionText | None
     until: PositionText | None
+    from_mark: str | None
+    until_mark: str | None
+    marks: str | None
     from_time: TimeText | None
     until_time: TimeText | None
     ops: Words

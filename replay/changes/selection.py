@@ -145,14 +145,18 @@ VerdictCodes = Bytes
 
 @dataclass(frozen=True)
 class Selection:
-    """What the user asked for. Positions are 10 bytes (or what the log places: 6, 8, a whole
-    LOGADDR), times 17 packed bytes (as in the header), ``databases`` and ``tablespaces`` globs of
-    names or ids in decimal digits, ``partitions`` and ``pages`` first and last numbers, ``rids``
-    the octets of row identifiers; None and empty mean no limit. SqlgenError (LR1001) for a word
-    that no option has, and for a value of another kind."""
+    """What the user asked for. ``from_mark`` and ``until_mark`` are names in the file ``marks``
+    (None: the one beside the log), which become positions where the log is known. Positions are 10
+    bytes (or what the log places: 6, 8, a whole LOGADDR), times 17 packed bytes (as in the header),
+    ``databases`` and ``tablespaces`` globs of names or ids in decimal digits, ``partitions`` and
+    ``pages`` first and last numbers, ``rids`` the octets of row identifiers; None and empty mean no
+    limit. SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
 
     from_position: bytes | None = None
     until_position: bytes | None = None
+    from_mark: str | None = None
+    until_mark: str | None = None
+    marks: str | None = None
     from_time: bytes | None = None
     until_time: bytes | None = None
     tables: tuple[str, ...] = ()
@@ -212,7 +216,9 @@ class Selection:
         shown: dict[str, Any] = {}
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if value in (None, (), False) or (name == "cascade" and value == "none"):
+            if value in (None, (), False) or name == "marks":  # no path is told
+                continue
+            if name == "cascade" and value == "none":
                 continue
             if isinstance(value, Selection):
                 value = {

@@ -43,9 +43,11 @@ from replay.cli.argument_types import (
 from replay.cli.examples import examples_of
 from replay.cli.extract_arguments import add_extract
 from replay.cli.look_arguments import add_answer, add_looks
+from replay.cli.mark_arguments import add_mark
 from replay.cli.selection_arguments import (
     add_baseline,
     add_dependents,
+    add_marks,
     add_positions,
     add_selection,
     add_tables,
@@ -505,17 +507,7 @@ def _add_live(
     command.add_argument("--rejects", type=place, metavar="F", help=what)
     command.set_defaults(run=run["status"])
 
-    command = commands.add_parser("mark", help="name a point, for replay --until-mark", **layout)
-    command.add_argument("name", metavar="NAME")
-    command.add_argument(
-        "--position",
-        "--lrsn",
-        type=position,
-        metavar="X",
-        help="the commit position, 20 digits (default: where the target stands)",
-    )
-    add_target(command)
-    command.set_defaults(run=run["mark"])
+    add_mark(commands, layout).set_defaults(run=run["mark"])
 
 
 def _add_follow(
@@ -573,8 +565,11 @@ def _add_replaying(
         help="up to this commit time, inclusive, as in the log",
     )
     until.add_argument(
-        "--until-mark", metavar="NAME", help="up to a point named with: logreplay mark"
+        "--until-mark",
+        metavar="NAME",
+        help="up to a point named with logreplay mark, in the target or beside the log",
     )
+    add_marks(group)
     what = "where a target stands that was never replayed (default: before the log)"
     group.add_argument("--at-position", "--at-lrsn", type=position, metavar="X", help=what)
     group.add_argument(

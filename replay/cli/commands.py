@@ -202,10 +202,11 @@ def _ddl(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     if arguments.changes is not None:
         return _structure(arguments)
-    if arguments.from_position or arguments.until_position or arguments.ur:
+    marked = arguments.from_mark or arguments.until_mark
+    if arguments.from_position or arguments.until_position or marked or arguments.ur:
         raise UsageError(
             "LR1001",
-            "--from-position, --until-position and --ur choose changes",
+            "--from-position, --until-position, --from-mark, --until-mark and --ur choose changes",
             hint="Give --changes redo or --changes undo",
         )
     tables, excluded = tuple(arguments.table), tuple(arguments.exclude_table)
@@ -274,6 +275,9 @@ def _structure(arguments: argparse.Namespace) -> int:
         exclude_tables=tuple(arguments.exclude_table),
         from_position=arguments.from_position,
         until_position=arguments.until_position,
+        from_mark=arguments.from_mark,
+        until_mark=arguments.until_mark,
+        marks=arguments.marks,
         units=tuple(arguments.ur),
     )
     with WorkFolder() as scratch:

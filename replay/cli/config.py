@@ -21,7 +21,10 @@ from replay.errors import UsageError, Where
 BESIDE = "logreplay.toml"
 #: Options that name files of the user.
 _PATHS = frozenset(
-    {"control", "data", "log", "logs", "catalog", "schema", "mapping", "mask-key-file", "initial"}
+    {
+        *("control", "data", "log", "logs", "catalog", "schema", "mapping", "mask-key-file"),
+        *("initial", "marks"),
+    }
 )
 _WORDS = ("config", "selection")
 

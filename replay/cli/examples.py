@@ -76,7 +76,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "pause": ("/logs",),
     "resume": ("/logs",),
-    "mark": ("before-the-batch --to postgresql://app@host/shop",),
+    "mark": (
+        "NIGHTLY --logs /logs --note 'after the batch'",
+        "--logs /logs",
+        "before-the-batch --to postgresql://app@host/shop",
+    ),
 }
 
 

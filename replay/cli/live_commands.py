@@ -44,8 +44,8 @@ else:  # what some commands alone need
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    selection, until, until_time = wanted.without_end(
-        selection_of(arguments), None, None, arguments.until_mark
+    selection, until, until_time, mark = wanted.without_end(
+        selection_of(arguments), None, None, None
     )
     demand = Demand(options=options_of(arguments), continued=True)
     with WorkFolder() as scratch:
@@ -56,7 +56,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         asked = wanted.replay_request(
             request,
             arguments.to,
-            route.Destination(wanted.placed(request, until), until_time, arguments.until_mark),
+            route.Destination(wanted.placed(request, until), until_time, mark),
             replay_words(arguments),
             arguments.apply,
         )
@@ -147,23 +147,11 @@ def _told(sentence: str) -> int:
     return EXIT_OK
 
 
-def _mark(arguments: argparse.Namespace) -> int:
-    if arguments.position is not None and len(arguments.position) != 10:
-        raise UsageError(
-            "LR1001",
-            "found --position with fewer than 20 digits; expected 20, because no log is there to"
-            " place them",
-        )
-    print(status.mark(arguments.to, arguments.name, arguments.position))
-    return EXIT_OK
-
-
 LIVE: dict[str, Callable[[argparse.Namespace], int]] = {
     "replay": _replay,
     "verify": _verify,
     "prepare": _prepare,
     "status": _status,
-    "mark": _mark,
     "follow": follow,
     "pause": lambda arguments: _told(status.pause(arguments.folder)),
     "resume": lambda arguments: _told(status.resume(arguments.folder)),

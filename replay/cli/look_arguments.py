@@ -13,6 +13,7 @@ from replay.cli.argument_groups import (
 )
 from replay.cli.argument_types import number, place, positive
 from replay.cli.selection_arguments import (
+    add_marks,
     add_selection,
     add_tables,
 )
@@ -184,6 +185,7 @@ def _add_state(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
     )
     group.add_argument("--overwrite", action="store_true", help="replace what is there already")
     add_tables(group)
+    add_marks(group, "a POINT that is a mark")
     add_schema(command)
     add_engine(command)
     return command

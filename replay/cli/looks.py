@@ -88,6 +88,7 @@ def asked_log(arguments: argparse.Namespace) -> Iterator[Asked]:
             arguments.split_mb << 20,
             keys_of(arguments),
             log_words(arguments),
+            getattr(arguments, "marks", None),
         )
 
 

@@ -198,17 +198,22 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
         from replay.cli.extracting import EXTRACTS
 
         return EXTRACTS[name](arguments)
+    if name in _MARKING:
+        from replay.cli.marking import MARKING
+
+        return MARKING[name](arguments)
     from replay.cli.commands import COMMANDS
 
     return COMMANDS[name](arguments)
 
 
 #: The commands of :mod:`replay.cli.inspection`, :mod:`replay.cli.live_commands`,
-#: :mod:`replay.cli.looks` and :mod:`replay.cli.extracting`.
+#: :mod:`replay.cli.looks`, :mod:`replay.cli.extracting` and :mod:`replay.cli.marking`.
 _INSPECTIONS = ("inspect", "check")
-_LIVE = ("replay", "verify", "prepare", "status", "mark", "follow", "pause", "resume")
+_LIVE = ("replay", "verify", "prepare", "status", "follow", "pause", "resume")
 _LOOKS = ("history", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
 _EXTRACTS = ("extract",)
+_MARKING = ("mark",)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

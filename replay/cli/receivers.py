@@ -23,6 +23,7 @@ from replay.logs import LogFile, LogPair
 from replay.output.growth import GrowingFolder
 from replay.output.lake import last_run
 from replay.pipeline.extent import LogExtent, log_extent
+from replay.pipeline.marked import marks_with
 from replay.pipeline.request import Demand, Request
 from sqlgen.choices import EmptyTextPolicy, WhereColumns
 
@@ -180,7 +181,8 @@ class DatabaseReceiver:
         position, name = self.arguments.until_position, self.arguments.until_mark
         last = placed(request, position)
         if name is not None:
-            marks = status.stand(self.arguments.to).marks
+            there = status.stand(self.arguments.to).marks
+            marks = marks_with(there, name, request.log, self.arguments.marks)
             last = Destination(None, None, name).commit(LogExtent(), marks)
         if last is not None and (self.seen.position or "") >= last.hexadecimal:
             return None

@@ -147,6 +147,9 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
     return Selection(
         from_position=arguments.from_position,
         until_position=arguments.until_position,
+        from_mark=getattr(arguments, "from_mark", None),
+        until_mark=getattr(arguments, "until_mark", None),
+        marks=getattr(arguments, "marks", None),
         from_time=arguments.from_time,
         until_time=arguments.until_time,
         tables=tuple(arguments.table),

@@ -156,6 +156,25 @@ def add_positions(group: Any) -> None:
         metavar="X",
         help="highest commit position, inclusive",
     )
+    group.add_argument(
+        "--from-mark",
+        metavar="NAME",
+        help="what committed behind a mark; NAME(-1): the one of this name before the last",
+    )
+    group.add_argument(
+        "--until-mark", metavar="NAME", help="what committed up to a mark, and at it"
+    )
+    add_marks(group)
+
+
+def add_marks(group: Any, what: str = "a mark") -> None:
+    """The file of marks."""
+    group.add_argument(
+        "--marks",
+        metavar="FILE|URL",
+        help=f"where {what} is looked up (default: logreplay-marks.jsonl beside the first data"
+        " file; see logreplay mark)",
+    )
 
 
 def add_range(group: Any, copies: bool = False) -> None:

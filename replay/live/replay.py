@@ -62,6 +62,7 @@ from replay.output.steps import Script, open_scripts
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.late import REASON_OF_LATE, late_units
+from replay.pipeline.marked import marks_with
 from replay.pipeline.plan import Plan, make_plan
 from replay.targets import ConnectionLost, Session, Target, Transient, target_of
 from replay.targets.hazards import HazardKind
@@ -253,7 +254,7 @@ class ReplayPlan:
             self.request.pace.retrying(Transient)(store.settle)
         stored = store.position()
         check_identity(stored, log.source, self._identity, self._session)
-        marks = store.marks()
+        marks = marks_with(store.marks(), self.request.destination.mark, log, selection.marks)
         extent = log_extent(log, self.request.destination.time)
         pending = store.pending() if stored is not None else {}
         request = self.request

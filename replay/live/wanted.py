@@ -23,22 +23,28 @@ from replay.live.hazards import accepted_kinds
 from replay.live.replay import ReplayInput, ReplayRequest
 from replay.live.route import Destination
 from replay.pipeline.engine import Engine
-from replay.pipeline.request import Request, place_position, usage_errors
+from replay.pipeline.placing import place_position
+from replay.pipeline.request import Request, usage_errors
 from replay.targets import target_of
 from sqlgen.errors import choice
 
 
 def without_end(
     selection: Selection, until: bytes | None, until_time: bytes | None, until_mark: str | None
-) -> tuple[Selection, bytes | None, bytes | None]:
-    """A selection without its end, and the end of a replay (position, time): its own, where the
-    selection has none. UsageError (LR1001) for several ends."""
-    ends = [end for end in (until, until_time, until_mark) if end is not None]
-    ends += [end for end in (selection.until_position, selection.until_time) if end is not None]
+) -> tuple[Selection, bytes | None, bytes | None, str | None]:
+    """A selection without its end, and the end of a replay (position, time, mark): its own, where
+    the selection has none. UsageError (LR1001) for several ends."""
+    ends: list[bytes | str | None] = [until, until_time, until_mark, selection.until_position]
+    ends = [end for end in (*ends, selection.until_time, selection.until_mark) if end is not None]
     if len(ends) > 1:
         raise UsageError("LR1001", f"found {len(ends)} ends of a replay; expected at most one")
-    chosen = replace(selection, until_position=None, until_time=None)
-    return chosen, until or selection.until_position, until_time or selection.until_time
+    chosen = replace(selection, until_position=None, until_time=None, until_mark=None)
+    return (
+        chosen,
+        until or selection.until_position,
+        until_time or selection.until_time,
+        until_mark or selection.until_mark,
+    )
 
 
 def replay_options(url: str, selection: Selection, options: LiveOptions) -> ScriptOptions:

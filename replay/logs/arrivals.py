@@ -11,7 +11,7 @@ from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.logs import Family, LogPair
 from replay.logs.files import whole
 from replay.logs.logmaster.control import read_control
-from replay.logs.named import fitting, is_control, natural
+from replay.logs.named import MARKS_BESIDE, fitting, is_control, natural
 
 #: What marks a file that is whole, and what one that is not.
 MARKER, UNDERWAY = ".done", (".part", ".tmp", ".filepart")
@@ -38,7 +38,7 @@ def arrived(folder: str, family: Family, how: Arrival, settle: float, now: float
     entries = {entry.name: entry for entry in os.scandir(folder) if entry.is_file()}
     for name, entry in entries.items():
         lower = name.lower()
-        if name.startswith(".") or lower.endswith((MARKER, *_OTHERS)):
+        if name.startswith(".") or lower.endswith((MARKER, *_OTHERS)) or name == MARKS_BESIDE:
             continue
         status = entry.stat()
         still = how is not Arrival.STABLE or now - status.st_mtime >= settle

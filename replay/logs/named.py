@@ -25,6 +25,8 @@ Words = Sequence[tuple[str, Sequence[str]]]
 #: A path, or several.
 Paths = str | Path | Sequence[str | Path]
 
+#: The file of the marks of a log, beside its first data file.
+MARKS_BESIDE = "logreplay-marks.jsonl"
 _XTYP = "XTYP".encode("cp037")
 #: Where the first record of a control file may begin (format notes, section 2.2).
 _LEADS = (0, 3, 4, 8)
@@ -212,7 +214,7 @@ def _files_of(folder: Place) -> list[str]:
 
 def _counts(name: str) -> bool:
     ours = name.lower().endswith((".toml", ".done", ".part", ".tmp", ".md", ".json", ".txt"))
-    return not name.startswith(".") and not ours
+    return not name.startswith(".") and not ours and name != MARKS_BESIDE
 
 
 def pairs_of(names: Sequence[str], folder: str, whole: bool = True) -> list[LogPair]:

@@ -14,12 +14,13 @@ from replay.changes.catalog import TableVersion
 from replay.changes.choices import SETTING_ASIDE, CascadeMode, Derived, Incomplete, Mode
 from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.changes.value_filter import ValueFilter
 from replay.errors import UsageError
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
+from replay.pipeline.marked import mark_notes, without_marks
+from replay.pipeline.placing import place_position, placed_unit
 from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.unique_keys import with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm
@@ -225,7 +226,8 @@ def make_request(
         if placed.where is not None:
             ValueFilter(placed.where, log.catalog)
         constraints = log.constraints
-        notes: list[str] = []
+        writes = demand.options is not None or demand.copied or demand.structure
+        notes = list(mark_notes(selection, log)) if writes else []
         if keys is not None:
             tables = [version.table for version in log.catalog.versions]
             constraints = keys if isinstance(keys, Constraints) else keys(tables)
@@ -316,30 +318,11 @@ def script_notes(request: Request) -> tuple[str, ...]:
 # -------------------------------------------------------------------------------------------------
 
 
-def place_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
-    """A position as the user gave it, as the log places it; of several that it may mean, the
-    ``last`` or the first one. UsageError (LR1001) for a form of position that its family does not
-    have."""
-    if position is None:
-        return None
-    octets = bytes(position)
-    placed = log.placed(octets, last) if len(octets) in _SIZES else octets
-    if len(placed) != Position.SIZE:
-        raise UsageError(
-            "LR1001",
-            f"found a position of {2 * len(octets)} digits; expected 20 (or 12, or 16) with"
-            " this log",
-        )
-    return Position(placed)
-
-
-#: Octets of a position as a user may give it.
-_SIZES = (6, 8, 10, 20, 28)
-
-
 def place(selection: Selection, log: LogFile) -> Selection:
     """A selection with positions and units as this log places them. UsageError (LR1001) for those
-    that its family does not have, and for times of another form than that of headers."""
+    that its family does not have, and for times of another form than that of headers; errors as
+    :func:`replay.pipeline.marked.without_marks`."""
+    selection = without_marks(selection, log)
     for name in ("from_time", "until_time"):
         time = getattr(selection, name)
         if time is not None and len(time) != TIME_SIZE:
@@ -351,19 +334,9 @@ def place(selection: Selection, log: LogFile) -> Selection:
         name: place_position(log, getattr(selection, name), name == "until_position")
         for name in ("from_position", "until_position")
     }
-    units = tuple((_placed_unit(log, unit), member) for unit, member in selection.units)
+    units = tuple((placed_unit(log, unit), member) for unit, member in selection.units)
     excepted = place(selection.excepted, log) if selection.excepted else None
     return replace(selection, **bounds, units=units, excepted=excepted)
-
-
-def _placed_unit(log: LogFile, unit: bytes) -> bytes:
-    placed = log.placed_unit(unit)
-    if len(placed) != Position.SIZE or len(unit) not in _SIZES:
-        raise UsageError(
-            "LR1001",
-            f"found the id of a unit of {2 * len(unit)} digits; expected 20 (or 12, or 16)",
-        )
-    return placed
 
 
 def check_ranges(selection: Selection) -> None:

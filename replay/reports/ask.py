@@ -50,7 +50,8 @@ _BY_KEYS = (ORIGINS["R"], ORIGINS["B"])
 class Asked:
     """An open log, and how it is asked: ``engine`` carries out passes in ``folder()``s that last as
     long as the log, ``keys`` knows of keys that the log does not, ``words`` name the log on the
-    command line (for commands that are proposed)."""
+    command line (for commands that are proposed), ``marks`` is its file of marks (None: the one
+    beside it)."""
 
     opened: OpenLog
     engine: Engine
@@ -58,6 +59,7 @@ class Asked:
     split_bytes: int
     keys: KeySource = None
     words: tuple[str, ...] = ()
+    marks: str | None = None
 
     @property
     def log(self) -> LogFile:

@@ -184,6 +184,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Give the log that it repeats, if it is one; else say --late take to have these units now,"
         " behind later ones, or --late skip if they are there.",
     ),
+    "LR2040": (
+        "The file of marks has a line that is no mark: it is another file, or was changed by"
+        " hand, or a write did not end.",
+        "Mend or remove the line that the message names, or name the right file with --marks."
+        " Nothing is added to a file that cannot be read.",
+    ),
     "LR3001": (
         "The target has no way to write the value: X'00' in text, too many fraction digits, a"
         " number outside of its range. The unit of recovery is set aside.",

@@ -41,7 +41,9 @@ from replay.output.initial_load import state_files, state_rows, state_values
 from replay.output.row_changes import RowChanges
 from replay.output.state_files import TableRows, write_state
 from replay.pipeline.extent import log_extent
-from replay.pipeline.request import Request, place_position
+from replay.pipeline.marked import marks_with
+from replay.pipeline.placing import place_position
+from replay.pipeline.request import Request
 from replay.reports.ask import (
     Asked,
     Tables,
@@ -82,8 +84,9 @@ class Point:
 
 
 def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
-    """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL),
-    ``start`` or ``end``. UsageError (LR1001) for other text."""
+    """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL)
+    or of the log's file of marks, ``start`` or ``end``. UsageError (LR1001, LR1004) for other text;
+    errors as :func:`replay.logs.marks.mark_of`."""
     words = text.strip()
     if words.lower() in ("start", "end"):
         return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
@@ -93,23 +96,21 @@ def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
         placed = place_position(asked.log, position_of(words), True)
         assert placed is not None
         return Point(placed, words)
-    known: Mapping[str, Position] = {}
+    known: Mapping[str, Position] | None = None
     if marks is not None:
         with closing(target_of(marks).connect(marks)) as session:
             known = Store(session).marks()
-    if words in known:
-        return Point(known[words], words)
-    hint = (
-        f"It has the marks: {', '.join(known) or 'none'}"
-        if marks
-        else ("A mark is looked up in the database that --initial or --to names")
-    )
-    raise UsageError(
-        "LR1001",
-        f"found the point {text!r}; expected a commit position (20 digits), a time (YYYY-MM-DD"
-        " HH:MM:SS), start, end, or a mark",
-        hint=hint,
-    )
+    try:
+        return Point(marks_with(known, words, asked.log, asked.marks)[words], words)
+    except UsageError as error:
+        if error.code != "LR1004":
+            raise
+        raise UsageError(
+            "LR1001",
+            f"found the point {text!r}; expected a commit position (20 digits), a time (YYYY-MM-DD"
+            " HH:MM:SS), start, end, or a mark",
+            hint=f"{error.message[0].upper()}{error.message[1:]}. {error.hint}",
+        ) from None
 
 
 def _at_time(asked: Asked, moment: bytes) -> Position:

@@ -17,6 +17,7 @@ from replay.cli.inspection import INSPECTIONS
 from replay.cli.live_commands import LIVE
 from replay.cli.looks import LOOKS
 from replay.cli.main import _COMMANDS
+from replay.cli.marking import MARKING
 from replay.logs import FAMILIES
 from sqlgen.choices import DIALECTS
 from sqlgen.dialects import BUILT_IN
@@ -50,7 +51,7 @@ def test_help_is_light(arguments: list[str]) -> None:
 def test_the_names_of_light_modules_are_those_that_are_there() -> None:
     assert tuple(FAMILIES) == SOURCES
     assert tuple(BUILT_IN) == DIALECTS
-    assert set(_COMMANDS) == {*COMMANDS, *EXTRACTS, *INSPECTIONS, *LIVE, *LOOKS}
+    assert set(_COMMANDS) == {*COMMANDS, *EXTRACTS, *INSPECTIONS, *LIVE, *LOOKS, *MARKING}
 
 
 def test_a_look_into_a_small_log_imports_no_sql(sakila_small: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_replayed_database_knows_where_it_stands(
             assert rows_of(log.state(point, url, table="RENTAL")) == rows_of(state)
         noon = log.state("noon", url, table="RENTAL")
         assert rows_of(noon) == rows_of(states[first]) != rows_of(states["start"])
-        with pytest.raises(UsageError, match="It has the marks: noon"):
+        with pytest.raises(UsageError, match="Marks: noon"):
             log.state("midnight", url)
 
 

@@ -61,6 +61,11 @@ class LuwLog(IndexedLog):
     by_column: frozenset[str] = frozenset()
 
     @property
+    def position_kind(self) -> str:
+        """LSN, or place in the files."""
+        return "LSN" if self.ordered_by_lsn else "place in the files"
+
+    @property
     def has_offsets(self) -> bool:
         """True: records lie in files of bytes."""
         return True

@@ -155,6 +155,11 @@ class LogmasterLog:
             return bool(commit[:, 1:4].any())
         return True
 
+    @property
+    def position_kind(self) -> str:
+        """LRSN or RBA."""
+        return "LRSN" if self.uses_lrsn() else "RBA"
+
     def in_words(self, reason: str) -> str:
         """The reason as it is."""
         return reason

@@ -58,6 +58,11 @@ class SolidLog(RowLog):
     charset: int
 
     @property
+    def position_kind(self) -> str:
+        """LOGADDR, or row of the export."""
+        return "LOGADDR" if self.by_address else "row of this export"
+
+    @property
     def has_offsets(self) -> bool:
         """False: records are rows of an export."""
         return False

@@ -1,0 +1,154 @@
+"""``mark``: names for points of a log or of a live database."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from replay import storage
+from replay.changes.position import Position
+from replay.cli.request import open_log
+from replay.errors import EXIT_OK, UsageError
+from replay.leftovers import WorkFolder
+from replay.live import status
+from replay.logs import LogFile
+from replay.logs.marks import Mark, check_mark_name, marks_place, position_kind, read_marks
+from replay.output.marks import add_mark
+from replay.pipeline.extent import log_extent
+from replay.pipeline.marked import commit_point, lies_outside
+from replay.reports.layout import table_lines
+from replay.storage import Place
+
+#: Letters that a note may have.
+_LONGEST_NOTE = 1000
+
+
+def _mark(arguments: argparse.Namespace) -> int:
+    with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
+    if arguments.to is not None:
+        return _in_target(arguments, with_log)
+    if with_log:
+        with WorkFolder() as scratch:
+            return _beside_log(arguments, open_log(arguments, scratch).log)
+    if arguments.marks is None or arguments.name is not None:
+        raise UsageError(
+            "LR1001",
+            "found neither a log nor --to; expected the log that a mark is of (--control and"
+            " --data, --logs, --log), or a database",
+            hint="--marks FILE alone lists the marks of a file",
+        )
+    place = storage.at(arguments.marks)
+    return _listed(arguments, read_marks(place), place, None)
+
+
+def _in_target(arguments: argparse.Namespace, with_log: bool) -> int:
+    """A mark in a live database, or those that it has."""
+    beside = {
+        "a log": with_log,
+        "--marks": arguments.marks is not None,
+        "--time": arguments.time is not None,
+        "--ur": arguments.ur is not None,
+        "--note": bool(arguments.note),
+        "--by": arguments.by is not None,
+    }
+    given = [option for option, there in beside.items() if there]
+    if given:
+        raise UsageError(
+            "LR1001",
+            f"found {given[0]} with --to; expected one of them: a mark of a database is its name"
+            " and a commit position",
+        )
+    if arguments.name is None:
+        marks = status.stand(arguments.to).marks
+        told = {name: position.hexadecimal for name, position in marks.items()}
+        if arguments.json:
+            print(json.dumps(told, indent=1, ensure_ascii=False))
+        else:
+            lines = [{"name": name, "commit position": digits} for name, digits in told.items()]
+            print("\n".join(table_lines(("name", "commit position"), lines)))
+        return EXIT_OK
+    if arguments.position is not None and len(arguments.position) != Position.SIZE:
+        raise UsageError(
+            "LR1001",
+            "found --position with fewer than 20 digits; expected 20, because no log is there to"
+            " place them",
+        )
+    position = None if arguments.position is None else Position(arguments.position)
+    print(status.mark(arguments.to, arguments.name, position))
+    return EXIT_OK
+
+
+def _beside_log(arguments: argparse.Namespace, log: LogFile) -> int:
+    """A mark in the file beside a log, or those that it has."""
+    place = marks_place(log, arguments.marks)
+    if arguments.name is None:
+        return _listed(arguments, read_marks(place), place, log)
+    check_mark_name(arguments.name)
+    if len(arguments.note) > _LONGEST_NOTE:
+        raise UsageError(
+            "LR1001",
+            f"found a --note of {len(arguments.note):,} letters; expected {_LONGEST_NOTE:,} at"
+            " most",
+        )
+    point = commit_point(log, arguments.position, arguments.time, arguments.ur)
+    unit = ""
+    if arguments.ur is not None:
+        urid, member = arguments.ur
+        unit = urid.hex().upper() + ("" if member is None else f"/{member}")
+    mark = Mark(
+        arguments.name,
+        point.position,
+        log.source,
+        position_kind(log),
+        point.committed,
+        unit,
+        datetime.now(UTC).isoformat(timespec="microseconds"),
+        arguments.by or getpass.getuser(),
+        arguments.note,
+    )
+    add_mark(place, mark)
+    when = f", committed {point.committed}" if point.committed else ""
+    print(f"mark {mark.name}: {mark.kind} {point.position.hexadecimal}{when}, in {place}")
+    if not point.units:
+        print(f"note: nothing commits there; {log_extent(log)}")
+    elif point.units > 1:
+        print(f"note: {point.units} units of recovery commit there, and lie before the mark")
+    return EXIT_OK
+
+
+def _listed(
+    arguments: argparse.Namespace, marks: Sequence[Mark], place: Place, log: LogFile | None
+) -> int:
+    if arguments.json:
+        told = [asdict(mark) | {"position": mark.position.hexadecimal} for mark in marks]
+        print(json.dumps(told, indent=1, ensure_ascii=False))
+        return EXIT_OK
+    heads = ("name", "commit position", "committed", "made", "by", "note")
+    lines = [
+        {
+            "name": mark.name,
+            "commit position": mark.position.hexadecimal,
+            "committed": mark.committed,
+            "made": mark.made[:19].replace("T", " "),
+            "by": mark.by,
+            "note": mark.note,
+        }
+        for mark in marks
+    ]
+    print("\n".join([f"{len(marks)} mark(s) in {place}", *table_lines(heads, lines)]))
+    if log is not None:
+        extent = log_extent(log)
+        for mark in marks:
+            if (mark.source, mark.kind) != (log.source, position_kind(log)):
+                print(f"note: {mark.name} is of another log ({mark.source}, {mark.kind})")
+            elif lies_outside(mark.position, extent):
+                digits = mark.position.hexadecimal
+                print(f"note: {mark.name} ({digits}) lies outside of the log: {extent}")
+    return EXIT_OK
+
+
+MARKING: dict[str, Callable[[argparse.Namespace], int]] = {"mark": _mark}

@@ -1,0 +1,180 @@
+"""Positions that are named by marks: those of a selection, and where a replay ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from replay.arrays import Bytes
+from replay.changes.envelope import Envelope, compare, opaque
+from replay.changes.position import Position, leading_words, urids_of
+from replay.changes.selection import Selection
+from replay.errors import UsageError
+from replay.logs import LogFile
+from replay.logs.marks import mark_of, marks_place, read_marks
+from replay.pipeline.extent import LogExtent, log_extent, time_text
+from replay.pipeline.placing import place_position, placed_unit
+from replay.pipeline.scan import BATCH
+
+#: Bytes of log that are looked at together.
+_SPLIT = 64 << 20
+#: Marks that a message names.
+_NAMED = 20
+
+
+def without_marks(selection: Selection, log: LogFile) -> Selection:
+    """A selection with positions in place of its marks: until a mark is up to it, from one is
+    behind it, so that two such parts have every change once. UsageError (LR1001) for a mark beside
+    a position; errors as :func:`replay.logs.marks.mark_of`."""
+    found = selection
+    for end in ("from", "until"):
+        name = getattr(selection, f"{end}_mark")
+        if name is None:
+            continue
+        if getattr(selection, f"{end}_position") is not None:
+            raise UsageError(
+                "LR1001",
+                f"found --{end}-mark with --{end}-position; expected one of them",
+            )
+        position = mark_of(log, name, marks_place(log, selection.marks)).position
+        if end == "from":
+            found = replace(found, from_position=position.above, from_mark=None)
+        else:
+            found = replace(found, until_position=position, until_mark=None)
+    return found
+
+
+def mark_notes(selection: Selection, log: LogFile) -> tuple[str, ...]:
+    """Where the marks of a selection lie, and which are outside of what the log has."""
+    ends = [("from", "behind"), ("until", "up to")]
+    named = [(getattr(selection, f"{end}_mark"), words) for end, words in ends]
+    if not any(name for name, _ in named):
+        return ()
+    extent, place = log_extent(log), marks_place(log, selection.marks)
+    notes = []
+    for name, words in named:
+        if name is None:
+            continue
+        mark = mark_of(log, name, place)
+        when = f" ({mark.committed})" if mark.committed else ""
+        notes.append(f"{words} the mark {name}: commit position {mark.position.hexadecimal}{when}")
+        if lies_outside(mark.position, extent):
+            notes[-1] += f", which lies outside of the log: {extent}"
+    return tuple(notes)
+
+
+def lies_outside(position: Position, extent: LogExtent) -> bool:
+    """Whether a position is not among the commits of a log."""
+    return not (extent.first and extent.last and extent.first <= position <= extent.last)
+
+
+def marks_with(
+    known: Mapping[str, Position] | None, name: str | None, log: LogFile, named: str | None
+) -> Mapping[str, Position]:
+    """The marks of a live database (None: there is none), and the one called ``name`` of the file
+    of marks (``named``, or beside the log). UsageError (LR1004) where neither has it, LR1001 where
+    they differ; errors as :func:`replay.logs.marks.mark_of`."""
+    where = "" if known is None else "the target, nor in "
+    known = known or {}
+    if name is None:
+        return known
+    place = marks_place(log, named)
+    there = {mark.name for mark in read_marks(place)}
+    if name.partition("(")[0].strip() not in there:
+        if name in known:
+            return known
+        shown = sorted({*known, *there})[:_NAMED]
+        raise UsageError(
+            "LR1004",
+            f"found no mark {name!r} in {where}{place}",
+            hint=f"Marks: {', '.join(shown) or 'none'}",
+        )
+    position = mark_of(log, name, place).position
+    if known.get(name, position) != position:
+        raise UsageError(
+            "LR1001",
+            f"found the mark {name!r} at {known[name].hexadecimal} in the target, and at"
+            f" {position.hexadecimal} in {place}; expected one of them",
+            hint="Say --until-position, or name the mark of the file relatively: NAME(0)",
+        )
+    return {**known, name: position}
+
+
+@dataclass(frozen=True)
+class CommitPoint:
+    """A commit position, ``committed`` when (in words; '' where the log does not tell, or nothing
+    commits there), and how many ``units`` of recovery commit there."""
+
+    position: Position
+    committed: str
+    units: int
+
+
+def commit_point(
+    log: LogFile,
+    position: bytes | None = None,
+    time: bytes | None = None,
+    unit: tuple[bytes, int | None] | None = None,
+) -> CommitPoint:
+    """The commit position that is given, or of the last commit up to a ``time``, or of a ``unit``;
+    without any, the last one of the log. UsageError (LR1001) for a position or a time that the log
+    does not have, LR1004 where nothing commits there."""
+    if position is not None:
+        placed = place_position(log, position, True)
+        assert placed is not None
+        return _looked_at(log, placed)
+    bound = None
+    if time is not None:
+        extent = log_extent(log, time)
+        if extent.earliest is None and extent.first is not None:
+            raise UsageError("LR1001", "found --time, and the log tells of no times")
+        bound = extent.late
+    wanted = None if unit is None else (placed_unit(log, unit[0]), unit[1])
+    found: Position | None = None
+    for envelope in _committed(log):
+        commit = envelope.commit()
+        rows = np.ones(len(commit), bool)
+        if bound is not None:
+            rows &= compare(commit, bound) < 0
+        if wanted is not None:
+            rows &= compare(urids_of(envelope.unit()), wanted[0]) == 0
+            rows &= (envelope.member() == wanted[1]) | (wanted[1] is None)
+        if rows.any():
+            highest = Position(max(row.tobytes() for row in _highest(commit[rows])))
+            found = highest if found is None else max(found, highest)
+    if found is None:
+        what = "no unit of recovery that commits" + ("" if unit or time else " in the log")
+        raise UsageError("LR1004", f"found {what} there; expected one to mark")
+    return _looked_at(log, found)
+
+
+def _looked_at(log: LogFile, position: Position) -> CommitPoint:
+    units: set[bytes] = set()
+    committed = ""
+    for envelope in _committed(log):
+        rows = np.flatnonzero(compare(envelope.commit(), position) == 0)
+        if len(rows):
+            units.update(unit.tobytes() for unit in np.unique(envelope.unit()[rows], axis=0))
+            moment = envelope.commit_time()[rows[0]].tobytes()
+            committed = time_text(moment) if any(moment) else ""
+    return CommitPoint(position, committed, len(units))
+
+
+def _committed(log: LogFile) -> Iterator[Envelope]:
+    """The headers of committed units, some at a time."""
+    for split, offsets, lengths in log.splits(_SPLIT):
+        for start in range(0, len(offsets), BATCH):
+            part = slice(start, start + BATCH)
+            envelope = log.envelope(split.file, offsets[part], lengths[part])
+            done = envelope.unit_disposition() == ord("C")
+            rows = np.flatnonzero(done & envelope.commit().any(axis=1))
+            if len(rows):
+                yield envelope.take(rows)
+
+
+def _highest(commit: Bytes) -> Bytes:
+    """Those of some positions whose first octets are the highest."""
+    words = leading_words(opaque(commit))
+    return np.unique(commit[words == words.max()], axis=0)
