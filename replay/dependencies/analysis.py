@@ -9,7 +9,7 @@ units.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
@@ -154,6 +154,7 @@ class DependencyAnalysis:
         *,
         by_column: bool = False,
         gaps: bool = False,
+        whole: Collection[UnitId] = (),
         back: bool = False,
         written: RenderOptions | None = None,
     ) -> Subgraph:
@@ -162,11 +163,12 @@ class DependencyAnalysis:
         ``by_column``: a later update of the row builds on an earlier one only where both changed
         the same column, one of those that statements with the options ``written`` name. ``gaps``:
         flagged units that found what the log does not prove, or that it contradicts, are starting
-        points too. ``back``: also what these built on.
+        points too. ``whole``: starting points that lack no change. ``back``: also what these
+        built on.
         """
         pieces = np.frombuffer(b"".join(survey.pieces), RECORD)
         job = EdgeJob(
-            self.spaces, frozenset(survey.evented), pieces, asked=self._asked(survey, gaps)
+            self.spaces, frozenset(survey.evented), pieces, asked=self._asked(survey, gaps, whole)
         )
         parts = [pickle.loads(blob) for blob in self.run(job, self.log, self.splits)]
         edges = Edges(edges for edges, _, _, _ in parts)
@@ -191,13 +193,16 @@ class DependencyAnalysis:
         batch = assemble(self.log, np.frombuffer(blocks, RECORD))
         return self._subgraph(survey, torn, unproven, batch, by_column, written)
 
-    def _asked(self, survey: HeaderSurvey, gaps: bool) -> AskedUnits | None:
+    def _asked(
+        self, survey: HeaderSurvey, gaps: bool, whole: Collection[UnitId]
+    ) -> AskedUnits | None:
         """The units that are asked about where some of a survey may lack changes."""
         if not gaps or not (survey.start or survey.flagged):
             return None
         incomplete = unit_hashes(survey.start)
         flagged = unit_hashes(survey.flagged.keys() - survey.start.keys())
-        after = min(survey.start.values(), default=None)
+        lacking = survey.start.keys() - whole
+        after = min((survey.start[unit] for unit in lacking), default=None)
         if self.prover is None:
             return AskedUnits(flagged, incomplete, after)
         return AskedUnits(flagged, incomplete, after, parents=True, settled=self.prover.settled)
@@ -297,11 +302,11 @@ def resolve_incomplete(
     the state before it (the prover of ``analysis``), says; else they are held, and what builds on
     them.
     """
-    survey = analysis.survey(StartUnits(incomplete, units=frozenset(damaged)))
-    subgraph = analysis.reached(survey, gaps=incomplete)
+    damaged_units = frozenset(damaged)
+    survey = analysis.survey(StartUnits(incomplete, units=damaged_units))
+    subgraph = analysis.reached(survey, gaps=incomplete, whole=damaged_units)
     certain = subgraph.graph.paths([*survey.start, *subgraph.torn])
     paths = {**subgraph.graph.paths(subgraph.unproven), **certain}
-    damaged_units = frozenset(damaged)
     held = {unit: _verdict(subgraph, path, damaged_units) for unit, path in paths.items()}
     return Resolution(held, frozenset(set(survey.flagged) - set(held)), subgraph, paths)
 
@@ -369,7 +374,7 @@ def _open_question(subgraph: Subgraph, unit: UnitId) -> str:
     words = ASK_WORDS[Ask(int(question["ask"]))]
     flag = subgraph.log.in_words("it may depend on an incomplete unit (INCOMPLETEDEP)")
     if question["unflagged"]:
-        flag = "a unit that is incomplete or damaged commits before it"
+        flag = "an incomplete unit commits before it"
     return f"{flag}: {words}, {key}"
 
 

@@ -102,7 +102,7 @@ class HeaderSurvey:
         if self.untold:
             texts.append(
                 f"{len(self.untold):,} unit(s) of recovery deleted rows that others may refer to,"
-                " after an incomplete or damaged unit that may have changed these; the log flags"
+                " after an incomplete unit that may have changed these; the log flags"
                 f" none of them, so they are taken: {_in_words(self.untold)}; --baseline (the state"
                 " before the log) proves it"
             )

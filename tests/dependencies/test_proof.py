@@ -285,7 +285,7 @@ def test_what_flags_pass_over_is_asked_of_a_state_or_said(tmp_path: Path) -> Non
         bundle = suspects.redo(tmp_path, make(tmp_path, state), constraints=FK, dialect="sqlite")
         reasons = held(bundle, suspects)
         assert set(reasons) == {name(left), name(orphan)}
-        assert "incomplete or damaged commits before it" in reasons[name(left)]
+        assert "an incomplete unit commits before it" in reasons[name(left)]
         assert "may refer to" not in " ".join(bundle.manifest["warnings"])
 
 
