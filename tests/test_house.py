@@ -81,7 +81,11 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.pipeline.spark_daemon",
         "replay.frames.spark",
     ),
-    "numba": ("replay.decoding.machine_code", "replay.pipeline.fast_path_kernel"),
+    "numba": (
+        "replay.decoding.machine_code",
+        "replay.logs.logmaster.framing_kernel",
+        "replay.pipeline.fast_path_kernel",
+    ),
     "py4j": ("replay.pipeline.spark",),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
@@ -95,7 +99,11 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 
 #: Where an error of any kind may end: the command line says so, and what speeds things up leaves
 #: the matter to what it speeds up.
-CATCHES_EVERYTHING = (("replay.cli.main", "main"), ("replay.pipeline.fast_path", "compiled"))
+CATCHES_EVERYTHING = (
+    ("replay.cli.main", "main"),
+    ("replay.decoding.machine_code", "available"),
+    ("replay.pipeline.fast_path", "compiled"),
+)
 
 #: Database drivers belong to one target each, and are imported when they are needed.
 DRIVERS = ("psycopg", "ibm_db", "jaydebeapi", "pymysql", "oracledb", "pyodbc", "sqlite3")

@@ -18,6 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,6 +90,15 @@ def loaded(kernel: Kernel) -> MachineCode:
     if not address:
         raise RuntimeError(f"found no {symbol.decode()} in what was kept of {kernel.name}")
     return _Call(kernel, address, engine)
+
+
+@cache
+def available(kernel: Kernel) -> MachineCode | None:
+    """:func:`loaded`; None where that fails, for whatever reason: whoever asks has another way."""
+    try:
+        return loaded(kernel)
+    except Exception:  # noqa: BLE001  Numba, llvmlite and a disk that is full say so in many ways
+        return None
 
 
 class _Call:

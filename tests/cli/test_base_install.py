@@ -43,7 +43,7 @@ sys.meta_path = [Finder if f is importlib.machinery.PathFinder else f for f in s
 import replay, sqlgen
 for package in (replay, sqlgen):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if module.name != "replay.pipeline.fast_path_kernel":
+        if not module.name.endswith("_kernel"):
             __import__(module.name)
 from replay.cli import main
 answers = []
