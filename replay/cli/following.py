@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
 from replay.cli.exporting import export_of
@@ -70,6 +71,7 @@ class Follower:
     heard: Callable[[], None] = lambda: None
     receivers: list[Receiver] = field(default_factory=list)
     _ends: dict[tuple[str, int], Position | None] = field(default_factory=dict)
+    _catalogs: dict[bytes, Catalog] = field(default_factory=dict)
     _done: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
     _read: dict[str, set[str]] = field(default_factory=dict)
@@ -244,7 +246,7 @@ class Follower:
 
     def _end(self, pair: LogPair, key: tuple[str, int]) -> Position | None:
         if key not in self._ends:
-            self._ends[key] = stated_end(pair)
+            self._ends[key] = stated_end(pair, self._catalogs)
         return self._ends[key]
 
     def _has_unread(self, receiver: Receiver, keys: Sequence[tuple[str, int]]) -> bool:
@@ -264,7 +266,8 @@ class Follower:
         unneeded = tuple(
             control for control in needed[0] if not any(one.get(control, True) for one in needed)
         )
-        new = [name for name in unneeded if name not in set(self.seen.unneeded)]
+        told = set(self.seen.unneeded)
+        new = [name for name in unneeded if name not in told]
         if new:
             self.tell("no longer needed", logs=len(new), last=new[-1])
         self.seen.unneeded = unneeded

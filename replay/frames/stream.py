@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from replay.changes.balance import Tally, Verdict
+from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps, Incomplete
 from replay.changes.envelope import RECORD
 from replay.changes.position import UNIT_POSITION, Position, UnitId, sortable, unit_positions
@@ -117,6 +118,7 @@ class Stream:
     schema: pa.Schema | None = None
     present: frozenset[str] | None = None
     _ends: dict[tuple[str, int], Position | None] = field(default_factory=dict)
+    _catalogs: dict[bytes, Catalog] = field(default_factory=dict)
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
     _folders: dict[str, list[WorkFolder]] = field(default_factory=dict)
 
@@ -165,7 +167,7 @@ class Stream:
             return None
         key = self._key(pair)
         if key not in self._ends:
-            self._ends[key] = stated_end(pair)
+            self._ends[key] = stated_end(pair, self._catalogs)
         return self._ends[key]
 
     def _wanted(self, start: Offset, there: Mapping[str, LogPair], limited: bool) -> list[str]:

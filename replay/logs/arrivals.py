@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival
 from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.logs import Family, LogPair
@@ -49,11 +50,13 @@ def arrived(folder: str, family: Family, how: Arrival, settle: float, now: float
     names = sorted(whole_files, key=natural)
     if "control" not in family.takes:
         files = [name for name in names if _marked(name, how, entries)]
-        waiting += [name for name in names if name not in set(files)]
+        known = set(files)
+        waiting += [name for name in names if name not in known]
         state = tuple((name, *whole_files[name]) for name in files)
         return Arrived((), tuple(files), tuple(waiting), state)
     controls = [name for name in names if is_control(name) and _marked(name, how, entries)]
-    data = [name for name in names if name not in set(controls)]
+    known = set(controls)
+    data = [name for name in names if name not in known]
     found = fitting(controls, data)
     pairs = [LogPair(control, tuple(files)) for control, files in found.items() if files]
     taken = {name for pair in pairs for name in (pair.control, *pair.data)}
@@ -71,10 +74,11 @@ def _marked(path: str, how: Arrival, entries: dict[str, os.DirEntry[str]]) -> bo
     return name + MARKER in entries or name.partition(".")[0] + MARKER in entries
 
 
-def stated_end(pair: LogPair) -> Position | None:
-    """Where the control file of a log states that it ends. InputError as
+def stated_end(pair: LogPair, known: dict[bytes, Catalog]) -> Position | None:
+    """Where the control file of a log states that it ends. ``known`` keeps what logs tell of their
+    tables, which is mostly the same. InputError as
     :func:`replay.logs.logmaster.control.read_control`."""
-    end = read_control(whole(pair.control), pair.control, None, {}).end.get("ENDRBA")
+    end = read_control(whole(pair.control), pair.control, None, {}, known).end.get("ENDRBA")
     return None if end in (None, LOWEST, HIGHEST) else Position(end)
 
 

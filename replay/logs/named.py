@@ -95,7 +95,9 @@ def _by_name(controls: Sequence[str], data: Sequence[str]) -> list[LogPair] | No
 
 def fitting(controls: Sequence[str], data: Sequence[str]) -> dict[str, list[str]]:
     """Of each control file, the data files whose names fit it and no other one as well."""
-    stems = [(os.path.dirname(path), _stem(path)) for path in controls]
+    stems: dict[str, list[tuple[int, str]]] = {}
+    for number, control in enumerate(controls):
+        stems.setdefault(_stem(control), []).append((number, os.path.dirname(control)))
     found: dict[str, list[str]] = {control: [] for control in controls}
     for path in data:
         place = _fit(path, stems)
@@ -104,14 +106,16 @@ def fitting(controls: Sequence[str], data: Sequence[str]) -> dict[str, list[str]
     return found
 
 
-def _fit(path: str, stems: Sequence[tuple[str, str]]) -> int | None:
-    """The place of the control file (its folder and stem) that a data file fits by its name; None
-    where none or several do."""
+def _fit(path: str, stems: Mapping[str, Sequence[tuple[int, str]]]) -> int | None:
+    """The place of the control file that a data file fits by its name; None where none or several
+    do. ``stems``: the places and folders of control files by their stems, so that it costs the same
+    among ten thousand."""
     folder, stem = os.path.dirname(path), _stem(path)
     fits = [
-        (place, mine, len(name))
-        for place, (mine, name) in enumerate(stems)
-        if stem.startswith(name) and _NUMBERED.fullmatch(stem[len(name) :])
+        (place, mine, size)
+        for size in range(len(stem) + 1)
+        if stem[:size] in stems and _NUMBERED.fullmatch(stem[size:])
+        for place, mine in stems[stem[:size]]
     ]
     near = [(place, size) for place, mine, size in fits if mine == folder]
     near = near or [(place, size) for place, _, size in fits]
@@ -221,7 +225,8 @@ def pairs_of(names: Sequence[str], folder: str, whole: bool = True) -> list[LogP
     """The control files among some files with their data, by names; ``whole``: each file is of a
     pair. UsageError (LR1004) where there is no control file, (LR1001) for one without data."""
     controls = [name for name in names if is_control(name)]
-    data = [name for name in names if name not in set(controls)]
+    known = set(controls)
+    data = [name for name in names if name not in known]
     if not controls:
         raise UsageError(
             "LR1004",
