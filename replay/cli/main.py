@@ -26,8 +26,8 @@ from replay.storage import StoredPath, at, remove_folder
 from sqlgen.errors import SqlgenError
 
 #: Objects after which garbage in circles is looked for, and how often among older ones. Modules,
-#: which are most of a run's objects, stay: looking through them anew each 700 objects took a
-#: twelfth of a small run.
+#: which are most of a run's objects, stay: looking through them anew each 700 objects took up
+#: to a twelfth of a small run.
 _GARBAGE = 100_000, 20, 20
 
 
