@@ -63,7 +63,7 @@ _OWN = frozenset(
         "max_files_per_trigger",
     )
 )
-_PATHS = frozenset(("control", "data", "path", "logs", "log", "catalog", "work"))
+_PATHS = frozenset(("control", "data", "path", "logs", "log", "catalog", "work", "marks"))
 _NAMES = {name.replace("_", ""): name for name in _OWN | _SELECTS | _SHAPES}
 #: What the names of the options of a family begin with.
 _OF_LOG = "logoption."

@@ -386,6 +386,8 @@ def check_stream(options: SourceOptions) -> None:
         found = "until_time"
     elif chosen.until_position is not None:
         found = "until"
+    elif chosen.until_mark is not None:
+        found = "until_mark"
     elif options.source == "logmaster-load" and options.logs is not None:
         found = "LOAD files in a folder"
     elif options.damage is Damage.FAIL:

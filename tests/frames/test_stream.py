@@ -285,6 +285,7 @@ def test_a_table_that_gets_a_column_on_the_way(tmp_path: Path) -> None:
         ({"rows": "envelope"}, "rows = envelope"),
         ({"untilTime": "2024-03-15"}, "until_time"),
         ({"until": "00DECC12CECE80900000"}, "until"),
+        ({"untilMark": "NIGHT"}, "until_mark"),
         ({"damage": "fail"}, "damage = fail"),
         ({"source": "logmaster-load"}, "LOAD files in a folder"),
     ],
