@@ -647,7 +647,7 @@ ROWS = st.lists(
         maybe(_TEXT.map(lambda text: text[:4].rstrip(" "))), maybe(_TEXT),
         maybe(st.binary(max_size=20)),
     ),
-    min_size=1, max_size=15,
+    min_size=1, max_size=6,
 )  # fmt: skip
 SOME = Tab(
     "SOME",
@@ -655,7 +655,7 @@ SOME = Tab(
 )
 
 
-@settings(max_examples=examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 def test_any_value_reads_back(tmp_path: Path, found: list[tuple[Any, ...]]) -> None:
     log = LogBuilder((SOME,))
