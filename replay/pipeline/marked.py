@@ -27,7 +27,7 @@ _NAMED = 20
 def without_marks(selection: Selection, log: LogFile) -> Selection:
     """A selection with positions in place of its marks: until a mark is up to it, from one is
     behind it, so that two such parts have every change once. UsageError (LR1001) for a mark beside
-    a position; errors as :func:`replay.logs.marks.mark_of`."""
+    a position, and for ends the wrong way round; errors as :func:`replay.logs.marks.mark_of`."""
     found = selection
     for end in ("from", "until"):
         name = getattr(selection, f"{end}_mark")
@@ -43,6 +43,18 @@ def without_marks(selection: Selection, log: LogFile) -> Selection:
             found = replace(found, from_position=position.above, from_mark=None)
         else:
             found = replace(found, until_position=position, until_mark=None)
+    low, high = found.from_position, found.until_position
+    if found is not selection and low is not None and high is not None and low > high:
+        ends = (
+            f"--{end}-mark {mark}" if mark else f"--{end}-position"
+            for end, mark in (("from", selection.from_mark), ("until", selection.until_mark))
+        )
+        raise UsageError(
+            "LR1001",
+            f"found {' and '.join(ends)}, between which nothing can lie: a part is from behind a"
+            " mark up to another one",
+            hint="logreplay mark, without a name, lists them",
+        )
     return found
 
 
