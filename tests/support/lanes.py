@@ -11,9 +11,10 @@ from pathlib import Path, PurePath
 from types import ModuleType
 
 #: Folders and files of tests that are about whole runs and not about one rule: what is published,
-#: byte by byte; drawn histories against a model; errands of the docs; databases and stores.
+#: byte by byte; drawn histories against a model; errands of the docs; databases and stores; streams
+#: of many logs; logs that are written and then read again by other commands.
 WHOLE_RUNS = ("bytes", "docs", "live", "model", "scripts", "storage", "targets")
-WHOLE_RUN_FILES = ("test_histories.py",)
+WHOLE_RUN_FILES = ("test_histories.py", "test_stream.py", "test_extract.py")
 #: Files of these folders that are about rules all the same.
 RULES = ("live/test_net_changes.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
