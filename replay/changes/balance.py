@@ -119,6 +119,17 @@ class Tally:
             for unit, verdict in sorted(self.quarantined_units.items())
         ]
 
+    def account(self) -> dict[str, Any]:
+        """What a manifest tells of records, units set aside and findings, as JSON-able data."""
+        return {
+            "balance": self.balance(),
+            "quarantined_units": self.quarantine(),
+            "findings": {
+                "count": self.finding_count,
+                "shown": [str(finding) for finding in sorted(self.findings, key=str)],
+            },
+        }
+
 
 def balance_text(tally: Tally, emitted: str = "statements") -> str:
     """The balance sheet for the terminal. ``emitted`` is what changes became."""

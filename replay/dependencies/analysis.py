@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -37,6 +38,7 @@ from replay.dependencies.graph import (
     DependencyGraph,
     Edges,
     Link,
+    Links,
     column_links,
     grouped,
     joined,
@@ -87,9 +89,9 @@ LINK = np.dtype(
 class Subgraph:
     """What a question reaches: the changes of all units in ``graph`` in commit order, and the links
     between them (dtype :data:`LINK`). ``torn`` are flagged units that found a row other than the
-    log last left it; ``lineage`` numbers the changes that hang together by rows and keys, ``row``
-    those of one row; ``keys`` are the words of links that were asked for,
-    ``words`` the keys of changes by table version, space, kind and side."""
+    log last left it; ``chains`` are the links along rows and keys, whatever the columns, as places
+    of changes; ``keys`` are the words of links that were asked for, ``words`` the keys of changes
+    by table version, space, kind and side."""
 
     log: LogFile
     spaces: KeySpaces
@@ -98,11 +100,21 @@ class Subgraph:
     unproven: Mapping[UnitId, Records]
     batch: ChangeBatch
     links: Records
-    lineage: Index
-    row: Index
+    chains: Links
     graph: DependencyGraph
     keys: dict[ChangeLink, str] = field(default_factory=dict, repr=False)
     words: dict[tuple[int, int, int, str], dict[int, str]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def lineage(self) -> Index:
+        """The number of the changes that hang together by rows and keys, of each change."""
+        return grouped(self.chains.source, self.chains.target, len(self.batch.head))
+
+    @cached_property
+    def row(self) -> Index:
+        """The number of the changes of one row, of each change."""
+        rows = self.chains.kind == Link.ROW
+        return grouped(self.chains.source[rows], self.chains.target[rows], len(self.batch.head))
 
     def unit(self, change: int) -> UnitId:
         """The unit of a change."""
@@ -236,9 +248,9 @@ class DependencyAnalysis:
         rows = row_spaces(self.spaces, survey.evented)
         between = joined([links(touches, rows), form_links(touches)])
         change = np.ascontiguousarray(touches["change"])
-        lineage, row = (
-            grouped(change[between.source[chain]], change[between.target[chain]], len(batch.head))
-            for chain in (np.isin(between.kind, kinds) for kinds in _CHAINS)
+        chain = np.isin(between.kind, (Link.ROW, Link.KEY))
+        chains = Links(
+            change[between.source[chain]], change[between.target[chain]], between.kind[chain]
         )
         if by_column:
             masks = write_sets.column_masks(batch, written)
@@ -252,15 +264,10 @@ class DependencyAnalysis:
         names = ("gone", "space", "kind", "source", "target")
         linked = linked[np.lexsort([linked[name] for name in names])]
         subgraph = Subgraph(
-            self.log, self.spaces, survey, torn, unproven, batch, linked, lineage, row,
-            DependencyGraph(),
-        )  # fmt: skip
+            self.log, self.spaces, survey, torn, unproven, batch, linked, chains, DependencyGraph()
+        )
         _fill(subgraph)
         return subgraph
-
-
-#: The links along which changes hang together: by rows and keys, by rows.
-_CHAINS = ((Link.ROW, Link.KEY), (Link.ROW,))
 
 
 def _fill(subgraph: Subgraph) -> None:

@@ -352,9 +352,7 @@ def what_if(dependents: Consequences, warnings: Sequence[str] = ()) -> dict[str,
     subgraph = dependents.subgraph
     chosen = [unit for unit, mine in _by_unit(subgraph, dependents.chosen) if mine]
     gone = {*chosen, *dependents.units}
-    inside = np.array(
-        [subgraph.unit(change) in gone for change in range(len(subgraph.batch.head))], bool
-    )
+    inside = _of_units(subgraph, gone)
     tables: dict[str, Counter[str]] = {}
     for version, change in zip(
         subgraph.batch.version[inside].tolist(), subgraph.batch.change[inside].tolist(), strict=True

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.graph import Cycle, reordered, unit_needs
 from replay.dependencies.raw_keys import RawKeys
@@ -79,6 +79,7 @@ class ConstraintOrder:
         self.table = np.array(self.spaces.table_space or [0], np.int64)
         self.row_spaces = _row_spaces(self.spaces)
         self.unwritten: Mapping[int, int] = {}
+        self.row_ids: Hashes = np.zeros(0, np.uint64)
         self.ids_differ = False
         self.raw_keys = RawKeys(log, self.spaces)
 
@@ -282,7 +283,8 @@ class ConstraintOrder:
         part = np.flatnonzero(concerned)
         heads = batch.records[batch.head]
         envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
-        self.ids_differ = len(np.unique(self.log.row_ids(envelope))) > 1
+        self.row_ids = self.log.row_ids(envelope)
+        self.ids_differ = len(np.unique(self.row_ids)) > 1
         touches = {
             spaces: self._touches(batch, part, spaces)
             for spaces in (self.spaces, self.firm)
@@ -347,9 +349,7 @@ class ConstraintOrder:
         ordered = touches[np.argsort(touches["change"], kind="stable")]
         columns = {name: ordered[name].tolist() for name in ("space", "key", "check")}
         images = {name: ordered[name].tolist() for name in ("before", "after")}
-        heads = batch.records[batch.head[changes]]
-        envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
-        row_ids = dict(zip(changes, self.log.row_ids(envelope).tolist(), strict=True))
+        row_ids = dict(zip(changes, self.row_ids[changes].tolist(), strict=True))
         return UnitChanges(
             ordered["change"].tolist(),
             ordered["role"].tolist(),

@@ -11,14 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from replay.arrays import Mask
 from replay.changes.balance import Tally
 from replay.changes.choices import Derived, Enforcement, Late, Mode
-from replay.changes.envelope import Envelope, compare, opaque
+from replay.changes.envelope import Envelope, opaque
 from replay.changes.options import ScriptOptions
-from replay.changes.position import UNIT, Position, UnitId, UnitPosition
+from replay.changes.position import Position, UnitId, UnitPosition
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
@@ -340,14 +338,11 @@ class ReplayPlan:
         log, options = self.source.log, self.source.options
         plan = make_plan(log, Mode.REDO, self.source.selection, options, split_bytes)
 
-        aside = np.frombuffer(b"".join(pending), UNIT)
+        applied = AppliedUnits(position, pending)
 
         def covers(envelope: Envelope) -> Mask:
             """Which records are of units up to the position, and not set aside."""
-            side = compare(envelope.commit(), position.commit)
-            here = (side == 0) & (compare(envelope.unit(), position.unit) <= 0)
-            covered: Mask = ((side < 0) | here) & ~np.isin(opaque(envelope.unit()), aside)
-            return covered
+            return applied.mask(opaque(envelope.commit()), opaque(envelope.unit()))
 
         known, late = store.logs_read(), self.request.late
         last = frozenset({position.unit})

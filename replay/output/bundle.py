@@ -406,12 +406,7 @@ def _manifest(
         "units": tally.units,
         "statements" if plan.export is None else "changes": tally.statements,
         "tables": changes_by_table(log, tally.changes),
-        "balance": tally.balance(),
-        "quarantined_units": tally.quarantine(),
-        "findings": {
-            "count": tally.finding_count,
-            "shown": [str(finding) for finding in sorted(tally.findings, key=str)],
-        },
+        **tally.account(),
         "warnings": warnings,
         "exit_code": exit_code,
     }

@@ -268,12 +268,7 @@ def _manifest(
         "changes": tally.statements,
         "tables": changes_by_table(log, tally.changes),
         "kinds": {kind.name.lower(): count for kind, count in sorted(counts.kinds.items())},
-        "balance": tally.balance(),
-        "quarantined_units": tally.quarantine(),
-        "findings": {
-            "count": tally.finding_count,
-            "shown": [str(finding) for finding in sorted(tally.findings, key=str)],
-        },
+        **tally.account(),
         "warnings": warnings,
         "exit_code": tally.exit_code(warnings),
     }

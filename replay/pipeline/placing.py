@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from replay.changes.position import Position
 from replay.errors import UsageError
-from replay.logs import LogFile
+from replay.logs import LogFile, placed_position
 
 
 def place_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
@@ -15,13 +15,7 @@ def place_position(log: LogFile, position: bytes | None, last: bool) -> Position
         return None
     octets = bytes(position)
     placed = log.placed(octets, last) if len(octets) in _SIZES else octets
-    if len(placed) != Position.SIZE:
-        raise UsageError(
-            "LR1001",
-            f"found a position of {2 * len(octets)} digits; expected 20 (or 12, or 16) with"
-            " this log",
-        )
-    return Position(placed)
+    return placed_position(placed, octets)
 
 
 #: Octets of a position as a user may give it.
