@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule, exp
 from sqlgen.schema import Table
+from sqlgen.schema_names import followed, spelled, stated_table
 
 if TYPE_CHECKING:
     from sqlgen import ddl_grammar
@@ -104,14 +105,14 @@ class TableNames:
         self._tables = frozenset(tables)
         self._stated: dict[str, set[str]] = {}
         for tree in trees:
-            if (table := _stated_table(tree)) is not None:
-                self._stated.setdefault(_spelled(table, "name"), set()).add(_spelled(table, "db"))
+            if (table := stated_table(tree)) is not None:
+                self._stated.setdefault(spelled(table, "name"), set()).add(spelled(table, "db"))
         #: Tables of the log that the file has under several other schemas, and under which.
         self.doubtful: dict[str, set[str]] = {}
 
     def find(self, tree: exp.Expression) -> str | None:
         """OWNER.NAME in upper case, None when the log has no such table."""
-        schema, name = _spelled(tree, "db"), _spelled(tree, "name")
+        schema, name = spelled(tree, "db"), spelled(tree, "name")
         exact = f"{schema}.{name}"
         if exact in self._tables:
             return exact
@@ -125,19 +126,6 @@ class TableNames:
             self.doubtful[same[0]] = stated
             return None
         return same[0]
-
-
-def _spelled(table: exp.Expression, part: str) -> str:
-    """A name as it compares; db2look pads schemas with blanks."""
-    return str(table.name if part == "name" else table.text(part)).rstrip().upper()
-
-
-def _stated_table(tree: exp.Expr) -> exp.Expression | None:
-    """The table that a statement is about."""
-    stated: exp.Expression | None = tree.this if isinstance(tree, exp.Create | exp.Alter) else None
-    if isinstance(stated, exp.Schema):
-        return stated.find(exp.Table)
-    return stated.args.get("table") if isinstance(stated, exp.Index) else stated
 
 
 @dataclass
@@ -198,9 +186,9 @@ class _Reader:
             for action in tree.args.get("actions") or () if table else ():
                 self.action(str(table), action)
         elif (
-            isinstance(tree, ddl_grammar.VerbatimStatement) and tree.args["this"] == "RENAME TABLE"
+            isinstance(tree, ddl_grammar.VerbatimStatement) and tree.args["this"] == "RENAME INDEX"
         ):
-            self.unread.append(f"{tree.sql('db2')}: what has another name later is not followed")
+            self.rename(None, *(name.name for name in tree.expressions))
 
     def action(self, table: str, action: exp.Expr) -> None:
         if isinstance(action, exp.AddConstraint):
@@ -216,6 +204,8 @@ class _Reader:
         elif isinstance(action, exp.Drop) and action.kind == "CONSTRAINT":
             named = action.find(exp.Identifier)
             self.drop(table, named.name if named else "")
+        elif isinstance(action, ddl_grammar.Clause) and action.words == "RENAME CONSTRAINT":
+            self.rename(table, *(name.name for name in action.expressions))
         elif isinstance(action, ddl_grammar.Clause) and action.words in _ALTERS_KEY:
             name, *rest = (part.name for part in action.expressions)
             if rest[:2] == ["NOT", "ENFORCED"]:
@@ -231,9 +221,20 @@ class _Reader:
         self.keys = [key for key in self.keys if stays(key[1], key[0])]
         self.foreign_keys = [key for key in self.foreign_keys if stays(key.table, key.name)]
 
+    def rename(self, table: str | None, old: str, new: str) -> None:
+        """Call a key otherwise from here on; an index is named without its table."""
+
+        def name(of: str, known: str) -> str:
+            return new if of in (table or of,) and known.upper() == old.upper() else known
+
+        self.keys = [(name(key[1], key[0]), *key[1:]) for key in self.keys]
+        self.foreign_keys = [
+            replace(key, name=name(key.table, key.name)) for key in self.foreign_keys
+        ]
+
     def drop_index(self, tree: exp.Drop) -> None:
         """Forget the key of a unique index that the file drops again."""
-        names = {_spelled(name, "name") for name in tree.args.get("tables") or ()}
+        names = {spelled(name, "name") for name in tree.args.get("tables") or ()}
         on = tree.args.get("expression")
         table = None if on is None else self.find(on)
         self.keys = [
@@ -290,8 +291,8 @@ class _Reader:
             return
         parent = self.find(named)
         if parent is None:
-            spelled = ".".join(filter(None, (_spelled(named, "db"), _spelled(named, "name"))))
-            self.outside.append((table, f"{said} to {spelled}"))
+            to = ".".join(filter(None, (spelled(named, "db"), spelled(named, "name"))))
+            self.outside.append((table, f"{said} to {to}"))
             return
         on_delete = next(
             (
@@ -340,15 +341,21 @@ def parse_constraints(
     from sqlgen.schema_statements import schema_statements
 
     schema = schema_statements(text, dialect)
-    names = TableNames(by_name, schema.trees)
+    last = followed(schema.trees, dialect, tables)
+    names = TableNames(by_name, last.trees)
     reader = _Reader(by_name, names, lenient)
-    for tree in _not_dropped(schema.trees, names):
+    for tree in _not_dropped(last.trees, names):
         reader.statement(tree)
     unread = [
         str(part)
         for part in schema.unread
-        if part.keys and (part.table is None or names.find(part.table))
+        if part.keys and (part.table is None or any(map(names.find, last.names_of(part.table))))
     ]
+    for gone in last.gone:
+        if gone.key and names.find(gone.table):
+            reader.unused.append(gone.said)
+            if gone.shrinks:
+                unread.append(f"{gone.said}, and whether the others are unique is not said")
     unread += [
         f"the schemas {', '.join(sorted(schemas))} have a table of the name of {table} each, and"
         " which of them is meant is not said"
@@ -372,7 +379,7 @@ def _not_dropped(trees: Sequence[exp.Expr], names: TableNames) -> list[exp.Expr]
         if isinstance(tree, exp.Drop) and tree.kind == "TABLE":
             dropped |= {names.find(table) for table in tree.find_all(exp.Table)} - {None}
             continue
-        stated = _stated_table(tree)
+        stated = stated_table(tree)
         if not dropped or stated is None or names.find(stated) not in dropped:
             stay.append(tree)
     return stay[::-1]

@@ -8,7 +8,7 @@ declare, by sqlglot in the file's dialect.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -28,6 +28,13 @@ from sqlgen.ddl_script import (
     statements,
 )
 from sqlgen.key_clauses import KEY_WORDS, NotUnderstood, identifier, states_key, table_of
+from sqlgen.rename_clauses import (
+    altered,
+    dropped_columns,
+    rename_action,
+    rename_statement,
+    sp_rename,
+)
 from sqlgen.schema_statements import (
     DYNAMIC_TABLE,
     SchemaReading,
@@ -64,6 +71,9 @@ _DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE W
 _QUOTES = frozenset("'\"`")
 _RENAMES = "what has another name later is not followed"
 _RENAMING = re.compile(r"\bsp_rename\b", re.I)
+_RENAMES_PARTITION = re.compile(r"RENAME (SUB)?PARTITION ")
+#: What RENAME is about where it is about neither tables nor indexes.
+_RENAMED_OTHERS = frozenset({"USER", "ROLE", "DATABASE", "VIEW", "SEQUENCE"})
 #: Behind TABLE where a statement gives or takes the right to it.
 _NO_TABLE = frozenset({"TO", "FROM", ",", "ON", ""})
 #: In a text that has begun too early, because one before it does not end.
@@ -81,6 +91,7 @@ _ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME", "MODIFY", "CHANGE"})
 _OF_NO_VALUE = frozenset(
     "ENABLE VALIDATE NOVALIDATE RELY NORELY VISIBLE INVISIBLE SPARSE ROWGUIDCOL".split()
 )
+_DROPPED = frozenset({"COLUMN", "CONSTRAINT"})
 _IF = re.compile(r"IF (NOT )?EXISTS ")
 
 
@@ -111,7 +122,9 @@ class _FileReader:
             self._index(statement)
         elif first == "ALTER" and kind == "TABLE":
             self._alter(statement, at)
-        elif first in ("DROP", "RENAME") and second == "TABLE":
+        elif first == "RENAME" or (first == "ALTER" and second in ("INDEX", "SCHEMA")):
+            self._renamed(statement, first)
+        elif first == "DROP" and second == "TABLE":
             self._gone(statement)
         elif first == "DROP" and second == "INDEX":
             self.reading.trees.append(_dropped_index(pieces))
@@ -267,10 +280,20 @@ class _FileReader:
         ):
             start += 2
         adding = False
-        for action in _split_actions(pieces[start:]):
+        moved: list[exp.Expr] = []  # what the table is called in the end, for the next statement
+        for action in _said_in_full(_split_actions(pieces[start:]), self.dialect in _TSQLS):
             first = action[0].upper
             adding = first == "ADD" or (adding and first not in _ACTIONS)
-            self._action(statement, table, action, adding)
+            renamed = None if adding else rename_action(table, action, self.dialect)
+            if isinstance(renamed, exp.AlterRename):
+                moved.append(altered(table, renamed))
+            elif renamed is not None and first == "RENAME":
+                self.reading.trees.append(altered(table, renamed))
+            else:
+                self._action(statement, table, action, adding)
+                if renamed is not None:
+                    self.reading.trees.append(altered(table, renamed))
+        self.reading.trees += moved
 
     def _action(
         self,
@@ -288,22 +311,20 @@ class _FileReader:
             return
         clause = _key_clause_of(action, words, bare=self.dialect in _TSQLS)
         if clause is not None:
-            self._altered(table, clause)
-        elif words.startswith("RENAME ") and not words.startswith(("RENAME INDEX", "RENAME KEY")):
-            said = f"{beginning(statement.of(action))}: {_RENAMES}"
-            self.reading.unread.append(Unread(statement.line_of(action[0]), said, table))
+            self.reading.trees.append(altered(table, clause))
+        elif (dropped := dropped_columns(action, self.dialect in _TSQLS)) is not None:
+            self.reading.trees.append(altered(table, dropped))
+        elif words.startswith("RENAME ") and not _RENAMES_PARTITION.match(words):
+            self._not_followed(statement, action, table)
         elif (declared := _declared(statement, action, words)) is not None:
             for tree in self._parsed(statement, action, table, said=declared):
-                self._altered(table, tree)
+                self.reading.trees.append(altered(table, tree))
         elif states_key(action) and action[0].upper not in ("CLUSTER", "REPLICA", "OWNER"):
             self.unread(statement, action, table if action[0].upper in _ACTIONS else None)
         elif action[0].upper in ("MODIFY", "CHANGE") and "DEFAULT" in words:
             self.unread(statement, action, table, keys=False)
         else:
             self.reading.passed["ALTER TABLE"] += 1
-
-    def _altered(self, table: exp.Table, action: exp.Expr) -> None:
-        self.reading.trees.append(exp.Alter(this=table.copy(), kind="TABLE", actions=[action]))
 
     def _add(self, statement: Statement, table: exp.Table, said: Sequence[ScriptToken]) -> None:
         """What ADD adds: an entry as of CREATE TABLE, or several in brackets."""
@@ -317,7 +338,7 @@ class _FileReader:
             return
         if (declared := _default_for(statement, said)) is not None:
             for tree in self._parsed(statement, said, table, said=declared):
-                self._altered(table, tree)
+                self.reading.trees.append(altered(table, tree))
             return
         parts = list(listed(said, 0)) if first == "(" else [said]
         if first == "(" and states_key(said[close_of(said, 0) :]):
@@ -327,9 +348,9 @@ class _FileReader:
                 if isinstance(tree, exp.Create):
                     self.reading.trees.append(tree)
                 elif isinstance(tree, exp.ColumnDef):
-                    self._altered(table, tree)
+                    self.reading.trees.append(altered(table, tree))
                 else:
-                    self._altered(table, exp.AddConstraint(expressions=[tree]))
+                    self.reading.trees.append(altered(table, exp.AddConstraint(expressions=[tree])))
 
     def _index(self, statement: Statement) -> None:
         words = {piece.upper for piece in statement.pieces[1:5]}
@@ -345,14 +366,33 @@ class _FileReader:
 
     def _gone(self, statement: Statement) -> None:
         pieces = statement.pieces
-        if pieces[0].upper == "RENAME":
-            said = f"{beginning(statement.text)}: {_RENAMES}"
-            self.reading.unread.append(Unread(statement.line, said))
-            return
         start = 4 if _IF.match(" ".join(piece.upper for piece in pieces[2:4]) + " ") else 2
         for name in entries(pieces[start:]):
             end = after_name(name, 0)
             self.reading.trees.append(exp.Drop(tables=[table_of(name[:end])], kind="TABLE"))
+
+    def _renamed(self, statement: Statement, first: str) -> None:
+        trees = rename_statement(statement.pieces)
+        if trees is not None:
+            self.reading.trees += trees
+        elif first == "ALTER" or statement.pieces[1].upper in _RENAMED_OTHERS:
+            self._pass_over(statement, first)
+        else:
+            self._not_followed(statement, statement.pieces)
+
+    def _not_followed(
+        self, statement: Statement, pieces: Sequence[ScriptToken], table: exp.Table | None = None
+    ) -> None:
+        said = f"{beginning(statement.of(pieces))}: {_RENAMES}"
+        self.reading.unread.append(Unread(statement.line_of(pieces[0]), said, table))
+
+    def _made(self, table: exp.Table) -> bool:
+        """Whether the file speaks of a table of that name: a procedure may rename other things."""
+        return any(
+            node.name.upper() == table.name.upper()
+            for tree in self.reading.trees
+            for node in tree.find_all(exp.Table)
+        )
 
     # -- all others
 
@@ -369,8 +409,11 @@ class _FileReader:
         if named:
             self.unread(statement, pieces)
         elif _RENAMING.search(statement.text) and not is_routine(pieces, self.lexis):
-            said = f"{beginning(statement.text)}: {_RENAMES}"
-            self.reading.unread.append(Unread(statement.line, said))
+            tree = sp_rename(pieces)
+            if tree is not None and self._made(tree.this):
+                self.reading.trees.append(tree)
+            else:
+                self._not_followed(statement, pieces)
         elif kind != "CREATE SCHEMA":  # where the tables are
             self.reading.passed[kind] += 1
 
@@ -451,6 +494,26 @@ def _split_actions(pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptTok
                 yield part[begin:place]
                 begin = place
         yield part[begin:]
+
+
+def _said_in_full(
+    actions: Iterable[Sequence[ScriptToken]], carries_on: bool
+) -> Iterator[Sequence[ScriptToken]]:
+    """The actions, with DROP and the kind of what is dropped said at each where the dialect says
+    them once for a list."""
+    begun: list[ScriptToken] = []
+    for action in actions:
+        first = action[0].upper
+        if carries_on and begun and first not in _ACTIONS:
+            kind = [] if first in _DROPPED else begun[1:]
+            if first in _DROPPED:
+                begun = [begun[0], action[0]]
+            action = [begun[0], *kind, *action]
+        elif first == "DROP":
+            begun = [*action[:1], *(piece for piece in action[1:2] if piece.upper in _DROPPED)]
+        else:
+            begun = []
+        yield action
 
 
 def _key_clause_of(action: Sequence[ScriptToken], words: str, bare: bool) -> Clause | None:

@@ -17,6 +17,7 @@ from sqlgen.dialects.ddl_support import AUTO_INCREMENT
 from sqlgen.expressions import CannotSay, Place, TargetNames, source_name
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_names import followed
 from sqlgen.schema_statements import schema_statements
 
 _NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
@@ -124,15 +125,21 @@ def parse_declared(text: str, dialect: str, tables: Sequence[Table]) -> dict[str
         columns = {column.name.upper(): column for column in by_name[name].columns}
         return declarations.setdefault(name, _TableDeclarations(name, columns))
 
+    def found(table: exp.Table) -> set[str]:
+        return {name for one in last.names_of(table) if (name := names.find(one)) is not None}
+
     schema = schema_statements(text, dialect)
-    names = TableNames(by_name, schema.trees)
-    for tree in schema.trees:
+    last = followed(schema.trees, dialect, tables)
+    names = TableNames(by_name, last.trees)
+    for tree in last.trees:
         for name, entry, label in _entries(tree, names):
             of(name).take(entry, label)
     for part in schema.unread:
-        table = names.find(part.table) if part.table is not None and not part.keys else None
-        if table is not None:
+        for table in set() if part.table is None or part.keys else found(part.table):
             of(table).unused.append(f"{part}: not understood")
+    for gone in last.gone:
+        for table in set() if gone.key else found(gone.table):
+            of(table).unused.append(gone.said)
     return {
         name: Declared(dialect, one.defaults, tuple(one.checks), one.identities, tuple(one.unused))
         for name, one in declarations.items()

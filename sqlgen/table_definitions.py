@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlgen.constraints import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_names import followed
 from sqlgen.schema_statements import schema_statements
 
 _TYPES: dict[exp.DType, SqlType] = {
@@ -46,7 +47,7 @@ def defined_tables(text: str, dialect: str) -> list[Table]:
     or another table defines are not listed. SqlgenError LR1010 for a type that is not known, and
     where the text is not understood as SQL of the dialect."""
     defined: dict[tuple[str, str], Table] = {}
-    for tree in schema_statements(text, dialect).trees:
+    for tree in followed(schema_statements(text, dialect).trees, dialect, None).trees:
         if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
             table = tree.this.this
             name = _spelled(table.args.get("db")), _spelled(table.this)

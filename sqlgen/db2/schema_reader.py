@@ -16,6 +16,7 @@ from sqlgen.db2.script_file import statements
 from sqlgen.ddl_reader import holds_statement, swallows
 from sqlgen.ddl_script import ScriptToken, Statement, after_name, close_of, listed
 from sqlgen.key_clauses import KEY_WORDS, states_key
+from sqlgen.rename_clauses import rename_statement
 from sqlgen.schema_statements import (
     DYNAMIC_TABLE,
     WITH_OBJECT,
@@ -30,7 +31,7 @@ from sqlgen.schema_statements import (
 
 _TABLE = re.compile(r"CREATE( OR REPLACE)? TABLE\b|ALTER TABLE\b")
 _UNIQUE_INDEX = re.compile(r"CREATE( \S+){0,2}? UNIQUE( \S+){0,4}? INDEX\b")
-_ENDS_TABLE = re.compile(r"DROP( TABLE| INDEX)\b|(DROP|RENAME)( TABLE)?\b(?! INDEX)")
+_ENDS_TABLE = re.compile(r"DROP( TABLE| INDEX)\b|(DROP|RENAME)( TABLE| INDEX)?\b")
 _SCHEMA = re.compile(r"(SET (CURRENT )?(SCHEMA|SQLID)|SET CURRENT_SCHEMA|CREATE SCHEMA|CONNECT)\b")
 #: Statements that may hold others as text.
 _DYNAMIC = re.compile(r"(BEGIN|CALL|EXECUTE|\S+ : BEGIN)\b")
@@ -72,7 +73,10 @@ def _read(reading: SchemaReading, statement: Statement, head: str) -> None:
         return
     if head.startswith("CREATE") and not _UNIQUE_INDEX.match(head):
         count_parts(reading, statement.pieces)
-    trees = parsed(statement.text, "db2")
+    if head.startswith("RENAME"):
+        trees = rename_statement(statement.pieces)
+    else:
+        trees = parsed(statement.text, "db2")
     if trees is not None:
         reading.trees += trees
     elif head.startswith("ALTER"):
@@ -81,6 +85,8 @@ def _read(reading: SchemaReading, statement: Statement, head: str) -> None:
         _index(reading, statement)
     elif head.startswith("CREATE"):
         _elements(reading, statement)
+    elif head.startswith("RENAME"):
+        reading.unread.append(Unread(statement.line, beginning(statement.text)))
     else:
         _pass_over(reading, statement, head)
 
@@ -115,6 +121,8 @@ def _schema(statement: Statement) -> str:
 
 def _qualify(tree: exp.Expr, schema: str) -> None:
     for table in tree.find_all(exp.Table):
+        if isinstance(table.parent, exp.AlterRename):
+            continue  # it stays in its schema
         name = table.args.get("db")
         if isinstance(name, exp.Identifier):
             name.set("this", name.name.rstrip())

@@ -235,11 +235,6 @@ def test_keys_that_are_no_more(text: str) -> None:
     assert (found.keys, found.foreign_keys, found.unread) == ((), (), ())
 
 
-def test_a_rename_is_said() -> None:
-    found = keys_of("CREATE TABLE P.T (A INT UNIQUE); RENAME TABLE P.T TO U", "P")
-    assert found.unread == ("RENAME TABLE P.T TO U: what has another name later is not followed",)
-
-
 def test_text_that_makes_tables_is_said() -> None:
     found = keys_of(
         "CREATE TABLE P.T (A INT UNIQUE); BEGIN EXECUTE IMMEDIATE 'ALTER TABLE P.T ADD UNIQUE (B)';"

@@ -290,22 +290,6 @@ def test_an_index_of_another_table_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "dialect"),
-    [
-        ("ALTER TABLE t RENAME TO u", "postgres"),
-        ("ALTER TABLE t RENAME COLUMN a TO b", "postgres"),
-        ("RENAME TABLE t TO u", "mysql"),
-        ("EXEC sp_rename 'p.t', 'u'", "tsql"),
-    ],
-)
-def test_a_rename_is_said(text: str, dialect: str) -> None:
-    found = of_pair(f"CREATE TABLE t (a int UNIQUE);\n{text};", dialect)
-    assert [entry.rpartition(": ")[2] for entry in found.unread] == [
-        "what has another name later is not followed"
-    ]
-
-
-@pytest.mark.parametrize(
     ("text", "dialect", "wanted"),
     [
         ("CREATE TABLE t (a int KEY)", "mysql", ("A",)),

@@ -1,0 +1,240 @@
+"""Schema files that rename tables and columns, move tables and drop columns: keys are those of the
+end, under the names of the log."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_file import parse_declared
+from sqlgen.table_definitions import defined_tables
+
+PAIR = {"P.T": "A B", "P.U": "A B"}
+
+
+def tables(columns: dict[str, str]) -> list[Table]:
+    return [
+        Table(*name.split("."), tuple(Column(one, SqlType.INTEGER) for one in said.split()))
+        for name, said in columns.items()
+    ]
+
+
+def of(text: str, dialect: str, log: dict[str, str] | None = None) -> Constraints:
+    return parse_constraints(text, dialect, tables(log or PAIR))
+
+
+OLD = "CREATE TABLE p.old (x int UNIQUE, b int);"
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("CREATE TABLE P.OLD (A INT UNIQUE, B INT); RENAME TABLE P.OLD TO T", "db2"),
+        ("CREATE TABLE P.OLD (A INT UNIQUE, B INT); RENAME P.OLD TO T", "db2"),
+        ("SET SCHEMA Q; CREATE TABLE P.OLD (A INT UNIQUE); RENAME TABLE P.OLD TO T", "db2"),
+        ("CREATE TABLE P.T (X INT UNIQUE, B INT); ALTER TABLE P.T RENAME COLUMN X TO A", "db2"),
+        (
+            "CREATE TABLE P.T (X INT UNIQUE, B INT); ALTER TABLE P.T RENAME COLUMN X TO Y;"
+            " ALTER TABLE P.T RENAME COLUMN Y TO A",
+            "db2",
+        ),
+        (f"{OLD} ALTER TABLE p.old RENAME TO t; ALTER TABLE p.t RENAME x TO a", "postgres"),
+        (f"{OLD} ALTER TABLE IF EXISTS p.old RENAME COLUMN x TO a, RENAME TO t", "duckdb"),
+        (f"{OLD} ALTER TABLE p.old RENAME TO t; ALTER TABLE t RENAME COLUMN x TO a", "sqlite"),
+        ("CREATE TABLE q.t (a int UNIQUE); ALTER TABLE q.t SET SCHEMA p", "postgres"),
+        (f"{OLD} RENAME TABLE p.old TO p.t; ALTER TABLE p.t CHANGE x a bigint NOT NULL", "mysql"),
+        (f"{OLD} ALTER TABLE p.old RENAME AS t, RENAME COLUMN x TO a", "mysql"),
+        ("CREATE TABLE p.old (a int UNIQUE); ALTER TABLE p.old RENAME t", "mysql"),
+        (f"{OLD} RENAME old TO t; ALTER TABLE t RENAME COLUMN x TO a", "oracle"),
+        (f"{OLD}\nGO\nEXEC sp_rename 'p.old', 't'\nGO\nsp_rename N't.[x]', N'a', 'COLUMN'", "tsql"),
+        ("CREATE TABLE dbo.t (a int UNIQUE)\nGO\nALTER SCHEMA p TRANSFER OBJECT::dbo.t", "tsql"),
+        (
+            f"{OLD} ALTER TABLE p.old RENAME COLUMN x a; ALTER TABLE p.old SET TABLE NAME t",
+            "soliddb",
+        ),
+        ("CREATE TABLE q.t (a int UNIQUE); ALTER TABLE q.t MODIFY SCHEMA p", "soliddb"),
+    ],
+)
+def test_keys_have_the_last_names(text: str, dialect: str) -> None:
+    found = of(text, dialect)
+    assert (found.keys, found.unread, found.unused) == ((("P.T", ("A",)),), (), ())
+
+
+def test_a_log_from_before_has_the_earlier_names() -> None:
+    text = (
+        "CREATE TABLE P.T (A INT UNIQUE, B INT); RENAME TABLE P.T TO NEW;"
+        " ALTER TABLE P.NEW RENAME COLUMN A TO C; ALTER TABLE P.NEW ADD CONSTRAINT K UNIQUE (B, C);"
+        " ALTER TABLE P.U ADD CONSTRAINT F FOREIGN KEY (A) REFERENCES P.NEW (C)"
+    )
+    found = of(text, "db2")
+    assert found.keys == (("P.T", ("A",)), ("P.T", ("B", "A")))
+    assert [(key.table, key.parent, key.parent_columns) for key in found.foreign_keys] == [
+        ("P.U", "P.T", ("A",))
+    ]
+    after = of(text, "db2", {"P.NEW": "C B", "P.U": "A"})
+    assert after.keys == (("P.NEW", ("C",)), ("P.NEW", ("B", "C")))
+    assert [key.parent for key in after.foreign_keys] == ["P.NEW"]
+
+
+def test_a_name_that_another_table_takes_is_that_table() -> None:
+    kept = of(
+        "CREATE TABLE P.T (A INT UNIQUE); RENAME TABLE P.T TO T_OLD;"
+        " CREATE TABLE P.T (A INT, B INT UNIQUE)",
+        "db2",
+    )
+    assert kept.keys == (("P.T", ("B",)),)
+    swapped = of(
+        "CREATE TABLE P.T (A INT UNIQUE); CREATE TABLE P.U (B INT UNIQUE);"
+        " RENAME TABLE P.T TO X; RENAME TABLE P.U TO T; RENAME TABLE P.X TO U",
+        "db2",
+    )
+    assert set(swapped.keys) == {("P.U", ("A",)), ("P.T", ("B",))}
+    columns = of(
+        "CREATE TABLE t (a int UNIQUE, b int); ALTER TABLE t RENAME a TO x;"
+        " ALTER TABLE t RENAME b TO a; ALTER TABLE t RENAME x TO b",
+        "postgres",
+    )
+    assert columns.keys == (("P.T", ("B",)),)
+
+
+def test_a_dropped_table_takes_its_later_name_along() -> None:
+    found = of("CREATE TABLE P.T (A INT UNIQUE); RENAME TABLE P.T TO X; DROP TABLE P.X", "db2")
+    assert found.keys == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("CREATE UNIQUE INDEX P.I ON P.T (A); RENAME INDEX P.I TO J; DROP INDEX P.J", "db2"),
+        ("CREATE UNIQUE INDEX i ON t (a); ALTER INDEX i RENAME TO j; DROP INDEX j", "postgres"),
+        (
+            "ALTER TABLE t ADD CONSTRAINT k UNIQUE (a); ALTER TABLE t RENAME CONSTRAINT k TO l;"
+            " ALTER TABLE t DROP CONSTRAINT l",
+            "postgres",
+        ),
+        (
+            "CREATE TABLE t (a int, UNIQUE KEY k (a)); ALTER TABLE t RENAME KEY k TO l;"
+            " ALTER TABLE t DROP KEY l",
+            "mysql",
+        ),
+        (
+            "CREATE TABLE t (a int CONSTRAINT k UNIQUE, b int CONSTRAINT l UNIQUE)\nGO\n"
+            "ALTER TABLE t DROP CONSTRAINT k, l",
+            "tsql",
+        ),
+    ],
+)
+def test_keys_are_dropped_by_their_last_names(text: str, dialect: str) -> None:
+    found = of(text, dialect)
+    assert (found.keys, found.unread) == ((), ())
+
+
+def test_what_is_not_understood_is_named_by_whatever_name_its_table_had() -> None:
+    found = of("CREATE TABLE P.OLD (A INT MADE UNIQUE OF WOOD); RENAME TABLE P.OLD TO T", "db2")
+    assert found.unread == ("line 1: A INT MADE UNIQUE OF WOOD (table P.OLD)",)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("RENAME TABLE P.T TO", "db2"),
+        ("RENAME P.T AS U", "db2"),
+        ("ALTER TABLE t RENAME ALL a TO b", "postgres"),
+        ("RENAME TABLE t TO u, v", "mysql"),
+        ("EXEC sp_rename 'p.k', 'l'", "tsql"),
+        ("EXEC sp_rename @old, 'l'", "tsql"),
+    ],
+)
+def test_a_rename_that_is_not_plain_is_named(text: str, dialect: str) -> None:
+    found = of(f"CREATE TABLE t (a int UNIQUE);\n{text};", dialect)
+    assert len(found.unread) == 1
+    assert found.unread[0].startswith("line 2: ")
+    assert "RENAME" in found.unread[0].upper()
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("ALTER TABLE P.T DROP COLUMN C CASCADE", "db2"),
+        ("ALTER TABLE P.T DROP C", "db2"),
+        ("ALTER TABLE P.T DROP COLUMN C RESTRICT ADD COLUMN D INT", "db2"),
+        ("ALTER TABLE p.t DROP COLUMN IF EXISTS c CASCADE", "postgres"),
+        ("ALTER TABLE p.t DROP c", "postgres"),
+        ("ALTER TABLE p.t DROP (b, c) CASCADE CONSTRAINTS", "oracle"),
+        ("ALTER TABLE p.t SET UNUSED COLUMN c", "oracle"),
+        ("ALTER TABLE p.t DROP COLUMN b, c", "tsql"),
+        ("ALTER TABLE p.t DROP COLUMN c", "sqlite"),
+        ("ALTER TABLE p.t DROP COLUMN c", "soliddb"),
+        ("ALTER TABLE p.t DROP COLUMNS (c)", "spark"),
+    ],
+)
+def test_the_keys_of_a_dropped_column_are_no_more_and_named(text: str, dialect: str) -> None:
+    made = (
+        "CREATE TABLE p.t (a int UNIQUE, b int, c int NOT NULL PRIMARY KEY,"
+        " CONSTRAINT k UNIQUE (a, c), CONSTRAINT f FOREIGN KEY (c) REFERENCES p.u (a));"
+    )
+    found = of(f"{made} CREATE TABLE p.u (a int UNIQUE);\n{text};", dialect)
+    assert found.keys == (("P.T", ("A",)), ("P.U", ("A",)))
+    assert found.foreign_keys == found.unread == ()
+    said = [entry.partition(":")[0].upper() for entry in found.unused]
+    assert sorted(said) == [
+        "FOREIGN KEY F OF P.T",
+        "KEY (UNNAMED) OF P.T",
+        "KEY K OF P.T",
+    ]
+
+
+def test_indexes_references_and_checks_go_with_a_column() -> None:
+    made = (
+        "CREATE TABLE P.U (A INT, B INT UNIQUE); CREATE TABLE P.T (A INT REFERENCES P.U (B), B INT,"
+        " CONSTRAINT C CHECK (A > B)); CREATE UNIQUE INDEX P.I ON P.T (A, B);"
+        " ALTER TABLE P.T DROP COLUMN B CASCADE; ALTER TABLE P.U DROP COLUMN B CASCADE;"
+    )
+    found = of(made, "db2")
+    assert (found.keys, found.foreign_keys, found.outside) == ((), (), ())
+    assert sorted(found.unused) == [
+        "foreign key (unnamed) of P.T: the file drops column B",
+        "key (unnamed) of P.U: the file drops column B",
+        "unique index I of P.T: the file drops column B",
+    ]
+    declared = parse_declared(made, "db2", tables(PAIR))
+    assert declared["P.T"].checks == ()
+    assert declared["P.T"].unused == ("check C of P.T: the file drops column B",)
+
+
+def test_a_column_that_is_added_again_is_another() -> None:
+    found = of(
+        "CREATE TABLE P.T (A INT, B INT UNIQUE); ALTER TABLE P.T DROP COLUMN B;"
+        " ALTER TABLE P.T ADD COLUMN B INT; CREATE UNIQUE INDEX P.I ON P.T (A, B)",
+        "db2",
+    )
+    assert found.keys == (("P.T", ("A", "B")),)
+
+
+def test_what_mysql_leaves_of_a_key_is_not_known() -> None:
+    found = of("CREATE TABLE t (a int, b int, UNIQUE KEY k (a, b)); ALTER TABLE t DROP b", "mysql")
+    assert found.keys == ()
+    assert found.unread == (
+        "key k of T: the file drops column b, and whether the others are unique is not said",
+    )
+
+
+def test_defaults_have_the_last_names_and_stay_where_the_log_has_the_column() -> None:
+    text = (
+        "CREATE TABLE P.OLD (X INT DEFAULT 7, B INT DEFAULT 8 UNIQUE);"
+        " RENAME TABLE P.OLD TO T; ALTER TABLE P.T RENAME COLUMN X TO A;"
+        " ALTER TABLE P.T DROP COLUMN B CASCADE"
+    )
+    defaults = parse_declared(text, "db2", tables(PAIR))["P.T"].defaults
+    assert {name: tree.sql() for name, tree in defaults.items()} == {"A": "7", "B": "8"}
+
+
+def test_defined_tables_have_the_last_names_and_columns() -> None:
+    (table,) = defined_tables(
+        "CREATE TABLE P.OLD (X INT NOT NULL PRIMARY KEY, B INT); RENAME TABLE P.OLD TO T;"
+        " ALTER TABLE P.T RENAME COLUMN X TO A; ALTER TABLE P.T DROP COLUMN B",
+        "db2",
+    )
+    assert (table.schema, table.name, table.key) == ("P", "T", ("A",))
+    assert [column.name for column in table.columns] == ["A"]
