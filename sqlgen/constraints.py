@@ -23,6 +23,8 @@ else:
 
 #: Why a constraint is left out that the database does not see to.
 NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"
+#: What a key is called that a table of Db2 for z/OS is organized by.
+HASH_KEY = "ORGANIZE BY HASH"
 _NO_COLUMNS = "it is over more than columns (a period, parts of values or an expression)"
 _DROPS_KEY = frozenset({"DROP CONSTRAINT", "DROP FOREIGN KEY", "DROP UNIQUE"})
 _ALTERS_KEY = frozenset({"ALTER CONSTRAINT", "ALTER FOREIGN KEY"})
@@ -135,6 +137,8 @@ class _Reader:
     lenient: bool
     #: (name, table, columns) of each key.
     keys: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    #: Of these, the primary one of a table.
+    primary: dict[str, tuple[str, str, tuple[str, ...]]] = field(default_factory=dict)
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)
@@ -197,8 +201,9 @@ class _Reader:
         elif isinstance(action, exp.ColumnDef):
             self.element(table, action, "")
         elif isinstance(action, ddl_grammar.Clause) and action.words == "DROP PRIMARY KEY":
-            own = set(self.tables[table].key)
-            self.keys = [one for one in self.keys if one[1] != table or set(one[2]) != own]
+            self.drop_primary(table)
+        elif isinstance(action, ddl_grammar.Clause) and action.words == "DROP ORGANIZATION":
+            self.drop(table, HASH_KEY)
         elif isinstance(action, ddl_grammar.Clause) and action.words in _DROPS_KEY:
             self.drop(table, action.expressions[0].name)
         elif isinstance(action, exp.Drop) and action.kind == "CONSTRAINT":
@@ -211,6 +216,14 @@ class _Reader:
             if rest[:2] == ["NOT", "ENFORCED"]:
                 self.drop(table, name)
                 self.unused.append(f"{name} of {table}: {NOT_ENFORCED}")
+
+    def drop_primary(self, table: str) -> None:
+        """Forget the primary key that the file stated, or else the one that the log tells of."""
+        stated, own = self.primary.pop(table, None), set(self.tables[table].key)
+        if stated is not None and stated in self.keys:
+            self.keys.remove(stated)
+        elif stated is None:
+            self.keys = [one for one in self.keys if one[1] != table or set(one[2]) != own]
 
     def drop(self, table: str, name: str) -> None:
         """Forget a key that the file drops again."""
@@ -228,6 +241,7 @@ class _Reader:
             return new if of in (table or of,) and known.upper() == old.upper() else known
 
         self.keys = [(name(key[1], key[0]), *key[1:]) for key in self.keys]
+        self.primary = {of: (name(of, key[0]), *key[1:]) for of, key in self.primary.items()}
         self.foreign_keys = [
             replace(key, name=name(key.table, key.name)) for key in self.foreign_keys
         ]
@@ -278,6 +292,8 @@ class _Reader:
         columns = self.columns(table, trees)
         if columns is not None:
             self.keys.append((name, table, columns))
+            if isinstance(stated, exp.PrimaryKey | exp.PrimaryKeyColumnConstraint):
+                self.primary[table] = self.keys[-1]
 
     def reference(
         self, name: str, table: str, columns: Sequence[exp.Expression], reference: exp.Expression
@@ -314,10 +330,7 @@ class _Reader:
         table = self.find(index.args["table"])
         if table is None:
             return
-        columns = [
-            entry.this if isinstance(entry, exp.Ordered) else entry
-            for entry in index.args["params"].args.get("columns") or ()
-        ]
+        columns = [_indexed(entry) for entry in index.args["params"].args.get("columns") or ()]
         name = index.this.name if isinstance(index.this, exp.Expression) else ""
         if index.args["params"].args.get("where"):
             self.unused.append(f"unique index {name} on {table}: it is over a part of the rows")
@@ -327,6 +340,15 @@ class _Reader:
             self.key(table, columns, name, index)
         else:
             self.unused.append(f"unique index {name} on {table}: it is over an expression")
+
+
+def _indexed(entry: exp.Expression) -> Any:
+    """The column of an entry of an index; Db2 may keep its values in an order of chance."""
+    clause = entry.this
+    if isinstance(clause, ddl_grammar.Clause) and not clause.words:
+        column, *order = clause.expressions or [entry]
+        return column if [part.name for part in order] == ["RANDOM"] else entry
+    return clause if isinstance(entry, exp.Ordered) else entry
 
 
 def parse_constraints(

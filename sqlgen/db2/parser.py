@@ -259,7 +259,8 @@ class Db2Parser(Db2ColumnParser):
             self._retreat(index)
             return self._parse_field_def() or exp.Null()
         if self._match(TokenType.ALTER):
-            self._match(TokenType.COLUMN)
+            if not self._match(TokenType.COLUMN) and self._words(("PRIMARY KEY", "UNIQUE")):
+                self.raise_error("Expected a column, CONSTRAINT, FOREIGN KEY or CHECK")
             return self._alter_column()
         if self._match(TokenType.DROP):
             words = self._words(("PRIMARY KEY", "FOREIGN KEY", "UNIQUE", "CHECK", "CONSTRAINT"))

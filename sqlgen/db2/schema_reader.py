@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from sqlgen.constraints import HASH_KEY
 from sqlgen.db2.script_file import statements
 from sqlgen.ddl_reader import holds_statement, swallows
 from sqlgen.ddl_script import ScriptToken, Statement, after_name, close_of, listed
@@ -78,7 +79,7 @@ def _read(reading: SchemaReading, statement: Statement, head: str) -> None:
     else:
         trees = parsed(statement.text, "db2")
     if trees is not None:
-        reading.trees += trees
+        reading.trees += trees + _hash_key(statement)
     elif head.startswith("ALTER"):
         _actions(reading, statement)
     elif _UNIQUE_INDEX.match(head):
@@ -130,6 +131,20 @@ def _qualify(tree: exp.Expr, schema: str) -> None:
             table.set("db", exp.to_identifier(schema, quoted=True))
 
 
+def _hash_key(statement: Statement) -> list[exp.Expr]:
+    """The unique key by whose hash Db2 for z/OS organizes a table, as a key of its own."""
+    pieces = statement.pieces
+    words = [piece.upper for piece in pieces]
+    for at in range(len(words) - 4):
+        if words[at : at + 5] == ["ORGANIZE", "BY", "HASH", "UNIQUE", "("]:
+            name_at = words.index("TABLE") + 1
+            name = statement.of(pieces[name_at : after_name(pieces, name_at)])
+            columns = statement.of(pieces[at + 4 : close_of(pieces, at + 4) + 1])
+            key = f'ALTER TABLE {name} ADD CONSTRAINT "{HASH_KEY}" UNIQUE {columns}'
+            return parsed(key, "db2") or []
+    return []
+
+
 # -- statements that are not understood as a whole
 # -------------------------------------------------------------------------------------------------
 
@@ -141,7 +156,8 @@ def _elements(reading: SchemaReading, statement: Statement) -> None:
     name_at = 1 + next(i for i, piece in enumerate(pieces) if piece.upper == "TABLE")
     start = after_name(pieces, name_at)
     if start >= len(pieces) or pieces[start].text != "(":
-        if {piece.upper for piece in pieces[start:]} & {"AS", "LIKE", "OF"}:
+        by_other = {piece.upper for piece in pieces[start:]} & {"AS", "LIKE", "OF"}
+        if by_other and not states_key(pieces[start:]):
             reading.passed["CREATE TABLE by a query or another table"] += 1
         else:
             reading.unread.append(Unread(statement.line, beginning(statement.text)))

@@ -4,6 +4,7 @@ is passed over and counted, what is not understood is named and costs nothing el
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -233,6 +234,52 @@ def test_tables_without_a_schema_get_the_one_that_is_set(setting: str) -> None:
 def test_keys_that_are_no_more(text: str) -> None:
     found = keys_of(text, "P")
     assert (found.keys, found.foreign_keys, found.unread) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("CREATE UNIQUE INDEX P.I ON P.T (B RANDOM, A)", [("B", "A")]),
+        (
+            "CREATE TABLE P.T (A INT NOT NULL) IN D.S ORGANIZE BY HASH UNIQUE (A) HASH SPACE 1 M",
+            "A",
+        ),
+        ("ALTER TABLE P.T ADD ORGANIZE BY HASH UNIQUE (A, B) HASH SPACE 64 M", [("A", "B")]),
+        (
+            "ALTER TABLE P.T ADD ORGANIZE BY HASH UNIQUE (A) HASH SPACE 64 M;"
+            " ALTER TABLE P.T DROP ORGANIZATION",
+            "",
+        ),
+        (
+            "ALTER TABLE P.T ADD PRIMARY KEY (A); ALTER TABLE P.T DROP PRIMARY KEY;"
+            " ALTER TABLE P.T ADD PRIMARY KEY (B)",
+            "B",
+        ),
+        (
+            "CREATE TABLE P.T (A INT NOT NULL PRIMARY KEY); CREATE UNIQUE INDEX P.I ON P.T (B);"
+            " ALTER TABLE P.T DROP PRIMARY KEY",
+            "B",
+        ),
+    ],
+)
+def test_keys_in_words_of_db2(text: str, wanted: Sequence[tuple[str, ...] | str]) -> None:
+    found = keys_of(text, "P")
+    assert [columns for _, columns in found.keys] == [tuple(one) for one in wanted]
+    assert (found.unread, found.unused) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE P.T OF P.X (REF IS OID USER GENERATED, UNIQUE (A))",
+        "ALTER TABLE P.T ALTER UNIQUE K NOT ENFORCED",
+        "ALTER TABLE P.T ALTER PRIMARY KEY NOT ENFORCED",
+    ],
+)
+def test_what_may_state_a_key_of_a_table_is_named(text: str) -> None:
+    found = keys_of(f"CREATE TABLE P.U (A INT); {text}", "P")
+    assert found.keys == ()
+    assert [entry[:8] for entry in found.unread] == ["line 1: "]
 
 
 def test_text_that_makes_tables_is_said() -> None:
