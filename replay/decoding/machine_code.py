@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -57,7 +58,11 @@ class Kernel:
 #: Arrays and numbers as the kernel says -> its result. TypeError for other arguments.
 MachineCode = Callable[..., int]
 
+#: After how many days without use a file is removed, when another one is made of its kernel.
+UNUSED_DAYS = 90
+
 _ENDING = ".machine-code"
+_DAY = 86_400
 
 
 def loaded(kernel: Kernel) -> MachineCode:
@@ -199,8 +204,16 @@ def _kept(name: str) -> bytes | None:
         with suppress(OSError):
             stored = (folder / name).read_bytes()
             if _digest([stored[64:]]).encode() == stored[:64]:
+                _renew(folder / name)
                 return stored[64:]
     return None
+
+
+def _renew(path: Path) -> None:
+    """Show that a file is still used: once a day, so that a process seldom writes."""
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime > _DAY:
+            os.utime(path)
 
 
 def _keep(name: str, content: bytes) -> None:
@@ -212,6 +225,7 @@ def _keep(name: str, content: bytes) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             own.write_bytes(_digest([content]).encode() + content)
             own.replace(folder / name)
+            _clean(folder, name)
         except OSError as error:
             failures = [*failures, error]
             with suppress(OSError):
@@ -219,3 +233,13 @@ def _keep(name: str, content: bytes) -> None:
         else:
             return
     raise failures[0] if failures else OSError("found no folder to keep machine code in")
+
+
+def _clean(folder: Path, name: str) -> None:
+    """Remove what other sources, versions or processors had made of a kernel and nobody used for
+    :data:`UNUSED_DAYS`, and what a process left that ended while it wrote."""
+    kernel = name.partition("-")[0]  # a name of Python has no "-"
+    for path in (*folder.glob(f"{kernel}-*{_ENDING}"), *folder.glob(f".{kernel}-*{_ENDING}-*")):
+        with suppress(OSError):  # another process was faster
+            if path.name != name and time.time() - path.stat().st_mtime > UNUSED_DAYS * _DAY:
+                path.unlink()

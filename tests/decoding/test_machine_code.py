@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, loaded
+from replay.decoding.machine_code import NUMBER, UNUSED_DAYS, ArrayOf, Kernel, loaded
+from replay.logs.logmaster import framing
 from replay.pipeline import fast_path
 
 
@@ -37,3 +42,32 @@ def test_a_kernel_that_is_not_there() -> None:
         loaded(Kernel("replay.no_such.module", "f", (NUMBER,)))
     with pytest.raises(ImportError, match=r"no source of replay\.no_such"):
         loaded(Kernel("replay.no_such", "f", (ArrayOf("uint8"),)))
+
+
+def test_what_nobody_used_for_long_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of a kernel in other versions stay while they are used; those of others stay."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    long_ago = time.time() - (UNUSED_DAYS + 1) * 86_400
+    kernel = framing._KERNEL
+    names = {
+        f"{kernel.name}-{'0' * 32}.machine-code": long_ago,
+        f".{kernel.name}-{'1' * 32}.machine-code-7-ab": long_ago,
+        f"{kernel.name}-{'2' * 32}.machine-code": time.time(),
+        f"{kernel.name}_too-{'3' * 32}.machine-code": long_ago,
+    }
+    for name, used in names.items():
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (used, used))
+    loaded(kernel)
+    here = {path.name for path in tmp_path.iterdir()}
+    assert len(here) == 3
+    assert here & set(names) == set(list(names)[2:])
+
+    (kept,) = here - set(names)
+    os.utime(tmp_path / kept, (long_ago, long_ago))
+    made = (tmp_path / kept).read_bytes()
+    loaded(kernel)
+    assert (tmp_path / kept).read_bytes() == made
+    assert time.time() - (tmp_path / kept).stat().st_mtime < 86_400
