@@ -125,7 +125,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         given = getattr(getattr(item, "callspec", None), "params", {})
         place, programs = item.path.relative_to(HERE), starts_programs(module)
         fixtures = getattr(item, "fixturenames", ())
-        for lane in lanes_of(markers, place, programs, fixtures, given.get("seed")):
+        for lane in lanes_of(markers, place, programs, fixtures, given):
             item.add_marker(lane)
 
 

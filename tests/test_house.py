@@ -532,23 +532,26 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
     """Whatever it leaves out is in the lane ``whole``, and in the one of containers."""
     rule, run = PurePath("changes/test_order.py"), PurePath("bytes/test_bytes.py")
     none: tuple[str, ...] = ()
-    assert lanes_of(set(), rule, False, none, None) == ["whole", "fast"]
-    assert lanes_of(set(), rule, False, ("tmp_path", "sakila_small"), 3) == ["whole", "fast"]
+    small = ("tmp_path", "sakila_small")
+    assert lanes_of(set(), rule, False, none, {}) == ["whole", "fast"]
+    assert lanes_of(set(), rule, False, none, {"mode": "undo"}) == ["whole", "fast"]
+    assert lanes_of(set(), rule, False, small, {"seed": 3, "mode": "redo"}) == ["whole", "fast"]
     for file in lanes.RULES:
         assert (ROOT / "tests" / file).exists()
-        assert lanes_of(set(), PurePath(file), False, none, None) == ["whole", "fast"]
-    for markers, path, programs, fixtures, seed in (
-        ({"slow"}, rule, False, none, None),
-        ({"spark"}, rule, False, none, None),
-        ({"live"}, rule, False, none, None),
-        (set(), run, False, none, None),
-        (set(), PurePath("logs/soliddb/test_histories.py"), False, none, None),
-        (set(), rule, True, none, None),
-        (set(), rule, False, ("tmp_path", "sakila"), None),
-        (set(), rule, False, none, 4),
+        assert lanes_of(set(), PurePath(file), False, none, {}) == ["whole", "fast"]
+    for markers, path, programs, fixtures, given in (
+        ({"slow"}, rule, False, none, {}),
+        ({"spark"}, rule, False, none, {}),
+        ({"live"}, rule, False, none, {}),
+        (set(), run, False, none, {}),
+        (set(), PurePath("logs/soliddb/test_histories.py"), False, none, {}),
+        (set(), rule, True, none, {}),
+        (set(), rule, False, ("tmp_path", "sakila"), {}),
+        (set(), rule, False, none, {"seed": 4}),
+        (set(), rule, False, small, {"mode": "undo"}),
     ):
-        assert lanes_of(markers, path, programs, fixtures, seed) == ["whole"]
-    assert lanes_of({"containers", "slow"}, run, True, none, 9) == []
+        assert lanes_of(markers, path, programs, fixtures, given) == ["whole"]
+    assert lanes_of({"containers", "slow"}, run, True, none, {"seed": 9}) == []
     assert starts_programs(import_module("tests.support.lanes"))
     assert not starts_programs(sys.modules[__name__])
 
@@ -560,7 +563,7 @@ def test_files_that_are_passed_over_have_no_unit_rule(path: str) -> None:
         isinstance(node, ast.Import) and "subprocess" in {alias.name for alias in node.names}
         for node in (ast.parse(text).body if "subprocess" in text else ())
     )
-    lanes = lanes_of(set(), PurePath(path), programs, (), None)
+    lanes = lanes_of(set(), PurePath(path), programs, (), {})
     assert has_nothing_for("fast", PurePath(path), text) is ("fast" not in lanes)
     assert not has_nothing_for("whole", PurePath(path), text)
     assert not has_nothing_for("", PurePath(path), text)

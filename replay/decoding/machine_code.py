@@ -15,7 +15,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -62,7 +61,6 @@ MachineCode = Callable[..., int]
 UNUSED_DAYS = 90
 
 _ENDING = ".machine-code"
-_DAY = 86_400
 
 
 def loaded(kernel: Kernel) -> MachineCode:
@@ -204,16 +202,10 @@ def _kept(name: str) -> bytes | None:
         with suppress(OSError):
             stored = (folder / name).read_bytes()
             if _digest([stored[64:]]).encode() == stored[:64]:
-                _renew(folder / name)
+                with suppress(OSError):  # a folder of others
+                    os.utime(folder / name)  # it is still used
                 return stored[64:]
     return None
-
-
-def _renew(path: Path) -> None:
-    """Show that a file is still used: once a day, so that a process seldom writes."""
-    with suppress(OSError):
-        if time.time() - path.stat().st_mtime > _DAY:
-            os.utime(path)
 
 
 def _keep(name: str, content: bytes) -> None:
@@ -238,8 +230,9 @@ def _keep(name: str, content: bytes) -> None:
 def _clean(folder: Path, name: str) -> None:
     """Remove what other sources, versions or processors had made of a kernel and nobody used for
     :data:`UNUSED_DAYS`, and what a process left that ended while it wrote."""
+    oldest = (folder / name).stat().st_mtime - UNUSED_DAYS * 86_400
     kernel = name.partition("-")[0]  # a name of Python has no "-"
     for path in (*folder.glob(f"{kernel}-*{_ENDING}"), *folder.glob(f".{kernel}-*{_ENDING}-*")):
         with suppress(OSError):  # another process was faster
-            if path.name != name and time.time() - path.stat().st_mtime > UNUSED_DAYS * _DAY:
+            if path.stat().st_mtime < oldest:
                 path.unlink()

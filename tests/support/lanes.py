@@ -14,11 +14,14 @@ from types import ModuleType
 #: byte by byte; drawn histories against a model; errands of the docs; databases and stores; streams
 #: of many logs; logs that are written and then read again by other commands.
 WHOLE_RUNS = ("bytes", "docs", "live", "model", "scripts", "storage", "targets")
-WHOLE_RUN_FILES = ("test_histories.py", "test_stream.py", "test_extract.py")
+WHOLE_RUN_FILES = ("test_histories.py", "test_stream.py", "test_extract.py", "test_same_scripts.py")
 #: Files of these folders that are about rules all the same.
 RULES = ("live/test_net_changes.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
 WHOLE_LOG = "sakila"
+#: The fixture that is its beginning, with a script for each of 13 tables: of tests that make them
+#: in both directions (an argument ``mode``), redo is in the fast lane.
+SMALL_LOG, TWIN = "sakila_small", "undo"
 #: A folder that many systems keep in memory, and the octets that must be free there: the files of
 #: the fast lane are some 150 MB, if nothing is removed.
 MEMORY, ROOM = Path("/dev/shm"), 1 << 30
@@ -29,19 +32,25 @@ _STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
 
 
 def lanes_of(
-    markers: set[str], path: PurePath, programs: bool, fixtures: Collection[str], seed: object
+    markers: set[str],
+    path: PurePath,
+    programs: bool,
+    fixtures: Collection[str],
+    given: Mapping[str, object],
 ) -> list[str]:
     """The lanes of a test: of its ``markers``, its file in ``tests``, whether that starts
-    ``programs``, the ``fixtures`` that it uses, directly or through another, and the ``seed`` that
-    it is drawn with (None: none). Every test is in ``whole`` but those of ``containers``, which is
-    a lane and a need at once; ``fast`` has unit rules alone."""
+    ``programs``, the ``fixtures`` that it uses, directly or through another, and the arguments that
+    are ``given`` to it by parametrization. Every test is in ``whole`` but those of ``containers``,
+    which is a lane and a need at once; ``fast`` has unit rules alone."""
     if "containers" in markers:
         return []
+    seed = given.get("seed")
     drawn = isinstance(seed, int) and seed >= DRAWN
+    twin = SMALL_LOG in fixtures and given.get("mode") == TWIN
     is_run = is_whole_run(path) or WHOLE_LOG in fixtures
     return (
         ["whole"]
-        if is_run or programs or drawn or markers & {"slow", "spark", "live"}
+        if is_run or programs or drawn or twin or markers & {"slow", "spark", "live"}
         else ["whole", "fast"]
     )
 
