@@ -35,17 +35,20 @@ def test_two_commits(
 def test_other_bytes_and_failures_are_told(
     bench: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = tmp_path / "other" / "replay" / "__main__.py"
-    program.parent.mkdir(parents=True)
-    (program.parent / "__init__.py").touch()
+    program = tmp_path / "other" / "started.py"
+    program.parent.mkdir()
+    (program.parent / "pyproject.toml").write_text(
+        '[project.scripts]\nlogreplay = "started:main"\n'
+    )
     program.write_text(
         "import sys, pathlib\n"
+        "def main(): pass\n"
         "out = pathlib.Path(sys.argv[sys.argv.index('--out') + 1])\n"
         "out.mkdir()\n"
         "(out / 'manifest.json').write_text('at another time')\n"
         "(out / '0001.sql').write_text('another statement')\n"
     )
-    other = program.parents[1]
+    other = program.parent
     bench["main"].__globals__["tree_of"] = lambda commit, folder: (
         other if commit == "other" else ROOT
     )
