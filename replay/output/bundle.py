@@ -39,6 +39,7 @@ from replay.output.continuation import (
     where_it_ended,
 )
 from replay.output.datasets import export_contents, files_beside
+from replay.output.durable import rename_durably, sync_tree
 from replay.output.quarantine import write_quarantine
 from replay.output.stored_folder import STAGED, StoredFolder, holds_something
 from replay.pipeline.engine import Engine
@@ -83,7 +84,7 @@ def write_file(path: Place, text: str) -> None:
     try:
         with work.open("w", encoding="utf-8") as file:
             file.write(text)
-        work.rename(path)
+        rename_durably(work, path)
     except BaseException:
         work.unlink(missing_ok=True)
         raise
@@ -309,8 +310,9 @@ def publish(work: Path, out: Place, stored: StoredFolder | None = None) -> None:
     plain.rmdir()
     aside = WorkFolder(f".{out.name}{ASIDE}", out.parent) if out.exists() else None
     if aside is not None:
+        sync_tree(work)  # while the old bundle still has its name
         out.rename(Path(aside.name) / out.name)
-    work.rename(out)
+    rename_durably(work, out)
     if aside is not None:
         aside.cleanup()
 

@@ -21,6 +21,7 @@ from replay.errors import Refusal, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.continuation import NOTHING, read_manifest
+from replay.output.durable import rename_durably, sync_folders
 from replay.output.lake import RUNS
 from replay.storage import Place
 
@@ -104,7 +105,7 @@ class GrowingFolder:
             ready = Path(work) / "commit"
             _prepare(bundle, manifest, number, ready)
             try:
-                ready.rename(self.commits / f"{number:06d}")
+                rename_durably(ready, self.commits / f"{number:06d}")
             except OSError:
                 if not (self.commits / f"{number:06d}").exists():
                     raise
@@ -122,11 +123,14 @@ class GrowingFolder:
         files = commit / _FILES
         if not files.is_dir():
             return
+        folders = {self.out}
         for path in sorted(path for path in files.rglob("*") if path.is_file()):
             place = self.out / path.relative_to(files)
             place.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileNotFoundError):  # another run, which does the same, was faster
                 path.rename(place)
+            folders |= {place.parent, place.parent.parent}
+        sync_folders(folders)
         shutil.rmtree(files, ignore_errors=True)
 
 

@@ -30,6 +30,7 @@ from replay.leftovers import WorkFolder
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.continuation import read_manifest
+from replay.output.durable import rename_durably
 from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
@@ -235,7 +236,7 @@ def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:
         shutil.move(run / "quarantine", kept / "quarantine")
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (kept / "manifest.json").write_text(text, encoding="utf-8")
-    kept.rename(folder)
+    rename_durably(kept, folder)
 
 
 # -- what is to be done for a table
