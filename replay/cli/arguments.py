@@ -525,7 +525,7 @@ def _add_follow(
         help="the folder in which datasets grow, or a lake: one commit each time that logs arrive",
     )
     _add_formats(group)
-    command.set_defaults(run=run["follow"], **_NOT_ASKED)
+    command.set_defaults(run=run["follow"], until_told=True, **_NOT_ASKED)
     for name, what in (
         ("pause", "tell those who follow a folder to wait"),
         ("resume", "tell them to go on"),

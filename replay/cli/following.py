@@ -6,14 +6,11 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from replay.changes.catalog import Catalog
@@ -29,6 +26,7 @@ from replay.cli.receivers import (
     named_logs,
 )
 from replay.cli.request import engine_of, options_of, request_of
+from replay.cli.stopping import told_to_stop
 from replay.errors import EXIT_ERROR, EXIT_OK, InputError, LogReplayError, TargetError, UsageError
 from replay.leftovers import WorkFolder
 from replay.live import status, verify
@@ -104,12 +102,13 @@ class Follower:
         return EXIT_OK
 
     def tell(self, event: str, **facts: Any) -> None:
-        """Say what happened: a line of text, or of JSON."""
+        """Say what happened: a line of text, or of JSON, which has lists too."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         if self.arguments.log_json:
             print(json.dumps({"time": now, "event": event, **facts}), flush=True)
             return
-        told = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
+        plain = {name: value for name, value in facts.items() if not isinstance(value, list)}
+        told = ", ".join(f"{name} {value}" for name, value in plain.items() if value is not None)
         print(f"{now} {event}" + (f": {told}" if told else ""), flush=True)
 
     def _tell_of(self, receiver: Receiver, event: str, **facts: Any) -> None:
@@ -269,7 +268,7 @@ class Follower:
         told = set(self.seen.unneeded)
         new = [name for name in unneeded if name not in told]
         if new:
-            self.tell("no longer needed", logs=len(new), last=new[-1])
+            self.tell("no longer needed", logs=len(new), last=new[-1], names=new)
         self.seen.unneeded = unneeded
 
     # -- the end
@@ -342,21 +341,6 @@ def _until_stopped(follower: Follower) -> int:
     except Stopped:
         follower.tell("stopped")
         return EXIT_OK
-
-
-@contextmanager
-def told_to_stop(stop: threading.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT set ``stop`` for a while."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    former = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
 
 
 def watch_status(arguments: argparse.Namespace) -> int:

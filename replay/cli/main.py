@@ -20,6 +20,7 @@ from typing import Any
 from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
 from replay.cli.log_words import ways_to_look
+from replay.cli.stopping import hear_early
 from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
 from replay.storage import StoredPath, at, remove_folder
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
             return error.exit_code
-        _hear_signals()
+        _hear_signals(getattr(arguments, "until_told", False))
         try:
             with _temporary_files(arguments):
                 code: int = arguments.run(arguments)
@@ -85,11 +86,15 @@ def _command(name: str, arguments: argparse.Namespace) -> int:
     return _COMMANDS[name](arguments)
 
 
-def _hear_signals() -> None:
+def _hear_signals(until_told: bool) -> None:
     """Whoever ends a run wants its temporary folders gone, as with Ctrl-C; so does whoever closes
-    its terminal, unless the run was started to outlive it (nohup)."""
+    its terminal, unless the run was started to outlive it (nohup). ``until_told``: a run that goes
+    on until it is told to stop ends well, also where it has not begun."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if until_told:
+            hear_early()
+        else:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             signal.signal(signal.SIGHUP, signal.default_int_handler)
 

@@ -284,6 +284,33 @@ def test_a_follower_that_is_ended_loses_nothing(
     assert site.keys() == list(range(210))
 
 
+def test_a_follower_that_is_ended_before_it_looks(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.arrive(0, range(2))
+
+    def end(arguments: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("replay.cli.following._check", end)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        assert main(site.words()) == 0
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert not capsys.readouterr().err
+    assert site.keys() == []
+
+
+def test_logs_that_nobody_needs_are_named(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(3):
+        site.arrive(number, range(number, number + 1))
+    assert site.once("--log-json") == 0
+    (told,) = [entry for entry in events(capsys) if entry["event"] == "no longer needed"]
+    assert [Path(name).name for name in told["names"]] == ["night-0.ctl"]
+
+
 def test_what_cannot_be_followed(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["follow", "--to", site.url]) == 12
     assert main([*site.words("--once"), "--cut-over"]) == 12
