@@ -16,6 +16,9 @@ import pyarrow as pa
 from replay.errors import optional_library
 from replay.output.lake import LakeMark
 
+#: Of a table that is kept equal to its source: commits tell inserts, deletes and both images of
+#: updates. (A table of changes is a feed itself.)
+_FEED = {"delta.enableChangeDataFeed": "true"}
 #: The application of transactions, and the property of the mark of a run.
 _APPLICATION, _MARK = "logreplay", "logreplay.position"
 
@@ -78,7 +81,7 @@ class DeltaFolderTable:
         self, rows: pa.Table, gone: pa.Table, key: Sequence[str], empty: bool, mark: LakeMark
     ) -> None:
         """Put rows and remove rows; a table that was emptied is written anew."""
-        number, properties = self._announced(rows.schema, mark)
+        number, properties = self._announced(rows.schema, mark, feed=True)
         self._put(rows, gone, key, empty, properties)
         self._committed(number, mark)
 
@@ -96,7 +99,7 @@ class DeltaFolderTable:
         batch: tuple[str, int],
     ) -> None:
         """Put rows and remove rows, and note the batch (stream, number), in one commit."""
-        self._make_room(rows.schema)
+        self._make_room(rows.schema, feed=True)
         transaction = self.library.Transaction(*batch)
         properties = self.library.CommitProperties(app_transactions=[transaction])
         self._put(rows, gone, key, empty, properties)
@@ -144,9 +147,9 @@ class DeltaFolderTable:
             columns
         ).when_not_matched_insert(columns, f's."{flag}" = false').execute()
 
-    def _announced(self, schema: pa.Schema, mark: LakeMark) -> tuple[int, Any]:
+    def _announced(self, schema: pa.Schema, mark: LakeMark, feed: bool = False) -> tuple[int, Any]:
         """(number of the run, properties of its commit) after its mark was noted."""
-        self._make_room(schema)
+        self._make_room(schema, feed)
         table = self._open()
         number = (table.transaction_version(_APPLICATION) or 0) + 1
         table.alter.set_table_properties({_name(number): mark.text()}, raise_if_not_exists=False)
@@ -155,10 +158,15 @@ class DeltaFolderTable:
             custom_metadata={"logreplay": mark.position}, app_transactions=[transaction]
         )
 
-    def _make_room(self, schema: pa.Schema) -> None:
-        """Make the table where there is none, and add columns that it lacks."""
+    def _make_room(self, schema: pa.Schema, feed: bool = False) -> None:
+        """Make the table where there is none, and add columns that it lacks; ``feed``: a new one
+        keeps what each commit changes, for the engines' change data feed."""
         if not self.there:
-            self.library.DeltaTable.create(str(self.path), self.library.Schema.from_arrow(schema))
+            self.library.DeltaTable.create(
+                str(self.path),
+                self.library.Schema.from_arrow(schema),
+                configuration=_FEED if feed else None,
+            )
             self.there = True
         table = self._open()
         known = {entry.name for entry in table.schema().fields}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
@@ -152,6 +153,49 @@ def test_merged_tables_are_those_of_the_source(kind: str, tmp_path: Path) -> Non
     builder.unit().insert(ACCT, acct(7))
     assert lake(words(tmp_path, builder, "v"), out, kind, *given) == 0
     assert values(table(out, kind, "testown", "acct"), "id") == [(7,)]
+
+
+def test_engines_read_the_past_and_what_each_commit_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLARS_ICEBERG_PLANNER", "pyiceberg")
+    builder = LogBuilder()
+    unit = builder.unit()
+    for number in (1, 2, 3):
+        unit.insert(ACCT, acct(number))
+    for kind in KINDS:
+        assert lake(words(tmp_path, builder), tmp_path / kind, kind, "--merge") == 0
+    place = tmp_path / "delta" / "testown.acct"
+    uri = f"sqlite:///{tmp_path / 'iceberg' / 'catalog.db'}"
+    version = DeltaTable(str(place)).version()
+    with SqlCatalog("logreplay", uri=uri) as catalog:
+        then = catalog.load_table(("testown", "acct")).current_snapshot()
+    later = builder.unit()
+    later.delete(ACCT, acct(1))
+    later.update(ACCT, acct(2), acct(2, "other"))
+    later.insert(ACCT, acct(4))
+    for kind in KINDS:
+        assert lake(words(tmp_path, builder, "u"), tmp_path / kind, kind, "--merge") == 0
+
+    past = pl.read_delta(str(place), version=version)
+    assert past.select("id", "name").sort("id").rows() == [(n, "ABCDE") for n in (1, 2, 3)]
+    assert sorted(pl.read_delta(str(place))["id"]) == [2, 3, 4]
+    feed = pa.table(DeltaTable(str(place)).load_cdf(starting_version=version + 1))
+    assert values(feed, "_change_type", "id", "name") == [
+        ("delete", 1, "ABCDE"),
+        ("insert", 4, "ABCDE"),
+        ("update_postimage", 2, "other"),
+        ("update_preimage", 2, "ABCDE"),
+    ]
+    with SqlCatalog("logreplay", uri=uri) as catalog:
+        iceberg = catalog.load_table(("testown", "acct"))
+        assert then is not None
+        before = pl.scan_iceberg(iceberg, snapshot_id=then.snapshot_id).collect()
+        assert (
+            before.select("id", "name").sort("id").rows()
+            == past.select("id", "name").sort("id").rows()
+        )
+        assert sorted(pl.scan_iceberg(iceberg).collect()["id"]) == [2, 3, 4]
 
 
 def test_a_state_that_is_not_that_before_the_log_is_refused(
