@@ -1,9 +1,10 @@
 """Put SQL that others wrote through the dialects ``db2`` and ``soliddb``: sqlglot's own statements,
-which come with its source, and the expressions by which Apache Superset cuts times in Db2. Neither
-belongs to us, so they are fetched where they are judged:
+which come with its source, the expressions by which Apache Superset cuts times in Db2, and, where a
+folder has them, the SQL files of Apache Derby's tests. None belongs to us, so they are fetched
+where they are judged (``scripts/run judges`` does the first two):
 
     pip download --no-deps --no-binary :all: sqlglot && pip download --no-deps apache-superset
-    scripts/run python scripts/judge_sql.py sqlglot-*.tar.gz apache_superset-*.whl
+    scripts/run python scripts/judge_sql.py sqlglot-*.tar.gz apache_superset-*.whl [DERBY]
 
 A text is read, or refused with an error of sqlglot's; what is read is read again as it was written.
 """
@@ -11,6 +12,7 @@ A text is read, or refused with an error of sqlglot's; what is read is read agai
 from __future__ import annotations
 
 import ast
+import logging
 import sys
 import tarfile
 from collections import Counter
@@ -22,6 +24,7 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 
 from sqlgen.db2 import Db2
+from sqlgen.db2.script_file import statements
 from sqlgen.soliddb import Soliddb
 
 DIALECTS = {"db2": Db2, "soliddb": Soliddb}
@@ -44,6 +47,13 @@ def grains(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "{col}" in node.value:
             yield f"SELECT {node.value.format(col='T.AT')}, COUNT(*) FROM S.T"
+
+
+def files(folder: Path) -> Iterator[str]:
+    """The statements of the SQL files in a folder and below."""
+    for path in sorted(folder.rglob("*.sql")):
+        for statement in statements(path.read_text(encoding="utf-8", errors="replace")):
+            yield statement.text
 
 
 def outcome(text: str, dialect: str) -> str:
@@ -71,15 +81,18 @@ def judged(name: str, texts: Sequence[str], dialect: str) -> bool:
     return bool(set(found) - {"same", "other", "refused", "not read again"})
 
 
-def main(sqlglot_source: str, superset: str) -> int:
+def main(sqlglot_source: str, superset: str, derby: str = "") -> int:
     """8 where an error came that is not sqlglot's, or Superset's Db2 is not understood."""
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # of what a dialect has no type for
     texts = identities(Path(sqlglot_source))
     wrong = [judged("sqlglot's identities", texts, dialect) for dialect in DIALECTS]
     cuts = sorted(set(grains(Path(superset))))
     wrong.append(judged("Superset's times", cuts, "db2"))
     wrong.append(any(outcome(text, "db2") != "same" for text in cuts))
+    if derby:
+        wrong.append(judged("Derby's files", list(files(Path(derby))), "db2"))
     return 8 if any(wrong) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    sys.exit(main(*sys.argv[1:4]))
