@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 else:
     ddl_grammar = LateModule("sqlgen.ddl_grammar")
 
+#: The log's tables by their names without schema.
+_Log = dict[str, list[Table]]
 #: Where a key that loses a column goes on without it.
 _KEYS_SHRINK = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
 
@@ -71,7 +73,10 @@ def followed(trees: Sequence[exp.Expr], dialect: str, tables: Iterable[Table] | 
     own = [tree.copy() for tree in trees]
     for tree in own:
         names.take(tree)
-    return names.settled(own, None if tables is None else list(tables))
+    log: _Log = {}
+    for table in tables or ():
+        log.setdefault(table.name.upper(), []).append(table)
+    return names.settled(own, None if tables is None else log)
 
 
 def _changes_names(tree: exp.Expr) -> bool:
@@ -105,6 +110,10 @@ class _Table:
     ever: list[_Column] = field(default_factory=list)
     live: bool = True
 
+    def is_called(self, name: str) -> bool:
+        """Whether it is there, under a name, at this moment."""
+        return self.live and spelled(self.names[-1], "name") == name
+
     def column(self, name: exp.Expression) -> _Column:
         """The column of a name, at this moment."""
         known = self.columns.get(name.name.upper())
@@ -132,15 +141,13 @@ class _Names:
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.tables: list[_Table] = []
+        #: Tables that have a name now or had it, by that name.
+        self.named: dict[str, list[_Table]] = {}
 
     def _table(self, node: exp.Expression) -> _Table:
         """The table of a name, at this moment."""
         schema, name = spelled(node, "db"), spelled(node, "name")
-        same = [
-            table
-            for table in self.tables
-            if table.live and spelled(table.names[-1], "name") == name
-        ]
+        same = [table for table in self.named.get(name, ()) if table.is_called(name)]
         schemas = [spelled(table.names[-1], "db") for table in same]
         if schema in schemas:
             return same[schemas.index(schema)]
@@ -149,9 +156,9 @@ class _Names:
         ]
         if len(loose) == 1:
             return loose[0]
-        self.tables.append(
-            _Table([exp.Table(this=node.this.copy(), db=_copy(node.args.get("db")))])
-        )
+        last = exp.Table(this=node.this.copy(), db=_copy(node.args.get("db")))
+        self.tables.append(_Table([last]))
+        self.named.setdefault(name, []).append(self.tables[-1])
         return self.tables[-1]
 
     def take(self, tree: exp.Expr) -> None:
@@ -172,6 +179,9 @@ class _Names:
                 new = entry.this
                 schema = new.args.get("db") or table.names[-1].args.get("db")
                 table.names.append(exp.Table(this=new.this.copy(), db=_copy(schema)))
+                called = self.named.setdefault(spelled(new, "name"), [])
+                if table not in called:
+                    called.append(table)
             elif isinstance(entry, exp.RenameColumn):
                 table.rename(entry.this, entry.args["to"])
             elif _drops_column(entry):
@@ -192,8 +202,16 @@ class _Names:
                     continue
             owner.column(name).places.append(name)
 
-    def settled(self, trees: list[exp.Expr], log: list[Table] | None) -> Followed:
+    def settled(self, trees: list[exp.Expr], log: _Log | None) -> Followed:
         """The statements with the last names."""
+        dropped = {
+            action.expressions[0].name.upper()
+            for tree in trees
+            for action in tree.args.get("actions") or ()
+            if isinstance(action, ddl_grammar.Clause)
+            and action.words.startswith("DROP ")
+            and action.expressions
+        }
         gone: list[Gone] = []
         later: dict[str, list[exp.Table]] = {}
         for table in self.tables:
@@ -208,20 +226,19 @@ class _Names:
             known = _columns_of(log, self._last_name(table, log))
             for column in table.ever:
                 if column.gone:
-                    gone += self._without(trees, column, known)
+                    gone += self._without(trees, column, known, dropped)
                 else:
                     self._call(table, column, known)
         return Followed(tuple(trees), tuple(gone), later)
 
-    def _last_name(self, table: _Table, log: list[Table] | None) -> exp.Table:
+    def _last_name(self, table: _Table, log: _Log | None) -> exp.Table:
         last = table.names[-1]
-        if log is None or not table.live or _in_log(log, last):
+        if log is None or len(table.names) == 1 or not table.live or _of_log(log, last):
             return last
-        others = {spelled(one.names[-1], "name") for one in self.tables if one.live} - {
-            spelled(last, "name")
-        }
         for name in reversed(table.names[:-1]):
-            if _in_log(log, name) and spelled(name, "name") not in others:
+            plain = spelled(name, "name")
+            taken = (one is not table and one.is_called(plain) for one in self.named[plain])
+            if _of_log(log, name) and not any(taken):
                 return name
         return last
 
@@ -242,16 +259,14 @@ class _Names:
             place.set("quoted", last.args.get("quoted"))
 
     def _without(
-        self, trees: list[exp.Expr], column: _Column, known: frozenset[str] | None
+        self,
+        trees: list[exp.Expr],
+        column: _Column,
+        known: frozenset[str] | None,
+        dropped: set[str],
     ) -> Iterator[Gone]:
         """Take out what states a key or check over a column that is dropped afterwards."""
         stays = known is not None and column.names[-1].name.upper() in known
-        dropped = {
-            clause.expressions[0].name.upper()
-            for tree in trees
-            for clause in tree.find_all(ddl_grammar.Clause)
-            if clause.words.startswith("DROP ") and clause.expressions
-        }
         for place in column.places:
             tree = place.root()
             stated = stated_table(tree)
@@ -364,18 +379,14 @@ def _take_out(part: exp.Expr) -> None:
         _take_out(above)
 
 
-def _in_log(log: list[Table], name: exp.Table) -> bool:
-    return _of_log(log, name) is not None
-
-
-def _of_log(log: list[Table], name: exp.Table) -> Table | None:
+def _of_log(log: _Log, name: exp.Table) -> Table | None:
     schema = spelled(name, "db")
-    same = [table for table in log if table.name.upper() == spelled(name, "name")]
+    same = log.get(spelled(name, "name"), [])
     exact = [table for table in same if table.schema.upper() == schema]
     return (exact or same)[0] if exact or len(same) == 1 else None
 
 
-def _columns_of(log: list[Table] | None, name: exp.Table) -> frozenset[str] | None:
+def _columns_of(log: _Log | None, name: exp.Table) -> frozenset[str] | None:
     """The columns of the log's table, None where there is none."""
     table = None if log is None else _of_log(log, name)
     return None if table is None else frozenset(column.name.upper() for column in table.columns)
