@@ -2,7 +2,8 @@
 
 1. built twice, from two folders, under another umask and time zone, they have the same bytes;
 2. the wheel, alone in a clean environment with the tested versions, passes pip's check and runs;
-3. ``sbom.json`` (CycloneDX) and ``licences.csv`` list what that environment holds;
+3. ``sbom.json`` (CycloneDX) and ``licences.csv`` list what an environment with all extras holds,
+   ``sbom-base.json`` and ``licences-base.csv`` the one without;
 4. known weaknesses of it are asked for where an index answers, and are told, not decided about.
 
     scripts/run package [folder]        (default: dist)
@@ -95,11 +96,14 @@ def main(target: Path) -> int:
         run(clean, "-m", "pip", "check")
         run(work / "clean" / "bin" / "logreplay", "--version")
         bin_of = tools.parent
-        run(bin_of / "cyclonedx-py", "environment", clean, "--output-reproducible",
-            "--output-file", target / "sbom.json")  # fmt: skip
-        run(bin_of / "pip-licenses", "--python", clean, "--format", "csv", "--with-urls",
-            "--output-file", target / "licences.csv")  # fmt: skip
-        site = next((work / "clean" / "lib").glob("python*/site-packages"))
+        whole = environment(work / "whole", f"{files['.whl']}[all]")
+        run(whole, "-m", "pip", "check")
+        for python, name in ((clean, "-base"), (whole, "")):
+            run(bin_of / "cyclonedx-py", "environment", python, "--output-reproducible",
+                "--output-file", target / f"sbom{name}.json")  # fmt: skip
+            run(bin_of / "pip-licenses", "--python", python, "--format", "csv", "--with-urls",
+                "--output-file", target / f"licences{name}.csv")  # fmt: skip
+        site = next((work / "whole" / "lib").glob("python*/site-packages"))
         print("\n".join(audited(tools, "--path", site)[1]))
         for path in files.values():
             shutil.copyfile(path, target / path.name)
