@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from replay.cli import main
 from replay.targets import target_named
 
@@ -71,7 +73,7 @@ class Console:
         for name, value in self.names.items():
             command = command.replace(f"${name}", value)
         words = [word.replace(SHOP, self.url) for word in shlex.split(command)]
-        run = {"logreplay": self._logreplay, "psql": self._psql, "head": self._head}
+        run = {"logreplay": self._logreplay, "psql": self._psql, "head": self._head, "mv": self._mv}
         printed = run[words[0]](words[1:])
         shown = re.compile(r"postgresql://\S+?:\d+/\w+")
         return [shown.sub(SHOP, line.replace(self.url, SHOP)) for line in printed]
@@ -98,6 +100,25 @@ class Console:
         return []
 
     @staticmethod
+    def _mv(words: list[str]) -> list[str]:
+        moved = [path for name in words[:-1] for path in sorted(Path().glob(name))]
+        assert moved
+        for path in moved:
+            path.rename(Path(words[-1]) / path.name)
+        return []
+
+    @staticmethod
     def _head(words: list[str]) -> list[str]:
         with Path(words[1]).open(encoding="utf-8") as file:
             return [line.rstrip("\n") for line in islice(file, int(words[0][1:]))]
+
+
+def run_page(page: Path, url: str) -> None:
+    """Run the commands of a page, each of which must print what the page shows."""
+    console = Console(url)
+    for step in steps(page.read_text(encoding="utf-8")):
+        found = console.run(step.command)
+        failed = found[-1:] != step.printed[-1:] and "".join(found[-1:]).startswith("[exit code")
+        if failed or not same(step.printed, found):
+            shown = "\n".join([f"$ {step.command}", *found])
+            pytest.fail(f"{page.name}: found\n{shown}", pytrace=False)

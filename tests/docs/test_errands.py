@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.console import POSTGRES, Console, same, steps
+from tests.docs.console import POSTGRES, run_page, same
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRANDS = sorted((ROOT / "replay" / "docs" / "errands").glob("[0-9]*.md"))
@@ -25,12 +25,7 @@ def test_an_errand(
     os.symlink(ROOT / "fixtures", "fixtures")
     text = errand.read_text(encoding="utf-8")
     load(fresh_database, " ".join(text.split()))
-    console = Console(fresh_database)
-    for step in steps(text):
-        found = console.run(step.command)
-        if not same(step.printed, found):
-            shown = "\n".join([f"$ {step.command}", *found])
-            pytest.fail(f"{errand.name}: found\n{shown}", pytrace=False)
+    run_page(errand, fresh_database)
 
 
 def load(url: str, text: str) -> None:
