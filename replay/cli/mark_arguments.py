@@ -48,6 +48,12 @@ def add_mark(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     which.add_argument(
         "--ur", type=unit, metavar="URID[/MEMBER]", help="where this unit of recovery commits"
     )
+    which.add_argument(
+        "--delete",
+        metavar="NAME",
+        help="take a mark back: NAME, or NAME(-1) for the one before it; of --marks FILE, the file"
+        " beside the log, or --to",
+    )
     group.add_argument("--note", default="", metavar="TEXT", help="what the mark is for")
     group.add_argument(
         "--by", metavar="WHO", help="who makes it (default: the user of this machine)"

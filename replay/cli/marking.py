@@ -17,7 +17,7 @@ from replay.leftovers import WorkFolder
 from replay.live import status
 from replay.logs import LogFile
 from replay.logs.marks import Mark, check_mark_name, marks_place, position_kind, read_marks
-from replay.output.marks import add_mark
+from replay.output.marks import add_mark, remove_mark
 from replay.pipeline.extent import log_extent
 from replay.pipeline.marked import commit_point, lies_outside
 from replay.reports.layout import table_lines
@@ -29,6 +29,8 @@ _LONGEST_NOTE = 1000
 
 def _mark(arguments: argparse.Namespace) -> int:
     with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
+    if arguments.delete is not None:
+        return _delete(arguments, with_log)
     if arguments.to is not None:
         return _in_target(arguments, with_log)
     if with_log:
@@ -43,6 +45,40 @@ def _mark(arguments: argparse.Namespace) -> int:
         )
     place = storage.at(arguments.marks)
     return _listed(arguments, read_marks(place), place, None)
+
+
+def _delete(arguments: argparse.Namespace, with_log: bool) -> int:
+    """A mark is taken back: of a live database, of the file beside a log, or of ``--marks``."""
+    given = {
+        "NAME": arguments.name is not None,
+        "--note": bool(arguments.note),
+        "--by": arguments.by is not None,
+        "--json": arguments.json,
+        "--marks or a log with --to": arguments.to is not None
+        and (with_log or arguments.marks is not None),
+    }
+    for option, there in given.items():
+        if there:
+            raise UsageError(
+                "LR1001", f"found {option} with --delete; expected the mark and where it is"
+            )
+    if arguments.to is not None:
+        print(status.forget_mark(arguments.to, arguments.delete))
+        return EXIT_OK
+    if arguments.marks is not None:
+        place = storage.at(arguments.marks)
+    elif with_log:
+        with WorkFolder() as scratch:
+            place = marks_place(open_log(arguments, scratch).log, None)
+    else:
+        raise UsageError(
+            "LR1001", "found --delete alone; expected --marks FILE, the log beside it, or --to"
+        )
+    mark = remove_mark(place, arguments.delete)
+    print(
+        f"mark {mark.name} is no more; it was {mark.kind} {mark.position.hexadecimal}, in {place}"
+    )
+    return EXIT_OK
 
 
 def _in_target(arguments: argparse.Namespace, with_log: bool) -> int:

@@ -412,6 +412,12 @@ class Store:
         )
         self.session.commit()
 
+    def forget_mark(self, name: str) -> None:
+        """Take back the name of a point."""
+        self.session.begin()
+        self.session.execute(f"DELETE FROM {self.name['mark']} WHERE name = %s", (name,))
+        self.session.commit()
+
 
 def _parted(options: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The options of a position row, and what was accepted beside them."""

@@ -270,3 +270,22 @@ def mark(url: str, name: str, commit: Position | None) -> str:
         session.close()
     said = f"mark {name}: commit LRSN {commit.hexadecimal} in {target.public_url(url)}"
     return said if row is None else said_of(row.source, said)
+
+
+def forget_mark(url: str, name: str) -> str:
+    """Take back a mark of the target; a sentence that says so. UsageError (LR1004) where it is not
+    there."""
+    session = target_of(url).connect(url)
+    try:
+        store = Store(session)
+        known = store.marks()
+        if name not in known:
+            raise UsageError(
+                "LR1004",
+                f"found no mark {name!r} in {target_of(url).public_url(url)}",
+                hint=f"Marks: {', '.join(sorted(known)) or 'none'}",
+            )
+        store.forget_mark(name)
+    finally:
+        session.close()
+    return f"mark {name} is no more; it was commit LRSN {known[name].hexadecimal}"

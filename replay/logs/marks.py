@@ -93,20 +93,29 @@ def position_kind(log: LogFile) -> str:
 def read_marks(place: Place) -> list[Mark]:
     """All marks of a file in the order in which they were made; none where there is no file.
     InputError (LR2040) names the line that is no mark, LR2001 a file that cannot be read."""
-    found = []
+    if isinstance(place, StoredPath):
+        return [mark for _, marks in read_parts(place) for mark in marks]
     try:
-        if place.is_file():
-            found = _of_text(place, place.read_bytes())
-        if isinstance(place, StoredPath):
-            folder = place.parent / f"{place.name}{ADDED}"
-            parts = sorted(folder.iterdir(), key=lambda part: part.name) if folder.is_dir() else []
-            for part in parts:
-                found += _of_text(part, part.read_bytes())
+        return _of_text(place, place.read_bytes()) if place.is_file() else []
     except OSError as error:
         raise InputError(
             "LR2001", f"the marks cannot be read: {error}", Where(str(place))
         ) from None
-    return found
+
+
+def read_parts(place: StoredPath) -> list[tuple[StoredPath, list[Mark]]]:
+    """The objects of a file of marks in a store, each with its marks, in the order of
+    :func:`read_marks`, and errors as there."""
+    try:
+        parts = [place] if place.is_file() else []
+        folder = place.parent / f"{place.name}{ADDED}"
+        if folder.is_dir():
+            parts += sorted(folder.iterdir(), key=lambda part: part.name)
+        return [(part, _of_text(part, part.read_bytes())) for part in parts]
+    except OSError as error:
+        raise InputError(
+            "LR2001", f"the marks cannot be read: {error}", Where(str(place))
+        ) from None
 
 
 def _of_text(place: Place, content: bytes) -> list[Mark]:
@@ -151,14 +160,7 @@ def mark_of(log: LogFile, words: str, place: Place) -> Mark:
     """The mark that ``NAME``, ``NAME(0)``, ``NAME(-1)`` … means. UsageError (LR1004) for one that
     is not there, LR1001 for one of another log; errors as :func:`read_marks`."""
     known = read_marks(place)
-    name, back = words.strip(), 0
-    match = _RELATIVE.fullmatch(name)
-    if match:
-        name, back = match["name"].strip(), -int(match["back"])
-    same = [mark for mark in known if mark.name == name]
-    if back >= len(same):
-        raise UsageError("LR1004", _not_there(words, name, len(same), place), hint=_those(known))
-    mark = same[-1 - back]
+    mark = known[named_mark(known, words, place)]
     for what, its, mine in (
         ("of another log", mark.source, log.source),
         ("of positions of another kind", mark.kind, position_kind(log)),
@@ -170,6 +172,19 @@ def mark_of(log: LogFile, words: str, place: Place) -> Mark:
                 Where(str(place)),
             )
     return mark
+
+
+def named_mark(known: Sequence[Mark], words: str, place: Place) -> int:
+    """Which of the marks of a file ``NAME``, ``NAME(0)``, ``NAME(-1)`` … means. UsageError (LR1004)
+    for one that is not there."""
+    name, back = words.strip(), 0
+    match = _RELATIVE.fullmatch(name)
+    if match:
+        name, back = match["name"].strip(), -int(match["back"])
+    same = [number for number, mark in enumerate(known) if mark.name == name]
+    if back >= len(same):
+        raise UsageError("LR1004", _not_there(words, name, len(same), place), hint=_those(known))
+    return same[-1 - back]
 
 
 def _not_there(words: str, name: str, count: int, place: Place) -> str:

@@ -1,14 +1,27 @@
-"""Adding a mark to the file of marks of a log, so that nobody's mark is lost: behind a lock in a
-file, as an object of its own in a store."""
+"""Adding a mark to the file of marks of a log, and taking one back, so that nobody's mark is lost:
+behind a lock in a file, as an object of its own in a store."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 from replay import storage
 from replay.errors import UsageError, Where
-from replay.logs.marks import ADDED, Mark, check_mark_name, read_marks
+from replay.logs.marks import (
+    ADDED,
+    Mark,
+    check_mark_name,
+    named_mark,
+    read_marks,
+    read_parts,
+)
+from replay.output.durable import rename_durably
 from replay.storage import Place, StoredPath
 
 
@@ -25,8 +38,56 @@ def add_mark(place: Place, mark: Mark) -> None:
         moment = "".join(letter for letter in mark.made if letter.isalnum())
         storage.put(mark.line().encode(), folder / f"{moment}-{os.urandom(8).hex()}.jsonl")
         return
-    with place.open("ab", buffering=0) as file:  # so a reader sees a line whole or not at all
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with _locked(place, "ab") as file:
         read_marks(place)
         file.write(mark.line().encode())
         os.fsync(file.fileno())
+
+
+def remove_mark(place: Place, words: str) -> Mark:
+    """Take back the mark that ``NAME``, ``NAME(-1)`` … means; the mark. Those of that name that are
+    older are nearer then. UsageError (LR1004) where it is not there; InputError as
+    :func:`replay.logs.marks.read_marks`. Raises OSError."""
+    if isinstance(place, StoredPath):
+        return _remove_stored(place, words)
+    if not place.is_file():
+        return read_marks(place)[named_mark([], words, place)]
+    with _locked(place, "rb"):
+        known = read_marks(place)
+        mark = known.pop(named_mark(known, words, place))
+        work = place.with_name(f".{place.name}-{os.getpid()}")
+        try:
+            work.write_text("".join(one.line() for one in known), encoding="utf-8")
+            shutil.copymode(place, work)
+            rename_durably(work, place)
+        finally:
+            work.unlink(missing_ok=True)
+    return mark
+
+
+def _remove_stored(place: StoredPath, words: str) -> Mark:
+    """Remove the object of a mark, or write the one that has it together with others anew."""
+    parts = read_parts(place)
+    owners = [(part, number) for part, marks in parts for number in range(len(marks))]
+    known = [mark for _, marks in parts for mark in marks]
+    chosen = named_mark(known, words, place)
+    part, number = owners[chosen]
+    left = [mark for one, marks in parts if one == part for mark in marks]
+    del left[number]
+    if left:
+        storage.put("".join(mark.line() for mark in left).encode(), part)
+    else:
+        storage.remove(part)
+    return known[chosen]
+
+
+@contextmanager
+def _locked(place: Path, mode: str) -> Iterator[IO[bytes]]:
+    """A file behind its lock, and still the one of that name: whoever takes a mark back puts
+    another file in its place. Without a buffer, so a reader sees a line whole or not at all."""
+    while True:
+        with place.open(mode, buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
+                yield file
+                return

@@ -318,3 +318,17 @@ def test_what_cannot_be_followed(site: Site, capsys: pytest.CaptureFixture[str])
     words[words.index("--logs") + 1] = str(site.logs / "none")
     assert main(words) == 12
     assert "no folder" in capsys.readouterr().err
+
+
+def test_a_mark_of_a_target_is_taken_back(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.arrive(0, range(2))
+    assert site.once() == 0
+    assert main(["mark", "A", "--to", site.url]) == 0
+    assert main(["mark", "B", "--to", site.url]) == 0
+    assert main(["mark", "--delete", "A", "--to", site.url]) == 0
+    capsys.readouterr()
+    assert main(["mark", "--to", site.url, "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["B"]
+    assert main(["mark", "--delete", "A", "--to", site.url]) == 12
+    assert "LR1004 found no mark 'A'" in capsys.readouterr().err
+    assert main(["mark", "--delete", "B", "--to", site.url, "--marks", "m.jsonl"]) == 12

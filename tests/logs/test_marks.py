@@ -105,6 +105,46 @@ def test_a_time_is_the_last_commit_up_to_it(sakila_small: Path, tmp_path: Path) 
     assert made.committed == max(t for t in times if t <= "2024-03-15 08:00:10")
 
 
+def test_a_mark_is_taken_back(
+    log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / MARKS_BESIDE
+    for name, tick in (("B", 100), ("A", 200), ("B", 300), ("B", 400)):
+        add_mark(place, mark(name, tick))
+    place.chmod(0o640)
+    assert main(["mark", "--delete", "B(-1)", *log]) == 0
+    assert f"it was LRSN {at(300)}" in capsys.readouterr().out
+    assert main(["mark", "--delete", "B", "--marks", str(place)]) == 0
+    assert [(one.name, one.position.hexadecimal) for one in read_marks(place)] == [
+        ("B", at(100)),
+        ("A", at(200)),
+    ]
+    assert place.stat().st_mode & 0o777 == 0o640
+    assert numbers(log, tmp_path / "out", "--until-mark", "B") == [0]
+    for words in (["B(-1)", *log], ["C", "--marks", str(place)], ["C", "--marks", "none.jsonl"]):
+        assert main(["mark", "--delete", *words]) == 12
+        assert "LR1004" in capsys.readouterr().err
+    for words in (["B", "NAME", *log], ["B"], ["B", *log, "--note", "why"], ["B", *log, "--json"]):
+        assert main(["mark", "--delete", *words]) == 12
+    assert len(read_marks(place)) == 2
+
+
+def test_a_mark_is_made_while_another_is_taken_back(tmp_path: Path) -> None:
+    place = tmp_path / "m.jsonl"
+    code = (
+        "import sys; from pathlib import Path; from replay.output.marks import *;"
+        "from replay.changes.position import Position; place = Path(sys.argv[1])\n"
+        "for n in range(60):\n"
+        "    add_mark(place, Mark(f'{sys.argv[2]}{n}', Position(bytes(10)), 's', 'LRSN'))\n"
+        "    if n % 2: remove_mark(place, f'{sys.argv[2]}{n}')\n"
+    )
+    add_mark(place, mark("FIRST", 1))
+    runs = [subprocess.Popen([sys.executable, "-c", code, str(place), who]) for who in "abc"]
+    assert [run.wait(120) for run in runs] == [0, 0, 0]
+    names = {one.name for one in read_marks(place)}
+    assert names == {"FIRST", *(f"{who}{n}" for who in "abc" for n in range(0, 60, 2))}
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -372,3 +412,9 @@ def test_marks_in_a_store(log: list[str], tmp_path: Path) -> None:
         at(400),
     ]
     assert numbers(log, tmp_path / "out", "--until-mark", "B(-1)", "--marks", place) == [0, 1]
+    assert main(["mark", "--delete", "B(-1)", "--marks", place]) == 0
+    (left,) = read_marks(storage.at(place))
+    assert left.position.hexadecimal == at(400)
+    storage.put((mark("C", 100).line() + mark("D", 200).line()).encode(), storage.at(place))
+    assert main(["mark", "--delete", "C", "--marks", place]) == 0
+    assert [made.name for made in read_marks(storage.at(place))] == ["D", "B"]
