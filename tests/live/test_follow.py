@@ -320,6 +320,21 @@ def test_what_cannot_be_followed(site: Site, capsys: pytest.CaptureFixture[str])
     assert "no folder" in capsys.readouterr().err
 
 
+def test_past_logs_are_not_read(site: Site) -> None:
+    both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
+    for number in range(6):
+        site.arrive(number, range(number, number + 1))
+    assert site.once(*both) == 0
+    for path in sorted(site.logs.glob("night-[0-3].dat")):
+        path.write_bytes(b"no log at all")
+    site.arrive(6, range(6, 7))
+    assert site.once(*both) == 0
+    assert site.keys() == list(range(7))
+    site.arrive(7, range(7, 8))
+    (site.logs / "night-6.dat").write_bytes(b"no log at all")
+    assert site.once(*both) == 8
+
+
 def test_a_mark_of_a_target_is_taken_back(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.arrive(0, range(2))
     assert site.once() == 0
