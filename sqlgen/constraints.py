@@ -233,6 +233,8 @@ class _Reader:
 
         self.keys = [key for key in self.keys if stays(key[1], key[0])]
         self.foreign_keys = [key for key in self.foreign_keys if stays(key.table, key.name)]
+        begins = _said(name, table).upper()
+        self.outside = [one for one in self.outside if not one[1].upper().startswith(begins)]
 
     def rename(self, table: str | None, old: str, new: str) -> None:
         """Call a key otherwise from here on; an index is named without its table."""
@@ -301,14 +303,14 @@ class _Reader:
         target = reference.this
         named = target.this if isinstance(target, exp.Schema) else target
         options = " ".join(options_of(reference))
-        said = f"foreign key {name or '(unnamed)'} of {table}"
+        said = _said(name, table)
         if "NOT ENFORCED" in options:
-            self.unused.append(f"{said}: {NOT_ENFORCED}")
+            self.unused.append(f"{said.rstrip()}: {NOT_ENFORCED}")
             return
         parent = self.find(named)
         if parent is None:
             to = ".".join(filter(None, (spelled(named, "db"), spelled(named, "name"))))
-            self.outside.append((table, f"{said} to {to}"))
+            self.outside.append((table, f"{said}to {to}"))
             return
         on_delete = next(
             (
@@ -340,6 +342,11 @@ class _Reader:
             self.key(table, columns, name, index)
         else:
             self.unused.append(f"unique index {name} on {table}: it is over an expression")
+
+
+def _said(name: str, table: str) -> str:
+    """How messages about a foreign key begin."""
+    return f"foreign key {name or '(unnamed)'} of {table} "
 
 
 def _indexed(entry: exp.Expression) -> Any:

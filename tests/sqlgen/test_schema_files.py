@@ -281,6 +281,13 @@ def test_keys_that_are_no_more(text: str, dialect: str) -> None:
     assert (found.keys, found.foreign_keys, found.unread) == ((), (), ())
 
 
+def test_a_foreign_key_to_another_table_is_dropped_too() -> None:
+    made = "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (a) REFERENCES elsewhere (x);"
+    assert of_pair(made, "postgres").outside == (("P.T", "foreign key f of P.T to ELSEWHERE"),)
+    assert of_pair(f"{made} ALTER TABLE t DROP CONSTRAINT g", "postgres").outside != ()
+    assert of_pair(f"{made} ALTER TABLE t DROP CONSTRAINT F", "postgres").outside == ()
+
+
 def test_an_index_of_another_table_stays() -> None:
     found = of_pair(
         "CREATE TABLE t (a int, UNIQUE KEY k (a)); CREATE TABLE u (a int); DROP INDEX k ON u",
