@@ -1,21 +1,28 @@
-"""Groups of options that several commands have: log, target, output, engine, continuation."""
+"""Groups of options that several commands have: log, target, output, formats, engine, chains."""
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from replay.changes.choices import (
     SOURCES,
     Arrival,
+    CsvFormulas,
     EngineName,
+    EventSchemas,
+    ExportFormat,
     Gaps,
     Late,
     OnTrouble,
+    ParquetTypes,
 )
 from replay.cli.argument_types import (
     InTurn,
     OncePerName,
+    bare,
     ccsid,
     number,
     pair,
@@ -41,8 +48,8 @@ def add_target(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """The database."""
     group = parser.add_argument_group("target")
     what = (
-        "the database: postgresql://user@host/database (better without a password: PGPASSWORD,"
-        " PGSERVICE and ~/.pgpass are heard), "
+        "the database: postgresql://user@host/database (leave the password out: PGPASSWORD,"
+        " PGSERVICE and ~/.pgpass are read), "
     )
     what += (
         "mariadb://user@host/, mysql://user@host/ (MYSQL_PWD), duckdb:////path/file,"
@@ -62,7 +69,7 @@ def add_log(parser: argparse.ArgumentParser) -> None:
             " command line wins"
         ),
     )
-    group.add_argument("--selection", metavar="NAME", help="a selection that --config stores")
+    group.add_argument("--selection", metavar="NAME", help="a selection stored in --config")
     group.add_argument(
         "--source",
         default="logmaster",
@@ -92,7 +99,7 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     catalog = "other families: export of the catalog; logmaster-load: DDL"
     group.add_argument("--catalog", metavar="PATH", help=catalog)
     group.add_argument(
-        "--framing", metavar="NAME", help="how records are framed in all files (default: found out)"
+        "--framing", metavar="NAME", help="how records are framed in all files (default: detected)"
     )
     group.add_argument(
         "--log-option",
@@ -123,9 +130,9 @@ def add_after(parser: argparse.ArgumentParser) -> None:
         type=place,
         metavar="MANIFEST",
         help=(
-            "go on where the bundle with this manifest (or in this folder) ended: what it took is"
-            " left out, what it set aside is taken where the logs have it whole now; none: the"
-            " first of a chain, whose logs may end inside of units"
+            "go on where the bundle with this manifest (or in this folder) ended: units that it"
+            " wrote are left out, units that it set aside are taken if the logs now have them"
+            " whole; none: begin a chain, whose logs may end in the middle of units"
         ),
     )
     add_late(group)
@@ -138,8 +145,9 @@ def add_late(group: argparse._ArgumentGroup) -> None:
         choices=tuple(Late),
         default=Late.REFUSE,
         help=(
-            "units that commit below where the last run ended, in logs that were not read before:"
-            " refuse (default), take (they come behind later ones), or skip (they are there)"
+            "units that commit before the position where the last run ended, in logs that were not"
+            " read before: refuse (default), take (apply them now, after later units), or skip"
+            " (they are there already)"
         ),
     )
 
@@ -153,15 +161,20 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         default=Arrival.STABLE,
         metavar="HOW",
         help=(
-            "a file is whole when it has not changed for --settle seconds (stable, default), when"
-            " NAME.done is beside it (marker), or as soon as it is there (rename: writers rename)"
+            "a file is complete when it has not changed for --settle seconds (stable, default),"
+            " when NAME.done is beside it (marker), or as soon as it is there (rename: for programs"
+            " that write under another name and rename)"
         ),
     )
     group.add_argument(
-        "--settle", type=number, default=10, metavar="S", help="seconds (default 10)"
+        "--settle",
+        type=number,
+        default=10,
+        metavar="S",
+        help="with --arrival stable: seconds without a change (default 10)",
     )
     group.add_argument(
-        "--every", type=positive, default=30, metavar="S", help="look every S seconds (default 30)"
+        "--every", type=positive, default=30, metavar="S", help="seconds between looks (default 30)"
     )
     group.add_argument("--once", action="store_true", help="one look, then end (for cron)")
     group.add_argument(
@@ -174,23 +187,81 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--cut-over",
         action="store_true",
-        help="apply to the end, compare with --expected, say whether both are equal, and stop",
+        help="apply to the end of the logs, compare the database with --expected plus the logged"
+        " changes, report whether they are equal, and stop",
     )
     group.add_argument(
         "--expected", type=place, metavar="DIR", help="the rows before the logs, for --cut-over"
     )
-    group.add_argument("--log-json", action="store_true", help="say what happens as lines of JSON")
+    group.add_argument("--log-json", action="store_true", help="print events as JSON lines")
     group.add_argument(
         "--metrics-port",
         type=number,
         metavar="N",
-        help="answer /metrics (Prometheus) and /health on this port (0: any that is free)",
+        help="serve /metrics (Prometheus) and /health on this port (0: any free port)",
     )
     group.add_argument(
         "--metrics-host",
         default="127.0.0.1",
         metavar="HOST",
-        help="on this address (default 127.0.0.1: this machine alone)",
+        help="the address that --metrics-port is opened on (default 127.0.0.1: this machine only)",
+    )
+
+
+def add_formats(group: Any) -> None:
+    """The format of an export, and how each is written."""
+    group.add_argument(
+        "--format",
+        choices=tuple(ExportFormat),
+        default=ExportFormat.PARQUET,
+        help=(
+            "parquet (default); csv, jsonl, debezium or load (text; load: for Db2's LOAD utility,"
+            " with its control statements); delta or iceberg: tables of a lake,"
+            " to which each change is added only once, however often its log is given"
+        ),
+    )
+    group.add_argument(
+        "--merge",
+        action="store_true",
+        help="delta, iceberg: keep the tables equal to the source's instead of adding changes",
+    )
+    group.add_argument(
+        "--initial",
+        type=Path,
+        metavar="DIR",
+        help="with --merge: a folder with the rows before the log, TABLE.csv or TABLE.csv.gz for"
+        " each table; used for tables that do not exist yet",
+    )
+    group.add_argument(
+        "--parquet-types",
+        choices=tuple(ParquetTypes),
+        default=ParquetTypes.PORTABLE,
+        help=(
+            "portable (default): types that Spark reads too (times of day are text, timestamps"
+            " have microseconds); native: times of day have their own type, and timestamps have"
+            " nanoseconds where a column has more than 6 fraction digits"
+        ),
+    )
+    group.add_argument(
+        "--csv-null",
+        type=bare,
+        default="",
+        metavar="TEXT",
+        help="csv: what stands for null, without quotes (default: nothing)",
+    )
+    group.add_argument(
+        "--csv-formulas",
+        choices=tuple(CsvFormulas),
+        default=CsvFormulas.KEEP,
+        help="csv: text that a spreadsheet would take for a formula is written as it is (keep,"
+        " default) or after an apostrophe (text)",
+    )
+    group.add_argument(
+        "--schemas",
+        choices=tuple(EventSchemas),
+        default=EventSchemas.INLINE,
+        help="debezium: schemas in every event (inline, default), or once, in manifest.json"
+        " (apart)",
     )
 
 
@@ -225,8 +296,8 @@ def add_output(parser: argparse.ArgumentParser, tries: bool = False) -> None:
         "--commit-statements",
         type=positive,
         metavar="N",
-        help="or as many whole units as have N statements, whichever comes first; units are never"
-        " split",
+        help="commit after N statements too, at the end of the unit, whichever comes first; units"
+        " are never split",
     )
     group.add_argument(
         "--records-per-file",
@@ -235,17 +306,19 @@ def add_output(parser: argparse.ArgumentParser, tries: bool = False) -> None:
         metavar="N",
         help="about how many log records go into one script (default 250000)",
     )
-    group.add_argument("--trace", action="store_true", help="LRSN and RBA after each statement")
+    group.add_argument(
+        "--trace", action="store_true", help="write LRSN and RBA after each statement, as a comment"
+    )
     group.add_argument("--strict", action="store_true", help="stop at the first damaged record")
     what = (
-        "put rows in place whether they are there or not, so that a script may be applied again or"
-        " over a part of itself; every table needs a key"
+        "insert or update each row, whether it is there or not, so that a script can be run again,"
+        " also after a part of it; every table needs a key"
     )
     group.add_argument("--upsert", action="store_true", help=what)
     what = (
-        "rows: a statement that does not touch exactly one row stops the script, with unit and"
-        " statement named (default of undo, but with --upsert, --cascade force and where units are"
-        " set aside); none (default of redo)"
+        "rows: a statement that does not touch exactly one row stops the script and names unit and"
+        " statement (default of undo, except with --upsert, with --cascade force and where units"
+        " are set aside); none: it does not (default of redo)"
     )
     group.add_argument("--assert", dest="asserts", choices=tuple(Assertion), help=what)
     add_statements(parser, "key")
@@ -260,8 +333,8 @@ def add_engine(parser: argparse.ArgumentParser, usual: EngineName = EngineName.A
         default=usual,
         help=(
             "spark; local: this process alone; auto: Spark from 64 MB of log on, and where"
-            " --master, --conf or the environment speak of Spark. The output is the same (default"
-            f" {usual})"
+            " --master, --conf or the environment configure Spark. The output is the same"
+            f" (default {usual})"
         ),
     )
     group.add_argument("--master", help="Spark master (default local[*])")
@@ -278,8 +351,8 @@ def add_engine(parser: argparse.ArgumentParser, usual: EngineName = EngineName.A
         metavar="DIR|URL",
         help=(
             "an existing folder for temporary files: unpacked logs, indexes, blocks (default: that"
-            " of the system); on a cluster one that all machines share, or the URL of one in a"
-            " store for unpacked logs (default there: they travel with the job)"
+            " of the system); on a cluster one that all machines share, or a URL in an object"
+            " store for unpacked logs (default on a cluster: they are sent with the job)"
         ),
     )
     group.add_argument(
@@ -287,7 +360,7 @@ def add_engine(parser: argparse.ArgumentParser, usual: EngineName = EngineName.A
         type=positive,
         default=300,
         metavar="S",
-        help="seconds after which a cluster that gives no executor is an error (default 300)",
+        help="seconds to wait for an executor of the cluster before giving up (default 300)",
     )
     group.add_argument(
         "--split-mb",

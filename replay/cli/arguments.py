@@ -10,19 +10,16 @@ from typing import Any
 
 from replay.changes.choices import (
     ApplyMode,
-    CsvFormulas,
     DrawingFormat,
     Enforcement,
     EngineName,
-    EventSchemas,
-    ExportFormat,
     Mode,
-    ParquetTypes,
 )
 from replay.cli.argument_groups import (
     add_after,
     add_engine,
     add_following,
+    add_formats,
     add_how,
     add_late,
     add_log,
@@ -32,7 +29,6 @@ from replay.cli.argument_groups import (
 from replay.cli.argument_types import (
     Parser,
     also,
-    bare,
     place,
     position,
     positive,
@@ -78,9 +74,9 @@ order. Positions are LRSNs, RBAs, LSNs or LOGADDRs, as the log has them."""
 CHECK = """\
 Every before image must equal the last after image of its row, an insert must meet no row, an update
 or delete must meet one; positions lie between the begin and the commit of their unit and rise along
-the changes of a row; segments and units are whole. Names record and row, and counts what could not
-be compared. Exit code 8 with contradictions. A log that was written with a filter contradicts
-itself."""
+the changes of a row; segments and units are whole. Each contradiction is listed with its record and
+row; what could not be compared is counted. Exit code 8 if there is any contradiction. A log that
+was written with a filter contains some, because the changes in between are not in it."""
 
 #: What commands on live databases have instead of the options of scripts.
 _NOT_ASKED: dict[str, Any] = {
@@ -108,7 +104,7 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"logreplay {__version__}")
-    parser.add_argument("--debug", action="store_true", help="show where an error arose")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     layout: dict[str, Any] = {
         "formatter_class": argparse.RawDescriptionHelpFormatter,
@@ -125,7 +121,7 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
 
     for mode, what in (
         ("redo", "write SQL that repeats the logged changes, in commit order"),
-        ("undo", "write SQL that takes them back, in reverse"),
+        ("undo", "write SQL that takes the logged changes back, in reverse order"),
     ):
         command = commands.add_parser(mode, help=what, description=what, **layout)
         add_log(command)
@@ -139,8 +135,8 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
             default=[],
             type=also,
             metavar="KIND:DIR",
-            help="redo, undo or export (Parquet) of the same changes into another folder"
-            " (repeatable); the log is opened once",
+            help="also write a redo, undo or export (Parquet) of the same changes into another"
+            " folder (repeatable); the log is opened only once",
         )
         _add_parameters(command)
         if mode == "redo":
@@ -162,17 +158,19 @@ def _add_looks(
     commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
 ) -> None:
     shown = commands.add_parser(
-        "demo", help="redo and undo a bundled log on a throw-away PostgreSQL and compare", **layout
+        "demo",
+        help="redo and undo a bundled log on a temporary PostgreSQL server and compare every row",
+        **layout,
     )
     shown.add_argument("--keep", type=Path, metavar="DIR", help="keep the scripts in this folder")
     add_engine(shown, EngineName.SPARK)
     shown.set_defaults(run=run["demo"])
 
     look = commands.add_parser(
-        "inspect", help="what is in a log, and what it can support", **layout
+        "inspect", help="what is in a log, and what cannot be done with it", **layout
     )
     add_log(look)
-    look.add_argument("--json", action="store_true", help="as JSON")
+    look.add_argument("--json", action="store_true", help="print the description as JSON")
     look.add_argument(
         "--record",
         type=positive,
@@ -180,36 +178,43 @@ def _add_looks(
         help="show the N-th record of a data file, field by field",
     )
     look.add_argument(
-        "--file", type=positive, default=1, metavar="K", help="of the K-th data file (default 1)"
+        "--file",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="with --record: from the K-th data file (default 1)",
     )
     look.add_argument(
         "--hex",
         action="store_true",
-        help="with --record: the bytes of each field in hexadecimal too",
+        help="with --record: also show the bytes of each field in hexadecimal",
     )
     look.add_argument(
         "--deep",
         action="store_true",
-        help="also check that the log agrees with itself, as logreplay check does",
+        help="also check that the log does not contradict itself, as logreplay check does",
     )
     add_engine(look)
     look.set_defaults(run=run["inspect"])
 
     check = commands.add_parser(
         "check",
-        help="whether the log agrees with itself: damaged values, lost records",
+        help="find damaged values, lost records and contradictions in a log",
         description=CHECK,
         **layout,
     )
     add_log(check)
-    check.add_argument("--json", action="store_true", help="as JSON")
+    check.add_argument("--json", action="store_true", help="print the result as JSON")
     add_schema(check)
     add_engine(check)
     check.set_defaults(run=run["check"])
+    _add_whatif(commands, layout).set_defaults(run=run["whatif"])
 
+
+def _add_whatif(commands: Any, layout: dict[str, Any]) -> Any:
     ask = commands.add_parser(
         "whatif",
-        help="who built on a unit of recovery, and what doing without it would take",
+        help="which later units depend on some units of recovery and would have to go with them",
         **layout,
     )
     add_log(ask)
@@ -220,20 +225,26 @@ def _add_looks(
         type=unit_choice,
         metavar="URID[/M] or KIND=GLOB",
         help=(
-            "the units to do without; KIND is ur, authid, plan, correlation, connection or luw"
-            " (repeatable)"
+            "the units of recovery to leave out; KIND is ur, authid, plan, correlation, connection"
+            " or luw (repeatable)"
         ),
     )
     add_columns(ask, "later work on others is no conflict, as for undo and redo")
     ask.add_argument(
-        "--tree", action="store_true", help="the dependents below what they build on, not a table"
+        "--tree",
+        action="store_true",
+        help="show dependent units as a tree, each below the unit it depends on, not as a table",
     )
-    ask.add_argument("--all", action="store_true", help="list all dependents (default: the first)")
+    ask.add_argument(
+        "--all",
+        action="store_true",
+        help="list all dependent units (default: the first 40)",
+    )
     add_answer(ask, ("text", "json", "csv"))
     add_schema(ask)
     add_baseline(ask, "after the log")
     add_engine(ask)
-    ask.set_defaults(run=run["whatif"])
+    return ask
 
 
 def _add_parameters(command: argparse.ArgumentParser) -> None:
@@ -242,19 +253,23 @@ def _add_parameters(command: argparse.ArgumentParser) -> None:
         "--statements",
         choices=tuple(StatementForm),
         default=StatementForm.LITERALS,
-        help="literals: SQL for any client (default); parameters: for a program and its driver,"
-        " statements with marks, and a file of values (JSON lines)",
+        help="literals: SQL with the values in it, for any client (default); parameters:"
+        " statements with placeholders and a file of their values (JSON lines), for a program"
+        " and its database driver",
     )
     command.add_argument(
         "--parameter-style",
         choices=tuple(ParameterStyle),
-        help="the marks: qmark ?, format %%s, numeric $1 (default: sqlite qmark, postgres format)",
+        help="the placeholders: qmark is ?, format is %%s, numeric is $1 (default: qmark for"
+        " sqlite, format for postgres)",
     )
 
 
 def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     view: argparse.ArgumentParser = commands.add_parser(
-        "graph", help="who built on whom around some units: a page to look at, or data", **layout
+        "graph",
+        help="draw which units depend on the selected ones, as a page or as data",
+        **layout,
     )
     add_log(view)
     group = view.add_argument_group("graph")
@@ -266,14 +281,17 @@ def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
         "--format",
         choices=tuple(DrawingFormat),
         default=DrawingFormat.HTML,
-        help="html (default): the page of report page, beginning with who built on whom; or data",
+        help="html (default): the page of `report page`, opened at its dependency graph; json,"
+        " graphml, mermaid: the graph as data",
     )
     group.add_argument(
         "--by-column",
         action="store_true",
         help="no dependency between updates of different columns of a row",
     )
-    group.add_argument("--back", action="store_true", help="also what the selected units built on")
+    group.add_argument(
+        "--back", action="store_true", help="also the units that the selected ones depend on"
+    )
     group.add_argument(
         "--max-units",
         type=positive,
@@ -294,8 +312,8 @@ def _add_ddl(
     make = commands.add_parser(
         "ddl",
         help=(
-            "write SQL that makes the tables of a log in another database, or changes them as it"
-            " says"
+            "write the CREATE TABLE statements of a log's tables for another database, or the"
+            " structure changes that the log holds"
         ),
         **layout,
     )
@@ -305,8 +323,8 @@ def _add_ddl(
         "--changes",
         choices=tuple(Mode),
         help=(
-            "not the tables, but the log's changes of their structure (CREATE, ALTER, DROP), or"
-            " what takes them back"
+            "write the log's structure changes (CREATE, ALTER, DROP) instead of the tables: redo"
+            " repeats them, undo takes them back"
         ),
     )
     group.add_argument(
@@ -336,8 +354,8 @@ def _add_ddl(
 
 def _add_migrate(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     what = (
-        "write all that takes the tables of a log to another database: schema, load, redo scripts,"
-        " foreign keys, verification"
+        "write everything needed to move the tables of a log to another database: schema, load,"
+        " redo scripts, foreign keys, verification"
     )
     command: argparse.ArgumentParser = commands.add_parser(
         "migrate", help=what, description=what, **layout
@@ -363,7 +381,7 @@ def _add_export(
     commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
 ) -> None:
     what = (
-        "write the logged changes as data: a dataset for each table, parted by the date of commit"
+        "write the logged changes as data: one dataset for each table, partitioned by commit date"
     )
     command = commands.add_parser("export", help=what, description=what, **layout)
     add_log(command)
@@ -381,9 +399,9 @@ def _add_export(
     group.add_argument(
         "--grow",
         action="store_true",
-        help="add to the datasets in DIR, in one commit, what they do not have; no unit twice",
+        help="add to the datasets in DIR, in one commit, the units that they do not hold yet",
     )
-    _add_formats(group)
+    add_formats(group)
     group.add_argument(
         "--records-per-file",
         type=positive,
@@ -411,62 +429,6 @@ def _add_export(
     )
 
 
-def _add_formats(group: Any) -> None:
-    """The format of an export, and how each is written."""
-    group.add_argument(
-        "--format",
-        choices=tuple(ExportFormat),
-        default=ExportFormat.PARQUET,
-        help=(
-            "parquet (default); csv, jsonl, debezium or load (text; load: for Db2's LOAD utility,"
-            " with its control statements); delta or iceberg: tables of a lake,"
-            " to which the changes are added once, however often a log is given"
-        ),
-    )
-    group.add_argument(
-        "--merge",
-        action="store_true",
-        help="delta, iceberg: keep tables equal to the source's, in place of adding changes",
-    )
-    group.add_argument(
-        "--initial",
-        type=Path,
-        metavar="DIR",
-        help="--merge: the rows before the log, TABLE.csv or TABLE.csv.gz for each table, for"
-        " tables that are not there yet",
-    )
-    group.add_argument(
-        "--parquet-types",
-        choices=tuple(ParquetTypes),
-        default=ParquetTypes.PORTABLE,
-        help=(
-            "portable (default): what Spark reads too, times of day as text, timestamps in"
-            " microseconds; native: times of day, and nanoseconds where a column has more than 6"
-            " fraction digits"
-        ),
-    )
-    group.add_argument(
-        "--csv-null",
-        type=bare,
-        default="",
-        metavar="TEXT",
-        help="csv: what stands for null, without quotes (default: nothing)",
-    )
-    group.add_argument(
-        "--csv-formulas",
-        choices=tuple(CsvFormulas),
-        default=CsvFormulas.KEEP,
-        help="csv: text that begins like a formula of a spreadsheet: as it is (keep, default), or"
-        " behind an apostrophe (text)",
-    )
-    group.add_argument(
-        "--schemas",
-        choices=tuple(EventSchemas),
-        default=EventSchemas.INLINE,
-        help="debezium: in every event (default), or once, in manifest.json",
-    )
-
-
 def _add_live(
     commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
 ) -> None:
@@ -474,27 +436,29 @@ def _add_live(
     _add_follow(commands, layout, run)
     _add_verify(commands, layout).set_defaults(run=run["verify"], **_ALL_OF_IT)
 
-    what = "make the tables of the position beforehand, so that a replay needs no right to create"
+    what = (
+        "create logreplay's own tables in a target beforehand, so that replay needs no CREATE right"
+    )
     command = commands.add_parser("prepare", help=what, description=what, **layout)
     add_target(command)
     command.add_argument(
-        "--role", metavar="NAME", help="also grant the rights on them that a replay needs to NAME"
+        "--role", metavar="NAME", help="also grant role NAME the rights on them that replay needs"
     )
     command.add_argument(
         "--print", dest="only_print", action="store_true", help="only show the statements"
     )
     command.set_defaults(run=run["prepare"])
 
-    what = "how far a database has been replayed; with a log, when that was committed"
+    what = "how far a database has been replayed; given a log, also when that position committed"
     command = commands.add_parser("status", help=what, description=what, **layout)
     add_target(command)
     add_log(command)
-    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--json", action="store_true", help="print the status as JSON")
     command.add_argument(
         "--runs", type=positive, default=10, metavar="N", help="how many runs to show (default 10)"
     )
     command.add_argument(
-        "--watch", action="store_true", help="look again and again, until interrupted"
+        "--watch", action="store_true", help="repeat until interrupted, printing what has changed"
     )
     command.add_argument(
         "--every",
@@ -503,7 +467,7 @@ def _add_live(
         metavar="S",
         help="--watch: every S seconds (default 5)",
     )
-    what = "write all changes that were not applied as the log says, one JSON object a line"
+    what = "write all changes that were not applied as logged to this file, as JSON lines"
     command.add_argument("--rejects", type=place, metavar="F", help=what)
     command.set_defaults(run=run["status"])
 
@@ -522,28 +486,31 @@ def _add_follow(
         "--export",
         type=place,
         metavar="DIR",
-        help="the folder in which datasets grow, or a lake: one commit each time that logs arrive",
+        help="the folder whose datasets (or lake tables) grow by one commit each time logs arrive",
     )
-    _add_formats(group)
+    add_formats(group)
     command.set_defaults(run=run["follow"], until_told=True, **_NOT_ASKED)
     for name, what in (
-        ("pause", "tell those who follow a folder to wait"),
-        ("resume", "tell them to go on"),
+        ("pause", "tell every `logreplay follow` of a folder to wait"),
+        ("resume", "tell every `logreplay follow` of a folder to go on"),
     ):
         command = commands.add_parser(name, help=what, description=what, **layout)
-        command.add_argument("folder", metavar="DIR")
+        command.add_argument("folder", metavar="DIR", help="the folder of logs that is followed")
         command.set_defaults(run=run[name])
 
 
 def _add_replay(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
-    what = "bring a live database to a point in time; without --apply only say what would happen"
+    what = "bring a live database to a point in time; without --apply only show what would happen"
     command: argparse.ArgumentParser = commands.add_parser(
         "replay", help=what, description=what, **layout
     )
     act = command.add_mutually_exclusive_group()
-    act.add_argument("--apply", action="store_true", help="do it")
+    act.add_argument("--apply", action="store_true", help="write to the database")
     act.add_argument(
-        "--dry-run", dest="apply", action="store_false", help="only say what would happen (default)"
+        "--dry-run",
+        dest="apply",
+        action="store_false",
+        help="only show what would happen (default)",
     )
     return _add_replaying(command)
 
@@ -556,7 +523,10 @@ def _add_replaying(
     add_target(command, required)
     group = command.add_argument_group("replay")
     until = group.add_mutually_exclusive_group()
-    what = "up to this commit position, inclusive; below the target's position: back to it"
+    what = (
+        "up to this commit position, inclusive; one below the target's position takes the units"
+        " after it back"
+    )
     until.add_argument("--until-position", "--until-lrsn", type=position, metavar="X", help=what)
     until.add_argument(
         "--until-time",
@@ -570,18 +540,21 @@ def _add_replaying(
         help="up to a point named with logreplay mark, in the target or beside the log",
     )
     add_marks(group)
-    what = "where a target stands that was never replayed (default: before the log)"
+    what = (
+        "the commit position of the data in a target that was never replayed (default: before the"
+        " log)"
+    )
     group.add_argument("--at-position", "--at-lrsn", type=position, metavar="X", help=what)
     group.add_argument(
         "--adjoining",
         action="store_true",
-        help="the log continues where the last one ended, although they share no unit",
+        help="accept that this log continues where the last one ended, although they share no unit",
     )
     add_late(group)
     what = (
-        "no-row, several-rows, duplicate-key, foreign-key, other, or a SQLSTATE of the database, of"
-        " insert, update or delete: stop (default), skip, overwrite or retry; the last one that"
-        " fits counts"
+        "what to do when a statement fails. CONDITION is no-row, several-rows, duplicate-key,"
+        " foreign-key, other, or a SQLSTATE; OP is insert, update or delete; RESPONSE is stop"
+        " (default), skip, overwrite or retry. Repeatable; the last one that matches counts"
     )
     group.add_argument(
         "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE", help=what
@@ -590,17 +563,25 @@ def _add_replaying(
         "--retry-rejects",
         action="store_true",
         help=(
-            "no further changes: try again what earlier runs skipped (--on), where no later work on"
-            " the row is in the target; what still does not fit stays, unless --on says more"
+            "apply no new changes, but retry those that earlier runs skipped (--on), unless a later"
+            " change of the same row is already in the target; those that still fail stay"
+            " recorded, unless --on says otherwise"
         ),
     )
+    _add_applying(group)
+    add_how(command)
+    return command
+
+
+def _add_applying(group: Any) -> None:
+    """How changes are applied to a live database: in which transactions, sessions and mode."""
     what = "whether the target's triggers and foreign keys act on the replay (default on)"
     group.add_argument(
         "--enforcement", choices=tuple(Enforcement), default=Enforcement.ON, help=what
     )
     what = (
-        "a kind of refusal that you answer for, by the code that the refusal names (repeatable;"
-        f" kept in the target's history): {', '.join(ACCEPTABLE)}"
+        "go ahead in spite of a refusal, on your responsibility; CODE is in the refusal's text"
+        f" (repeatable; kept in the target's history): {', '.join(ACCEPTABLE)}"
     )
     group.add_argument(
         "--accept", action="append", default=[], choices=ACCEPTABLE, metavar="CODE", help=what
@@ -613,27 +594,26 @@ def _add_replaying(
     )
     group.add_argument("--commit-statements", type=positive, metavar="N", help=what)
     what = (
-        "strict: every statement in commit order (default); merged: the net change of each row in"
-        " every transaction, for a first catch-up of a PostgreSQL; the states between are lost"
+        "strict: every statement in commit order (default); merged (PostgreSQL): only the net"
+        " change of each row in each transaction, to catch up faster; intermediate states never"
+        " appear in the target"
     )
     group.add_argument(
         "--sessions",
         type=positive,
         default=1,
         metavar="N",
-        help="apply units that do not depend on each other side by side (default 1)",
+        help="sessions that apply independent units in parallel (default 1)",
     )
     group.add_argument("--mode", choices=tuple(ApplyMode), default=ApplyMode.STRICT, help=what)
-    what = "tries after deadlocks, lost connections and with retry (default 8)"
+    what = "tries after a deadlock, a lost connection or an --on …=retry (default 8)"
     group.add_argument("--tries", type=positive, default=8, metavar="N", help=what)
-    add_how(command)
-    return command
 
 
 def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     what = (
-        "compare a database with the state that it should be in, row by row; prove that undo"
-        " takes back what redo did; or check a certificate of either"
+        "compare a database, row by row, with the state that it should be in; prove that undo"
+        " takes back what redo did; or check the certificate of an earlier verification"
     )
     command: argparse.ArgumentParser = commands.add_parser(
         "verify", help=what, description=what, **layout
@@ -641,14 +621,17 @@ def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
     add_log(command)
     add_target(command, required=False)
     group = command.add_argument_group("verify")
-    what = "the state: TABLE.csv or TABLE.csv.gz for each table; with a log: before it"
+    what = (
+        "the expected rows, TABLE.csv or TABLE.csv.gz for each table; given a log: the rows before"
+        " it, to which its changes are added"
+    )
     group.add_argument("--expected", type=place, metavar="DIR", help=what)
     group.add_argument(
         "--target-schema",
         metavar="NAME",
         help="the schema of the tables in the target (default: that of the log)",
     )
-    what = "redo, undo and redo the log in a scratch database, and certify what comes out"
+    what = "redo, undo and redo the log in a scratch database, and certify the result"
     group.add_argument("--roundtrip", action="store_true", help=what)
     group.add_argument(
         "--ddl",
@@ -662,8 +645,8 @@ def _add_verify(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         help="server for the scratch database (an empty one for MariaDB and MySQL, which need it)",
     )
     what = (
-        "write what was found as JSON; without --expected: check this certificate again (with the"
-        " log and --to: that it is of this log, and that the database still has these rows)"
+        "write the result as JSON; without --expected: check this existing certificate (with the"
+        " log and --to: that it is about this log, and that the database still has these rows)"
     )
     group.add_argument("--certificate", type=place, metavar="FILE", help=what)
     what = "sign the certificate with this private key (Ed25519, PEM)"

@@ -13,10 +13,10 @@ from replay.cli.statement_arguments import add_schema
 
 EXTRACT = """\
 Write the selected changes of a log, or of a set of logs, as one Log Master logical log again: a
-control file and a data file, in the order of commit, no change twice. Records are passed on as they
-are, octet by octet, damaged ones too (exit code 8 names them). Rolled-back work, the REDO set and
-incomplete units stay in, marked as in the original; catalog changes, commands and status records
-too where nothing about rows is selected. The copy is read again before it is published."""
+control file and a data file, in commit order, with no change twice. Records are copied byte for
+byte, damaged ones too (they are listed, and the exit code is 8). Rolled-back work, the REDO set and
+incomplete units are kept, marked as in the original. Catalog changes, commands and status records
+are kept unless rows are selected. The copy is read back before it is published."""
 
 
 def add_extract(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:

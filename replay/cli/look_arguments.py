@@ -24,8 +24,8 @@ from replay.cli.statement_arguments import (
 HISTORY = """\
 Every version that the log has of some rows: when, who (authid, plan, correlation id, unit of
 recovery), what changed, and where the change came from (statement, RI, trigger). A row is followed
-through changes of its key and of the table's layout. Ends with the commands that take the last
-change, its unit, or all of that job back. Exit code 4 where the log has nothing of it."""
+through changes of its key and of the table's layout. The last lines are commands that undo the last
+change, its unit, or everything that job did. The exit code is 4 if the log has no such row."""
 
 
 def add_looks(
@@ -33,12 +33,12 @@ def add_looks(
 ) -> None:
     """The commands that answer questions."""
     explain = commands.add_parser(
-        "explain", help="what an error code means, why it comes up, and what to do", **layout
+        "explain", help="explain an error code: what it means, its causes, what to do", **layout
     )
     explain.add_argument("code", nargs="*", metavar="CODE", help="such as LR2011 (default: all)")
     explain.set_defaults(run=run["explain"])
     docs = commands.add_parser(
-        "docs", help="open the documentation, which needs no network, or write man pages", **layout
+        "docs", help="open the documentation (no network needed), or write man pages", **layout
     )
     docs.add_argument("--man", type=Path, metavar="DIR", help="write man pages into this folder")
     docs.add_argument(
@@ -46,7 +46,7 @@ def add_looks(
     )
     docs.set_defaults(run=run["docs"])
     shell = commands.add_parser(
-        "completion", help="a script that has a shell complete commands and options", **layout
+        "completion", help="print the completion script for a shell", **layout
     )
     shell.add_argument("shell", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
     shell.set_defaults(run=run["completion"])
@@ -71,17 +71,17 @@ def add_answer(group: Any, forms: tuple[str, ...]) -> None:
 
 
 DOCTOR = """\
-What a log says of the points that the published layouts leave open: which reading closes, by how
-many records, and what the log never exercises; header layout, lengths, codes and types in counts.
-The report holds no value of a row, no name and no position. --compare holds two reports against
-each other (exit code 4 where they differ). Exit code 8 where the log contradicts the reading that
-logreplay takes, 12 where it cannot be opened: the report says why."""
+The published record layouts leave some points open. This report says which reading of them the log
+confirms, with how many records, and which points no record of the log shows; and it counts header
+layouts, lengths, codes and types. It holds no value of a row, no name and no position. --compare
+compares two such reports (exit code 4 if they differ). The exit code is 8 if the log contradicts
+the reading that logreplay uses, and 12 if it cannot be opened; the report says why."""
 
 
 def _add_doctor(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         "doctor",
-        help="a report without values on how a log fits what is published of its format",
+        help="report how well a log matches the published format, without any data values",
         description=DOCTOR,
         **layout,
     )
@@ -100,7 +100,7 @@ def _add_doctor(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         nargs=2,
         type=place,
         metavar=("A", "B"),
-        help="no log: how two reports differ",
+        help="read no log, but compare two such reports",
     )
     return command
 
@@ -108,7 +108,7 @@ def _add_doctor(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
 def _add_history(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         "history",
-        help="the life of a row: every version, who made it, when, and what takes it back",
+        help="the history of a row: every version, who made it, when, and how to undo it",
         description=HISTORY,
         **layout,
     )
@@ -136,10 +136,10 @@ def _add_history(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentPars
 
 STATE = """\
 The rows of tables as they were at a point of the log (a commit position, a time, a mark, start or
-end; all that committed there or before), or what differs between two points. --initial is a state
-that is known: a folder of TABLE.csv files or a database, from before the log or after it; every row
-that the log touches must be there as the log has it. Without it, the rows that the log itself knows
-are given (exit code 4); --diff needs none."""
+end; with all that committed at or before it), or the differences between two points. --initial is a
+known state, from before the log or after it: a folder of TABLE.csv files or a database. Every row
+that the log touches must be in it as the log has it. Without --initial, only the rows that the log
+itself shows are written (exit code 4); --diff does not need it."""
 
 
 def _add_state(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
@@ -163,8 +163,8 @@ def _add_state(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
         "--initial-at",
         metavar="POINT",
         help=(
-            "where --initial stands: before, after, or a point (default: where a database was"
-            " replayed to; else found out from the rows)"
+            "the point of the rows in --initial: before, after, or a point of the log (default: the"
+            " position that a database was replayed to; else detected from the rows)"
         ),
     )
     group.add_argument(
@@ -180,8 +180,8 @@ def _add_state(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
         "--out",
         type=place,
         metavar="PATH",
-        help="the folder of the rows (without it, and with -: one table is printed as CSV); the"
-        " file of a --diff",
+        help="--at: the folder to write the rows to (without it, or with -, the rows of one table"
+        " are printed as CSV); --diff: the file to write",
     )
     group.add_argument("--overwrite", action="store_true", help="replace what is there already")
     add_tables(group)
@@ -204,9 +204,9 @@ Reports from the log alone:
   large      the longest and the largest units (--top)
   catalog    changes of structure and of whole tables, commands, status changes
   page       all of it as one page for a browser that needs no network: a timeline, units and rows
-             with filters, who built on whom, and the command for each choice (--max-rows)
+             with filters, their dependencies, and the command for each choice (--max-rows)
 
-Exit code 4 where there is nothing of it, with the reason."""
+If there is nothing to report, the exit code is 4 and the reason is printed."""
 
 KINDS = (
     "audit",
@@ -240,7 +240,7 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         action="append",
         default=[],
         metavar="NAME,…",
-        help=f"what lines are put together or sorted by: {', '.join(GROUPS)}",
+        help=f"group or sort the lines of the report by: {', '.join(GROUPS)}",
     )
     group.add_argument(
         "--columns",
@@ -254,7 +254,7 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         "--times",
         choices=("iso", "usa", "eur", "jis"),
         default="iso",
-        help="how moments are written (default iso)",
+        help="the format of dates and times (default iso)",
     )
     group.add_argument(
         "--top", type=positive, default=20, metavar="N", help="large: how many units (default 20)"
@@ -265,7 +265,7 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         type=number,
         default=0,
         metavar="N",
-        help="quiet: spans with at most so many open units (default 0)",
+        help="quiet: spans with at most N open units (default 0)",
     )
     group.add_argument("--at", metavar="POINT", help="open: the units that were open at a point")
     group.add_argument(
@@ -274,7 +274,7 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         action="append",
         default=[],
         metavar="GLOB",
-        help="integrity: of an undo of these columns (undo --columns)",
+        help="integrity: as if these columns alone were undone (undo --columns)",
     )
     group.add_argument(
         "--undo-exclude-columns",
@@ -282,7 +282,7 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         action="append",
         default=[],
         metavar="GLOB",
-        help="integrity: of an undo without these columns (undo --exclude-columns)",
+        help="integrity: as if all but these columns were undone (undo --exclude-columns)",
     )
     group.add_argument(
         "--max-rows",
@@ -290,8 +290,8 @@ def _add_report(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
         default=100_000,
         metavar="N",
         help=(
-            "audit, detail, integrity: refuse to list more; page: leave rows and dependencies out"
-            " where there are more (default 100000)"
+            "audit, detail, integrity: refuse to list more changes; page: leave out rows and"
+            " dependencies if there are more (default 100000)"
         ),
     )
     add_selection(command)

@@ -11,11 +11,12 @@ from replay.cli.argument_types import position, time, unit
 from replay.cli.selection_arguments import add_marks
 
 MARK = """\
-Name a point of a log, or list the marks that there are (without NAME). With a log, marks are lines
-of a file beside it, which redo, undo, export, history, state, reports, extract and replay take:
---from-mark NAME is what committed behind it, --until-mark NAME up to it, state --at NAME the rows
-there. A name may be given again: NAME is the last of that name, NAME(-1) the one before it. With
---to, a mark is kept in a live database, for replay --until-mark."""
+Name a point of a log, or list the existing marks (without NAME). With a log, marks are lines of a
+file beside it, and redo, undo, export, history, state, report, extract and replay know their names:
+--from-mark NAME selects what committed after the mark, --until-mark NAME what committed at or
+before it, and state --at NAME the rows at the mark. A name can be used again: NAME is the latest
+mark of that name, NAME(-1) the one before. With --to, a mark is kept in a live database, for
+replay --until-mark."""
 
 
 def add_mark(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
@@ -36,8 +37,8 @@ def add_mark(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
         "--lrsn",
         type=position,
         metavar="X",
-        help="the commit position (default: the last one of the log; --to: where the target stands;"
-        " 20 digits there)",
+        help="the commit position (default: the last one of the log; with --to: the position of"
+        " the target; there all 20 digits)",
     )
     which.add_argument(
         "--time",
@@ -56,8 +57,8 @@ def add_mark(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser:
     )
     group.add_argument("--note", default="", metavar="TEXT", help="what the mark is for")
     group.add_argument(
-        "--by", metavar="WHO", help="who makes it (default: the user of this machine)"
+        "--by", metavar="WHO", help="who made the mark (default: the user of this machine)"
     )
-    group.add_argument("--json", action="store_true", help="the list as JSON")
+    group.add_argument("--json", action="store_true", help="print the list as JSON")
     add_marks(group)
     return command

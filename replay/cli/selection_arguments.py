@@ -131,12 +131,12 @@ def _add_copied(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--committed-only",
         action="store_true",
-        help="leave out rolled-back work, which is kept otherwise, marked as it is",
+        help="leave out rolled-back work (default: keep it, marked as rolled back)",
     )
     group.add_argument(
         "--whole-units",
         action="store_true",
-        help="of a unit of recovery with a selected change, all changes (default: the selected)",
+        help="take all changes of a unit of recovery that has a selected one (default: only those)",
     )
 
 
@@ -159,10 +159,10 @@ def add_positions(group: Any) -> None:
     group.add_argument(
         "--from-mark",
         metavar="NAME",
-        help="what committed behind a mark; NAME(-1): the one of this name before the last",
+        help="only what committed after a mark; NAME(-1): the last but one of that name",
     )
     group.add_argument(
-        "--until-mark", metavar="NAME", help="what committed up to a mark, and at it"
+        "--until-mark", metavar="NAME", help="only what committed at or before a mark"
     )
     add_marks(group)
 
@@ -172,8 +172,8 @@ def add_marks(group: Any, what: str = "a mark") -> None:
     group.add_argument(
         "--marks",
         metavar="FILE|URL",
-        help=f"where {what} is looked up (default: logreplay-marks.jsonl beside the first data"
-        " file; see logreplay mark)",
+        help=f"the file in which {what} is looked up (default: logreplay-marks.jsonl beside the"
+        " first data file; see logreplay mark)",
     )
 
 
@@ -195,7 +195,7 @@ def add_range(group: Any, copies: bool = False) -> None:
     if copies:
         return
     group.add_argument(
-        "--include-aborted", action="store_true", help="show rolled back work too, as comments"
+        "--include-aborted", action="store_true", help="show rolled-back work too, as comments"
     )
 
 
@@ -261,15 +261,16 @@ def _add_places(group: argparse._ArgumentGroup) -> None:
 
 def add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
     """What becomes of changes that depend on others."""
-    group = parser.add_argument_group("what depends on what")
+    group = parser.add_argument_group("dependencies")
     if mode == "undo":
         group.add_argument(
             "--cascade",
             choices=tuple(CascadeMode),
             default=CascadeMode.NONE,
             help=(
-                "later changes that build on what is undone: refuse and name them (default), undo"
-                " them too, leave out what they built on, or undo what was asked for all the same"
+                "later changes that depend on what is undone: none: refuse and name them (default);"
+                " all: undo them too; non-conflicting: do not undo what they depend on; force: undo"
+                " the selected changes all the same, and leave theirs"
             ),
         )
     else:
@@ -281,17 +282,18 @@ def add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
             type=unit_choice,
             metavar="URID[/M] or KIND=GLOB",
             help=(
-                "all but these units of recovery and what builds on them; KIND is ur, authid, plan,"
-                " correlation, connection or luw (repeatable)"
+                "all but these units of recovery and those that depend on them; KIND is ur, authid,"
+                " plan, correlation, connection or luw (repeatable)"
             ),
         )
 
 
 def add_baseline(parser: argparse.ArgumentParser, when: str) -> None:
     """A state that rows are compared with."""
-    group = parser.add_argument_group("state of the rows beside the log")
+    group = parser.add_argument_group("known state of the rows")
     proves = (
-        "; a unit that may depend on an incomplete one is released where this proves what it found"
+        "; a unit that may depend on an incomplete one is taken if this state proves that it does"
+        " not"
         if when == "before the log"
         else ""
     )
@@ -299,7 +301,7 @@ def add_baseline(parser: argparse.ArgumentParser, when: str) -> None:
         "--baseline",
         metavar="DIR|URL",
         help=(
-            f"the state {when}: a folder with TABLE.csv each, or a database; rows that are not in"
-            f" it as the log says are counted and named{proves}"
+            f"the rows {when}: a folder with a TABLE.csv for each table, or a database; rows that"
+            f" differ there from what the log says are counted and named{proves}"
         ),
     )

@@ -35,8 +35,8 @@ def add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = 
         choices=tuple(WhereColumns),
         default=where,
         help=(
-            "what finds a row: its key; key and the old values of what changes (guard); all"
-            f" columns (default {where})"
+            "columns in the WHERE of an UPDATE or DELETE: the key; the key and the old values of"
+            f" the columns that change (guard); or all (default {where})"
         ),
     )
     add_columns(group, "an update of nothing else is counted, and a comment in scripts")
@@ -45,7 +45,8 @@ def add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = 
         "--empty-text",
         choices=tuple(EmptyTextPolicy),
         default=EmptyTextPolicy.REFUSE,
-        help="empty text where the target takes it for NULL (Oracle; default: refuse)",
+        help="what to do with empty text where the target takes it for NULL (Oracle; default:"
+        " refuse)",
     )
     add_reals(group)
 
@@ -75,7 +76,7 @@ def add_generation(group: argparse._ArgumentGroup) -> None:
         "--generation",
         choices=tuple(Generation),
         default=Generation.LAST,
-        help="of tables that changed within the log (default last)",
+        help="which form of a table whose structure changed within the log (default last)",
     )
 
 
@@ -103,27 +104,28 @@ def add_policies(group: argparse._ArgumentGroup) -> None:
         "--nul",
         choices=tuple(NulPolicy),
         default=NulPolicy.REFUSE,
-        help="X'00' in text (default: refuse, the unit is set aside)",
+        help="what to do with X'00' in text (default: refuse, which sets the unit aside)",
     )
     group.add_argument(
         "--timestamps",
         choices=tuple(TimestampPolicy),
         default=TimestampPolicy.REFUSE,
-        help="more fraction digits than the target holds (default: refuse on loss)",
+        help="what to do with more fraction digits than the target holds (default: refuse where"
+        " digits other than 0 would be lost)",
     )
     group.add_argument(
         "--char-padding",
         choices=tuple(PaddingPolicy),
         default=PaddingPolicy.STRIP,
-        help="blanks at the end of CHAR (default strip)",
+        help="what to do with blanks at the end of CHAR values (default strip)",
     )
     group.add_argument(
         "--midnight",
         choices=tuple(MidnightPolicy),
         default=MidnightPolicy.REFUSE,
         help=(
-            "hour 24 where the target has none (default: refuse; next: hour 0, of the next day in a"
-            " timestamp)"
+            "what to do with hour 24 where the target has none (default: refuse; next: hour 0, of"
+            " the next day in a timestamp)"
         ),
     )
 
@@ -135,9 +137,9 @@ def add_reals(group: argparse._ArgumentGroup) -> None:
         choices=tuple(RealPolicy),
         default=RealPolicy.SINGLE,
         help=(
-            "REAL of Db2 for z/OS, which reaches further than an IEEE single: single (default; what"
-            " does not fit is set aside) or double (columns are double precision); exports have"
-            " doubles always"
+            "type for REAL of Db2 for z/OS, whose range is wider than that of an IEEE single:"
+            " single (default; units with a value out of range are set aside) or double (columns"
+            " become double precision); exports always have doubles"
         ),
     )
 
@@ -166,8 +168,8 @@ def add_schema(parser: argparse.ArgumentParser) -> None:
         "--schema",
         metavar="FILE|URL|none",
         help=(
-            "DDL of the tables, or a database that has them: unique keys and foreign keys, for what"
-            " depends on what; none: there are none, I know"
+            "a file with the DDL of the tables, or a database that has them: their unique and"
+            " foreign keys decide which units depend on which; none: you state that there are none"
         ),
     )
     group.add_argument(
