@@ -500,8 +500,8 @@ class Writable:
             if after is not None:
                 raise UsageError(
                     "LR1001",
-                    f"found after {after} with the format {export.format}, whose tables say"
-                    " themselves where they ended; expected no manifest",
+                    f"found after {after} with the format {export.format}, whose tables record"
+                    " their own position; expected it without after",
                 )
             with target_state.baseline_of(request) as state:
                 return lake.write_lake(

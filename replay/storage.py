@@ -366,7 +366,7 @@ class StoredRanges:
         url, _, version = place.rpartition("#")
         system, path = _system(url)
         if not version.startswith(_version(system.get_file_info(path), url)):
-            raise OSError(5, "it is another one than when the log was opened", url)
+            raise OSError(5, "it has changed since the log was opened", url)
         self.size = int(version.partition("-")[0])
         self._file = system.open_input_file(path)
         self._filled = np.zeros(-(-self.size // _BLOCK), bool)

@@ -448,8 +448,8 @@ def _grown(arguments: argparse.Namespace) -> int:
     if arguments.overwrite or arguments.after is not None:
         raise UsageError(
             "LR1001",
-            "found --grow with --overwrite or --after; expected it without: the folder says itself"
-            " where it ended",
+            "found --grow with --overwrite or --after; expected --grow alone: the folder"
+            " records its own position",
         )
     with Bar(sys.stderr) as progress:
         growth = grow(arguments, progress, lambda request: tell_notes(request.notes))

@@ -315,8 +315,8 @@ def _check(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name) is not None:
             raise UsageError(
                 "LR1001",
-                f"found --{name.replace('_', '-')} with --export; expected --until-lrsn: a time or"
-                " a mark of a database is no place where an export can go on",
+                f"found --{name.replace('_', '-')} with --export; expected --until-lrsn: an"
+                " export cannot continue from a time or from a mark of a database",
             )
 
 

@@ -68,7 +68,9 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 def _verify(arguments: argparse.Namespace) -> int:
     if is_printed(arguments.certificate):
-        raise UsageError("LR1001", "found --certificate -; expected a file, which can be checked")
+        raise UsageError(
+            "LR1001", "found --certificate -; expected a file, so that it can be checked later"
+        )
     with WorkFolder() as scratch, Bar(sys.stderr) as progress:
         work = None
         if arguments.control or arguments.data or arguments.log or arguments.logs:

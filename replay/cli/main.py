@@ -132,7 +132,7 @@ def _unwritable(error: OSError) -> UsageError:
     return UsageError(
         "LR1006",
         f"found {error.strerror}{place}; expected to read and write there",
-        hint="Name a folder that is there and may be written, on a disk with room",
+        hint="Name an existing folder that you may write to, on a disk with free space",
     )
 
 

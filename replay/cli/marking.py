@@ -110,8 +110,8 @@ def _in_target(arguments: argparse.Namespace, with_log: bool) -> int:
     if arguments.position is not None and len(arguments.position) != Position.SIZE:
         raise UsageError(
             "LR1001",
-            "found --position with fewer than 20 digits; expected 20, because no log is there to"
-            " place them",
+            "found --position with fewer than 20 digits; expected 20: without a log a short"
+            " form cannot be completed",
         )
     position = None if arguments.position is None else Position(arguments.position)
     print(status.mark(arguments.to, arguments.name, position))

@@ -53,8 +53,8 @@ class Monitor:
         except OSError as error:
             raise UsageError(
                 "LR1006",
-                f"found {error.strerror} for {host}:{port}; expected an address of this machine"
-                " that is free (--metrics-host, --metrics-port)",
+                f"found {error.strerror} for {host}:{port}; expected a free port on an address"
+                " of this machine (--metrics-host, --metrics-port)",
             ) from None
         self._server.daemon_threads = True
         self.address = f"{host}:{self._server.server_address[1]}"

@@ -236,7 +236,7 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
             else ""
         )
         message = (
-            f"found later changes that build on what shall be undone: {named}{more}; expected none"
+            f"found later changes that depend on what is to be undone: {named}{more}; expected none"
         )
         hint = (
             f"--cascade all undoes {len(dependents.units)} more unit(s) first,"
@@ -324,8 +324,9 @@ def leave_out(plan: Plan, dependents: Consequences) -> Plan:
     if unread:
         raise Refusal(
             "LR3010",
-            "found changes that cannot be read in what shall be left out, so what builds on them is"
-            f" not known: unit(s) {unread}; expected units whose changes can be read",
+            "found changes that cannot be read in the units to leave out, so the units that"
+            f" depend on them are not known: unit(s) {unread}; expected units whose changes"
+            " can be read",
             hint="logreplay check names the records: transfer the log again. A redo sets such units"
             " aside by itself, with what provably builds on them",
         )

@@ -193,7 +193,7 @@ def _by_name(options: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]
                 "LR1001",
                 f"found option {written!r}; expected one of: {', '.join(sorted(_NAMES.values()))},"
                 " logOption.NAME",
-                hint="replay/docs/how-to/spark.md tells of them",
+                hint="They are listed in replay/docs/how-to/spark.md",
             )
     return given, of_log
 

@@ -121,7 +121,7 @@ def check_schema(given: StructType, found: pa.Schema) -> None:
         raise UsageError(
             "LR1001",
             f"found schema {given.simpleString()}; expected {expected.simpleString()}",
-            hint="Leave the schema out: the log tells it",
+            hint="Leave the schema out: it is read from the log",
         )
 
 

@@ -320,8 +320,8 @@ class Stream:
                 "LR1001",
                 f"found {request.versions[0].name} with other columns; expected those with which"
                 " the stream was begun",
-                hint="Start the query again, with the same checkpoint: columns are those of the"
-                " last log then",
+                hint="Start the query again, with the same checkpoint: it then has the"
+                " columns of the last log",
             )
 
 
@@ -358,7 +358,8 @@ def stream_schema(options: SourceOptions, work: str) -> pa.Schema:
     if not there:
         raise UsageError(
             "LR1001",
-            f"found no whole log in {options.logs}; expected one at least, to tell the columns",
+            f"found no whole log in {options.logs}; expected at least one, to read the columns"
+            " from",
             hint="Wait for the first one, or give the schema: readStream.schema(…)",
         )
     if not there[0].control:  # the tables are told beside the files
@@ -370,7 +371,8 @@ def stream_schema(options: SourceOptions, work: str) -> pa.Schema:
                 return typed_schema(request)
     raise UsageError(
         "LR1004",
-        f"found no table {options.table} in {len(there):,} log(s); expected one of theirs",
+        f"found no table {options.table} in {len(there):,} log(s); expected a table that these"
+        " logs have",
         hint="Wait for a log with it, or give the schema: readStream.schema(…)",
     )
 

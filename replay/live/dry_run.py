@@ -158,8 +158,8 @@ class _Attempt:
         if not (self.session.alters or _CHANGES.match(line) or line.startswith("SET ")):
             raise UsageError(
                 "LR1001",
-                f"found {line[:60]!r}; expected changes of rows only: this database does not take"
-                " back changes of structure with a transaction",
+                f"found {line[:60]!r}; expected changes of rows only: this database cannot"
+                " roll back structure changes",
                 hint="Try it in a copy of the database",
             )
 

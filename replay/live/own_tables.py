@@ -107,7 +107,7 @@ def make(session: Session, grants: Sequence[str] = ()) -> None:
             error.code,
             f"the tables for the position cannot be made: {error.message}",
             error.where,
-            "Somebody who may has them made with logreplay prepare --to URL --role USER; logreplay"
+            "Have somebody who has the right run logreplay prepare --to URL --role USER; logreplay"
             " prepare --print shows the statements",
         ) from error
 
@@ -120,9 +120,9 @@ def refuse_strange(session: Session, writes: bool) -> None:
         raise Refusal(
             "LR4010",
             f"found tables for the position that logreplay did not make: {strange[0]}{more};"
-            " expected ours, or none",
-            hint="What is there would act, or be read, with this user's rights. Find out who made"
-            f" it; then {session.forget}",
+            " expected those that logreplay makes, or none",
+            hint="They would be used with this user's rights. Find out who made them; then"
+            f" {session.forget}",
         )
 
 

@@ -186,7 +186,7 @@ class Store:
         if result.counts != [1]:
             raise Refusal(
                 "LR4007",
-                f"the target's position is no longer {before}: somebody else moved it",
+                f"the target's position is no longer {before}: another session moved it",
                 hint="Run replay again",
             )
 

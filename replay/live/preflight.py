@@ -179,7 +179,7 @@ def refuse_mode(
             "LR4009",
             f"found --on for a target of kind {session.dialect}, which has no savepoints; expected"
             " none",
-            hint="Leave --on away",
+            hint="Leave --on out",
         )
     asked = "--mode merged" if pace.merged else "--sessions"
     if not pace.merged and pace.sessions == 1:
@@ -194,12 +194,14 @@ def refuse_mode(
     if not (session.merges if pace.merged else session.parallel):
         raise Refusal(
             "LR4009",
-            f"found {asked} for a target of kind {session.dialect}; expected one that can do this,"
-            " such as a PostgreSQL",
+            f"found {asked} for a target of kind {session.dialect}; expected one that supports"
+            " it, such as PostgreSQL",
             hint=hint,
         )
     if not route.forward:
-        raise Refusal("LR4009", f"found {asked} on a way back; expected one forward", hint=hint)
+        raise Refusal(
+            "LR4009", f"found {asked} for a replay backward; expected a replay forward", hint=hint
+        )
     for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):
         if chosen != "apply":
             more = (

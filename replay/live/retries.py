@@ -388,7 +388,7 @@ class Retries:
             if store.position() != self.stored:
                 raise Refusal(
                     "LR4007",
-                    "the target was replayed into since it was asked",
+                    "another replay has changed the target since its position was read",
                     hint="Run replay again",
                 )
             log, options = self.source.log, self.plan.options
@@ -487,8 +487,8 @@ def refuse_destination(request: ReplayRequest) -> None:
     if found:
         raise UsageError(
             "LR1001",
-            f"found {found[0]} with --retry-rejects; expected neither an end nor another way of"
-            " applying: rejects are tried where the target stands, unit by unit",
+            f"found {found[0]} with --retry-rejects; expected neither an end nor another way"
+            " of applying: skipped changes are retried at the target's position, unit by unit",
         )
 
 

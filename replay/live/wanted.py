@@ -69,7 +69,7 @@ def replay_input(request: Request, engine: Engine) -> ReplayInput:
                 "LR1001",
                 f"found {name} in a selection for a live database; expected changes of the whole"
                 " log",
-                hint="Say to replay where it shall end (until, until_time, until_mark)",
+                hint="Give replay() its end (until, until_time, until_mark)",
             )
     return ReplayInput(request.log, selection, request.options, request.constraints, engine)
 

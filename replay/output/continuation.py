@@ -89,7 +89,8 @@ def read_continuation(path: Place) -> Continuation | None:
     if not isinstance(ended, dict):
         raise UsageError(
             "LR1001",
-            "found no word of where the bundle ended; expected the manifest.json of redo scripts or"
+            "found no position at which the bundle ended; expected the manifest.json of redo"
+            " scripts or"
             " of an export without --until-time and --except",
             Where(str(path)),
         )
@@ -141,8 +142,8 @@ def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining
         raise InputError(
             "LR2037",
             f"found logs that begin at {low.hexadecimal}; expected them to reach back to"
-            f" {before.position.hexadecimal}, where the bundle ended: nothing shows that no log is"
-            " missing between",
+            f" {before.position.hexadecimal}, where the bundle ended: a log may be missing"
+            " between them",
             where,
             "Give the log that the bundle ended with as well (no unit is taken twice), or say that"
             " nothing lies between: --gaps warn",

@@ -53,8 +53,8 @@ def writer_of(family: Family) -> LogWriter:
     if family.writer is None:
         raise Refusal(
             "LR3020",
-            f"found --source {family.name}; expected logmaster: no published layout lets a part of"
-            f" a {family.title} stand as a log of its own",
+            f"found --source {family.name}; expected logmaster: there is no published layout"
+            f" in which a part of a {family.title} would be a log of its own",
             hint="Keep the changes as data (logreplay export --format parquet, csv, jsonl or"
             " debezium), or the log files as they are, and select when they are read",
         )

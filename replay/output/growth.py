@@ -53,7 +53,7 @@ class GrowingFolder:
             if strange:
                 raise UsageError(
                     "LR1002",
-                    f"{out} holds {strange[0]} and no {RUNS}, so no dataset grows there",
+                    f"{out} holds {strange[0]} and no {RUNS}, so it was not made with --grow",
                     hint="Name a new folder; a bundle goes on with --after, in a folder of its own",
                 )
 
@@ -74,7 +74,7 @@ class GrowingFolder:
         if "growth" not in manifest:
             raise UsageError(
                 "LR1002",
-                f"{self.out} is a lake's folder; expected one in which a dataset grows",
+                f"{self.out} is the folder of a lake; expected one that was made with --grow",
                 Where(str(path)),
             )
         return manifest
@@ -97,8 +97,8 @@ class GrowingFolder:
             if "continuation" not in bundle.manifest:
                 raise UsageError(
                     "LR1001",
-                    "found --until-time or --except for a dataset that grows; expected an export"
-                    " that another one can go on from",
+                    "found --until-time or --except with --grow; expected an export that a"
+                    " later one can continue",
                 )
             if manifest and not _brings(bundle.manifest, manifest):
                 return Growth(bundle, None)

@@ -176,7 +176,7 @@ def check_lake(out: Place) -> Path:
     if strange:
         raise UsageError(
             "LR1002",
-            f"{out} holds {min(strange)}, so it is no lake of logreplay's",
+            f"{out} holds {min(strange)}, so it is not a lake that logreplay made",
             hint="Name a new folder, or one with tables only",
         )
     return out

@@ -169,7 +169,7 @@ def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest
             f" blanks a CHAR has (column {padded[0]})"
         )
         raise UsageError(
-            "LR1001", message, hint="Leave --char-padding away, or load the rows by other means"
+            "LR1001", message, hint="Leave --char-padding out, or load the rows by other means"
         )
     for number, (name, path) in enumerate(state_files(request.initial, request.tables).items(), 1):
         table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)

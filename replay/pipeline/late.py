@@ -123,8 +123,8 @@ def _refuse(found: Mapping[UnitId, str], position: Position) -> None:
     raise InputError(
         "LR2039",
         f"found {len(found):,} unit(s) of recovery that commit at or below"
-        f" {position.hexadecimal}, in logs that were not read before; expected none there: all up"
-        " to that position counts as taken",
+        f" {position.hexadecimal}, in logs that were not read before; expected none there:"
+        " everything up to that position counts as applied",
         Where(file, int(record), unit=str(unit)),
         "A log came late, or repeats one that is not given: give that too. Else say what becomes of"
         " these units: --late take (they come now, behind later ones) or --late skip (they are"

@@ -51,8 +51,8 @@ def without_marks(selection: Selection, log: LogFile) -> Selection:
         )
         raise UsageError(
             "LR1001",
-            f"found {' and '.join(ends)}, between which nothing can lie: a part is from behind a"
-            " mark up to another one",
+            f"found {' and '.join(ends)}, which select nothing: a range begins after one mark"
+            " and ends at a later one",
             hint="logreplay mark, without a name, lists them",
         )
     return found
@@ -141,7 +141,10 @@ def commit_point(
     if time is not None:
         extent = log_extent(log, time)
         if extent.earliest is None and extent.first is not None:
-            raise UsageError("LR1001", "found --time, and the log tells of no times")
+            raise UsageError(
+                "LR1001",
+                "found --time with a log that has no commit times; expected --position or --ur",
+            )
         bound = extent.late
     wanted = None if unit is None else (placed_unit(log, unit[0]), unit[1])
     found: Position | None = None

@@ -269,7 +269,7 @@ def _check_kept(demand: Demand, selection: Selection) -> None:
         raise UsageError(
             "LR1001",
             f"found --incomplete keep; expected one of: {', '.join(SETTING_ASIDE)}",
-            hint="Only a copy of the log (extract) says of incomplete units what they are",
+            hint="Only a copy of the log (extract) can keep incomplete units, flagged as they are",
         )
 
 
@@ -411,7 +411,7 @@ def _check_columns(versions: Sequence[TableVersion], render: RenderOptions) -> N
                 )
                 raise UsageError(
                     "LR1004",
-                    f"found {option} {glob}; expected a column of the tables that are taken",
+                    f"found {option} {glob}; expected a column of the selected tables",
                     hint=hint,
                 )
 

@@ -333,7 +333,7 @@ def _failed(context: SparkContext, error: Exception, expired: int | None) -> Log
         return UsageError(
             "LR1005",
             f"found no executor of {context.master} within {expired} s (--executor-timeout);"
-            " expected one at least",
+            " expected at least one",
             hint=(
                 "Does the master have workers with memory and cores left? They must reach this"
                 f" program at {address}: --conf spark.driver.host=ADDRESS names another address"

@@ -277,8 +277,8 @@ def _check_begins(headers: HeaderFacts) -> None:
     if len(headers.units) and headers.units["begin"].null_count == len(headers.units):
         raise Refusal(
             "LR3020",
-            "found a question about units that are open, which needs to know where among the"
-            " commits each began; expected a log that tells it",
+            "found a report about open units, which needs the position at which each unit"
+            " began; expected a log that has these positions",
         )
 
 
@@ -291,7 +291,7 @@ def quiet(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str])
     if options.least is not None and headers.clock.offset is None:
         raise Refusal(
             "LR3020",
-            "found --min, which needs to know when units began; expected positions that are"
+            "found --min, which needs the times at which units began; expected positions that are"
             " readings of a clock (LRSNs)",
             hint="Without --min the spans are given by their positions",
         )

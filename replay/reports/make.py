@@ -72,8 +72,8 @@ def report_of(
     if selection.where is not None:
         raise UsageError(
             "LR1001",
-            f"found --where with report {kind}, which is made of headers; expected a selection"
-            " without values",
+            f"found --where with report {kind}, which reads record headers only; expected a"
+            " selection without values",
             hint="report audit, detail and integrity take --where",
         )
     undone = kind in (ReportKind.QUIET, ReportKind.OPEN, ReportKind.LARGE)

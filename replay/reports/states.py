@@ -118,7 +118,7 @@ def _at_time(asked: Asked, moment: bytes) -> Position:
     extent = log_extent(asked.log, moment)
     if extent.earliest is None:
         raise UsageError(
-            "LR1001", "found a time, and the log tells of none; expected a commit position"
+            "LR1001", "found a time with a log that has no commit times; expected a commit position"
         )
     return HIGHEST if extent.late is None else extent.late.below
 

@@ -229,7 +229,7 @@ def _account(bin_folder: Path, folder: Path) -> _Account:
     if user != 0:
         raise TargetError(
             "LR4003",
-            f"PostgreSQL does not run as user id {user}, which the machine has no name for",
+            f"PostgreSQL does not run as user id {user}, which has no name on this machine",
             hint="Run as another user",
         )
     account = _Account(bin_folder, user=other)

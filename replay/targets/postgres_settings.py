@@ -81,9 +81,11 @@ def refuse_shared(connection: psycopg.Connection[Any], url: str, public_url: str
 def _shared(public_url: str) -> Refusal:
     return Refusal(
         "LR4010",
-        f"{public_url} is a pool of connections (such as pgbouncer) that gives a session of the"
-        " server to somebody else after each transaction; expected a session of one's own",
-        hint="Settings and the lock of a replay would be somebody else's. Name the server itself,"
+        f"{public_url} is a pool of connections (such as pgbouncer) that hands its server"
+        " session to another client after each transaction; expected a session that stays"
+        " with one client",
+        hint="Settings and the lock of a replay would be shared with other clients. Name the"
+        " server itself,"
         " or a pool in session mode (pool_mode = session)",
     )
 

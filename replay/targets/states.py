@@ -141,14 +141,15 @@ def no_server(url: str | None) -> None:
     files."""
     if url is not None:
         raise UsageError(
-            "LR1001", f"found --scratch {public_url(url)}; expected none: a temporary file serves"
+            "LR1001", f"found --scratch {public_url(url)}; expected none: a temporary file is used"
         )
 
 
 def no_roles(role: str) -> list[str]:
     """Raises UsageError (LR1001) for a role, where databases are files."""
     raise UsageError(
-        "LR1001", f"found --role {role}; expected none: whoever may write the file may"
+        "LR1001",
+        f"found --role {role}; expected none: whoever may write to the file may replay into it",
     )
 
 

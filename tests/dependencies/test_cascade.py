@@ -147,7 +147,7 @@ def test_a_refusal_names_some_and_counts_all(tmp_path: Path, later: int) -> None
     assert refused.value.code == "LR3010"
     found = refused.value.message
     assert found == (
-        f"found later changes that build on what shall be undone: {named}{more}; expected none"
+        f"found later changes that depend on what is to be undone: {named}{more}; expected none"
     )
     assert refused.value.hint == (
         f"--cascade all undoes {later} more unit(s) first, --cascade non-conflicting leaves out"

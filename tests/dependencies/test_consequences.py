@@ -293,8 +293,8 @@ def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
             redo(schema="none", excepted=Selection(units=(key(one),))).write(tmp_path / "out")
     assert refused.value.code == "LR3010"
     assert refused.value.message == (
-        "found changes that cannot be read in what shall be left out, so what builds on them is"
-        f" not known: unit(s) {name(one)}; expected units whose changes can be read"
+        "found changes that cannot be read in the units to leave out, so the units that depend on"
+        f" them are not known: unit(s) {name(one)}; expected units whose changes can be read"
     )
     assert refused.value.hint == (
         "logreplay check names the records: transfer the log again. A redo sets such units aside by"

@@ -336,7 +336,7 @@ def test_columns_left_out_and_values_that_do_not_fit(fresh_database: str, tmp_pa
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--until-lrsn", START], "found --mode merged on a way back"),
+        (["--until-lrsn", START], "found --mode merged for a replay backward"),
         (["--ri", "skip"], "found --ri skip with --mode merged"),
         (["--triggers", "skip"], "found --triggers skip with --mode merged"),
     ],

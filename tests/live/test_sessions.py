@@ -143,7 +143,7 @@ def test_a_row_that_somebody_changed(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--until-lrsn", START], "found --sessions on a way back"),
+        (["--until-lrsn", START], "found --sessions for a replay backward"),
         (["--ri", "skip"], "found --ri skip with --sessions"),
         (["--mode", "merged"], "found --mode merged with --sessions"),
     ],

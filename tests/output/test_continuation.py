@@ -205,7 +205,7 @@ def test_a_bundle_of_another_source_or_kind_is_refused(tmp_path: Path, first: Lo
     with replay.open_log(control=first.control, data=first.data) as opened:
         undo = opened.select().undo(schema=_NO_KEYS)
         undo.write(tmp_path / "undo")
-        with pytest.raises(LogReplayError, match="no word of where the bundle ended"):
+        with pytest.raises(LogReplayError, match="no position at which the bundle ended"):
             opened.select().redo(schema=_NO_KEYS).write(tmp_path / "t", after=tmp_path / "undo")
         with pytest.raises(UsageError, match="found --after with undo"):
             undo.write(tmp_path / "two", after=tmp_path / "one")

@@ -59,7 +59,7 @@ def test_the_same_rows_in_every_family(sakila: Path, tmp_path: Path) -> None:
         # solidDB logs a changed key as a delete and an insert
         assert len({total["inserts"] - total["deletes"] for total in sums}) == 1
         assert other.report("quiet", most_open=2).rows
-        with pytest.raises(Refusal, match="LR3020 found a question about units that are open"):
+        with pytest.raises(Refusal, match="LR3020 found a report about open units"):
             third.report("quiet")
         with pytest.raises(Refusal, match="LR3020 found --min"):
             other.report("quiet", least="5s", most_open=2)

@@ -135,7 +135,7 @@ def test_an_object_that_changed(tmp_path: Path, upload: Upload) -> None:
     place = unpacked(upload(tmp_path / "data"), None, 0)
     (tmp_path / "data").write_bytes(b"other")
     upload(tmp_path / "data")
-    with pytest.raises(InputError, match="another one than when the log was opened") as caught:
+    with pytest.raises(InputError, match="has changed since the log was opened") as caught:
         mapped(place)
     assert caught.value.code == "LR2001"
     assert "#" not in str(caught.value)

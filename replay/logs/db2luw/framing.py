@@ -342,8 +342,7 @@ def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
         where = Where(name, len(offsets) + 1, place + lead, "length")
         raise InputError(
             "LR2005",
-            "found record length 0 and more data behind it; expected a record, or nothing but"
-            " zeros",
+            "found record length 0 and more data after it; expected a record, or nothing but zeros",
             where,
             _AGAIN,
         )

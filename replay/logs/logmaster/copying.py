@@ -43,8 +43,8 @@ class LogmasterWriter:
             for what, mine, its in _differences(first, other):
                 raise Refusal(
                     "LR3022",
-                    f"found {what} {its}; expected {mine}, as in {first.control_path}: one logical"
-                    " log has one of it",
+                    f"found {what} {its}; expected {mine}, as in {first.control_path}: a"
+                    " logical log has only one",
                     Where(other.control_path),
                     _APART,
                 )
@@ -58,8 +58,8 @@ class LogmasterWriter:
         for row in np.flatnonzero(length > _LONGEST)[:1]:
             raise Refusal(
                 "LR3022",
-                f"found a record of {length[row]:,} bytes; expected {_LONGEST:,} at most, which a"
-                " record descriptor word can say",
+                f"found a record of {length[row]:,} bytes; expected {_LONGEST:,} at most, the"
+                " longest record that a record descriptor word allows",
                 where_of(log, records[row]),
             )
         files = distinct(file)
@@ -115,7 +115,8 @@ class LogmasterWriter:
 def _otherwise(found: str, expected: str) -> Refusal:
     return Refusal(
         "LR3022",
-        f"found that the copy alone is read otherwise, {found}; expected {expected}",
+        f"found that the copy by itself is read differently from the original: {found};"
+        f" expected {expected}",
         hint=_ORIGINAL,
     )
 

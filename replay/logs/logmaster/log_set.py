@@ -159,7 +159,7 @@ class LogSet(LogmasterLog):
                 f"found a hole in the log set: {found[0]}{more}; expected logs of which each begins"
                 " where one before it ends",
                 hint="Give the logs that are missing, or go on without them: --gaps warn (units"
-                " that lack records are set aside, changes of the hole are not made)",
+                " that lack records are set aside, changes in the hole are missing)",
             )
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:

@@ -523,8 +523,8 @@ class _LoadFile:
             row = int(rows[np.flatnonzero(~fits)[0]])
             raise InputError(
                 "LR2010",
-                f"found {name} that cannot be; expected {expected}: without it a change has"
-                " no place",
+                f"found an impossible {name}; expected {expected}: without it the position of"
+                " the change is unknown",
                 Where(self.path, row + 1, field=name),
             )
 

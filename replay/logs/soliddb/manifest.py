@@ -138,7 +138,7 @@ def _charset(value: Any) -> str | None:
         raise UsageError(
             "LR1001",
             f"found char_encoding {value!r}; {expected}",
-            hint=f"Names are: {', '.join(CHARSETS)}; a CCSID will do too",
+            hint=f"Names are: {', '.join(CHARSETS)}; or a CCSID",
         )
     return name.strip() or None
 
