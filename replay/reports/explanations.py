@@ -33,23 +33,23 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR1006": (
         "A file or folder cannot be read or written: rights, a full disk, or a folder that is"
         " not there.",
-        "Name a folder that may be written, on a disk with room, and run again: nothing was"
-        " left half done.",
+        "Name a folder that you may write to, on a disk with free space, and run again: nothing"
+        " was left half done.",
     ),
     "LR1010": (
-        "The DDL that --schema names cannot be read as the dialect that was said.",
-        "Say which dialect it is with --schema-dialect (db2, soliddb, postgres …), or give"
-        " the URL of a database that has the tables.",
+        "The DDL file that --schema names cannot be read in the dialect of --schema-dialect.",
+        "Name the right dialect with --schema-dialect (db2, soliddb, postgres …), or give"
+        " --schema the URL of a database that has the tables.",
     ),
     "LR1011": (
         "The mapping file is not TOML, or names tables or columns that the log does not have.",
         "The names on the left are the log's. The documentation has an example (how-to, scripts).",
     ),
     "LR2001": (
-        "A file is not there, may not be read, or lacks in a folder that must have one for"
-        " each table.",
-        "Look at the path and its rights. For states: an empty table has a file with its"
-        " first line alone.",
+        "A file does not exist, may not be read, or is missing from a folder that must have one"
+        " for each table.",
+        "Check the path and its permissions. In the folder of a state, an empty table has a file"
+        " too, with only the header line.",
     ),
     "LR2002": (
         "The data files hold no record.",
@@ -61,9 +61,9 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Transfer it again in binary mode (FTP: binary, with RDW to keep the records' lengths).",
     ),
     "LR2004": (
-        "The way in which records lie one behind the other in the file is none that is known,"
-        " or two ways would fit.",
-        "Name it with --framing. The log may also have been cut or altered on its way.",
+        "The framing, by which a file shows where each record ends, is not a known one, or"
+        " several known ones fit.",
+        "Name it with --framing. The file may also have been truncated or altered in transfer.",
     ),
     "LR2005": (
         "A length field in the framing is smaller or larger than any record can be: the file"
@@ -84,14 +84,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Transfer it again; ask for all record types when the log is generated.",
     ),
     "LR2009": (
-        "A field of a control record holds what its description rules out.",
-        "Transfer it again in binary mode. If it stays so, report it with the record.",
+        "A field of a control record has a value that its description does not allow.",
+        "Transfer the file again in binary mode. If the error stays, report it with the record.",
     ),
     "LR2010": (
-        "A header field has a value that the format does not know. The record is damaged, or"
-        " of a release that is not known. Its whole unit of recovery is set aside.",
-        "Look at it: logreplay inspect --record N --hex. Transfer the file again; what else"
-        " the unit did is in logreplay history --ur URID.",
+        "A header field has a value that the format does not define. The record is damaged, or"
+        " was written by an unknown release. Its whole unit of recovery is set aside.",
+        "logreplay inspect --record N --hex shows the record. Transfer the file again; logreplay"
+        " history --ur URID shows the other changes of the unit.",
     ),
     "LR2011": (
         "The record belongs to a table that the control file does not describe, so its row"
@@ -101,22 +101,22 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " and logreplay inspect --record N shows the record.",
     ),
     "LR2012": (
-        "The type of change is none that the format lists: a damaged record or a newer release.",
+        "The format does not list this type of change: a damaged record or a newer release.",
         "logreplay inspect --record N --hex shows it; report it with that text.",
     ),
     "LR2013": (
-        "A long change is cut into segments, and one of them is missing or there twice.",
+        "A long change is split into segments, and one of them is missing or present twice.",
         "Give all data files of the run (--data takes several). logreplay check counts such units.",
     ),
     "LR2014": (
-        "The row ends before or behind the place that its record says: a damaged record, or a"
-        " table that had other columns then.",
+        "The row is shorter or longer than its record says: the record is damaged, or the table"
+        " had other columns when it was written.",
         "logreplay inspect --record N --hex shows the row. Give the control file or catalog"
-        " of the time of the change.",
+        " export from the time of the change.",
     ),
     "LR2015": (
-        "A value cannot be read: it is outside of the row (large objects), of a character set"
-        " that is not known, or damaged. The unit of recovery is set aside.",
+        "A value cannot be read: it is stored outside the row (large objects), is in an unknown"
+        " character set, or is damaged. The unit of recovery is set aside.",
         "Leave the column out with --exclude-columns, or name the character set with --ccsid.",
     ),
     "LR2016": (
@@ -125,13 +125,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "logreplay inspect --record N shows each of them.",
     ),
     "LR2017": (
-        "One change is in the files twice. It would be made twice.",
+        "One change is in the files twice, and would be applied twice.",
         "Leave out the file that was given twice, or that repeats a part of another one.",
     ),
     "LR2018": (
         "Records can be laid out in several documented ways, and the log does not decide"
         " between them.",
-        "Say which with --log-option; the documentation lists the settings of each family"
+        "Choose one with --log-option; the settings of each family are in the documentation"
         " (options).",
     ),
     "LR2030": (
@@ -140,20 +140,21 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2031": (
         "The export of the catalog lacks columns or tables, or contradicts itself.",
-        "Export it again with the statement that the documentation has (collect a log).",
+        "Export it again with the statement in the documentation (collect a log).",
     ),
     "LR2032": (
-        "The log says that a change is taken back which it does not have.",
+        "A compensation record takes back a change that is not in the log.",
         "Give the log file before this one as well.",
     ),
     "LR2033": (
-        "Changes are flagged as not to be propagated, and nobody said what that means here.",
-        "Say it with --log-option capture-off=…; the documentation has the choices (logs of"
+        "Changes are flagged as not to be propagated (CAPTURE_OFF), and no option says whether to"
+        " take them or leave them out.",
+        "Choose with --log-option capture-off=…; the choices are in the documentation (logs of"
         " solidDB).",
     ),
     "LR2034": (
-        "The sessions in which the log was read do not follow one another: changes lie"
-        " between them.",
+        "A session in which the log was read does not begin where the one before it ended:"
+        " changes between them are missing.",
         "Export the missing part, or accept the gap with --log-option gaps=accept.",
     ),
     "LR2035": (
@@ -163,14 +164,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2036": (
         "A row is not as the log last left it: a record is lost or damaged, the log was"
-        " written with a filter, or a state is not the one before (or after) this log.",
-        "logreplay check names the records; logreplay history --table T --key K shows the"
-        " row's life.",
+        " written with a filter, or the given state is not the one before (or after) this log.",
+        "logreplay check names the records; logreplay history --table T --key K shows all"
+        " versions of the row.",
     ),
     "LR2037": (
-        "The logs of a set do not chain: between the end of one and the begin of the next lies a"
-        " stretch that none covers.",
-        "Give the missing log; or say with --gaps warn or allow that nothing is missing there.",
+        "No log of the set covers the positions between the end of one log and the begin of the"
+        " next.",
+        "Give the missing log, or go on without it: --gaps warn or --gaps allow.",
     ),
     "LR2038": (
         "Control files of a log set describe one generation of a table in two ways, or are of"
@@ -178,27 +179,27 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Give the logs of one Db2 subsystem, each with the control file of its own run.",
     ),
     "LR2039": (
-        "A log that was not read before has units of recovery that commit at or below where the"
-        " last run ended: it came behind a later one, or the log of a member lagged behind. Their"
-        " position says that they were taken, and they were not.",
-        "Give the log that it repeats, if it is one; else say --late take to have these units now,"
-        " behind later ones, or --late skip if they are there.",
+        "A log that was not read before has units of recovery that commit at or before the"
+        " position where the last run ended: it arrived after a later log, or the log of a member"
+        " lagged behind. By their position these units would count as applied, but they were not.",
+        "If the log repeats another one, give that one too. Else choose --late take to apply these"
+        " units now, after later ones, or --late skip if the target has them already.",
     ),
     "LR2040": (
-        "The file of marks has a line that is no mark: it is another file, or was changed by"
-        " hand, or a write did not end.",
-        "Mend or remove the line that the message names, or name the right file with --marks."
-        " Nothing is added to a file that cannot be read.",
+        "The file of marks has a line that is not a mark: it is another kind of file, or was"
+        " edited by hand, or a write was interrupted.",
+        "Correct or remove the line that the message names, or name the right file with --marks."
+        " No mark is added to a file that cannot be read.",
     ),
     "LR3001": (
-        "The target has no way to write the value: X'00' in text, too many fraction digits, a"
-        " number outside of its range. The unit of recovery is set aside.",
-        "Say what shall become of it: --nul, --timestamps, --midnight, --empty-text, --reals;"
-        " or leave the column out with --exclude-columns.",
+        "The target cannot hold the value: X'00' in text, too many fraction digits, a number"
+        " outside its range. The unit of recovery is set aside.",
+        "Choose how to change such values (--nul, --timestamps, --midnight, --empty-text,"
+        " --reals), or leave the column out with --exclude-columns.",
     ),
     "LR3002": (
-        "The log does not have what it takes to undo the change: a mass delete without its"
-        " rows, a truncated table, a structure whose former state is not known.",
+        "The log lacks what is needed to undo the change: the rows of a mass delete or of a"
+        " truncated table, or the former structure of a table.",
         "Restore those rows from an image copy, and leave the table out with --exclude-table.",
     ),
     "LR3003": (
@@ -207,7 +208,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR3004": (
         "Log Master could not complete the unit of recovery: a part of the log was missing"
-        " when it was read. What builds on it is set aside too.",
+        " when it was read. Units that depend on it are set aside too.",
         "Generate the log again with the missing archive log. quarantine/ in the bundle has"
         " its statements and which inputs would complete most.",
     ),
@@ -217,31 +218,32 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Give it another name with --mapping, or keep names as they are with --names exact.",
     ),
     "LR3006": (
-        "A column that tells which row is meant was excluded.",
+        "A column that is needed to find the row was excluded.",
         "Keep the key columns when you exclude others.",
     ),
     "LR3010": (
-        "Later work changed the same columns of the same rows, or refers to them, so taking"
-        " the change back alone would destroy it.",
-        "Ask first: logreplay whatif --without URID. Then choose with --cascade all,"
-        " non-conflicting or force.",
+        "Later changes of the same columns of the same rows, or rows that refer to them, depend"
+        " on the change; undoing it alone would destroy them.",
+        "logreplay whatif --without URID lists them. Then choose --cascade all, non-conflicting"
+        " or force.",
     ),
     "LR3011": (
-        "The unit of recovery builds on one that is incomplete or damaged, so it stays out as"
-        " well.",
-        "The message has the path from one to the other; logreplay history --ur URID shows"
-        " what each of them did.",
+        "The unit of recovery depends on one that is incomplete or damaged, so it is set aside"
+        " as well.",
+        "The message has the path of dependencies from one to the other; logreplay history --ur"
+        " URID shows the changes of each.",
     ),
     "LR3012": (
-        "Rows of one unit refer to each other, or take each other's keys, in a circle: no foreign"
-        " key of it can wait for the commit, and none of the rows may be removed and put back.",
+        "Rows of one unit refer to each other, or take over each other's keys, in a cycle: none of"
+        " its foreign keys can be deferred to the commit, and none of the rows may be deleted and"
+        " inserted again.",
         "Make one of the foreign keys deferrable in the target, or switch enforcement off for"
-        " the run. Where a unit is undone or left out and other work on its rows stays, choose"
-        " that unit as well.",
+        " the run. If a unit is undone or left out while other work on its rows stays, select"
+        " that work as well.",
     ),
     "LR3013": (
-        "An upsert puts whole rows in place by their key, and the table has no key or the log"
-        " has not the whole row.",
+        "An upsert writes whole rows by their key, but the table has no key, or the log does not"
+        " have the whole row.",
         "Leave the table out, or write plain scripts without --upsert.",
     ),
     "LR3014": (
@@ -251,25 +253,25 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " URID shows what the unit did.",
     ),
     "LR3020": (
-        "Logs of this family do not tell what the option asks for (users and times of"
-        " solidDB, for instance).",
-        "logreplay inspect lists what such a log cannot tell.",
+        "Logs of this family do not hold what the option needs (solidDB's have no users and no"
+        " times, for instance).",
+        "logreplay inspect lists what such a log does not hold. Leave the option out.",
     ),
     "LR3021": (
-        "A DDL statement in the log is none that our grammar of its database knows.",
+        "A DDL statement in the log is not in logreplay's grammar of its database.",
         "The message names the statement. Leave its table out, or report it.",
     ),
     "LR3022": (
-        "An extract is one log, and says by itself how it is read. Logs that are laid out"
-        " differently, and records that are too few to tell what the whole log told, cannot be"
-        " one: nothing was written.",
-        "Extract logs of different layouts apart and read the copies together (--logs), or select"
-        " more; or read the log itself with the same selection.",
+        "An extract is one log, and its layout is detected from its own records. Logs of"
+        " different layouts cannot form one, and too few records may not show the layout that the"
+        " whole log shows. Nothing was written.",
+        "Extract logs of different layouts separately and read the copies together (--logs), or"
+        " select more; or read the log itself with the same selection.",
     ),
     "LR4001": (
         "The database refused a statement, for the reason that it gives.",
-        "Mend the cause and run again: a replay goes on where it stopped. --on says what"
-        " becomes of refused changes.",
+        "Remove the cause and run again: a replay goes on where it stopped. --on chooses what to"
+        " do with refused changes.",
     ),
     "LR4002": (
         "The database is not in the state that the command needs: a table or row is missing,"
@@ -278,7 +280,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR4003": (
         "The database does not answer, or there is none of that name.",
-        "Look at the URL, the network and the user's rights.",
+        "Check the URL, the network and the user's rights.",
     ),
     "LR4004": (
         "Another replay holds the lock of this target.",
@@ -290,19 +292,19 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR4006": (
         "A row that a change needs is not there, is there already, or has other values:"
-        " somebody else writes to the target, or it was not in the right state at the start.",
-        "logreplay history --table T --key K shows what the log did to it; --on says what"
-        " becomes of such changes; logreplay verify compares all rows.",
+        " another program writes to the target, or it was not in the right state at the start.",
+        "logreplay history --table T --key K shows the logged versions of the row; --on chooses"
+        " what to do with such changes; logreplay verify compares all rows.",
     ),
     "LR4007": (
-        "Changes lie between the end of what the target has and the begin of this log, or the"
-        " log ends before it.",
-        "Give the log between as well, or --adjoining where the logs follow one another"
+        "There may be changes between the target's position and the begin of this log, or the log"
+        " ends before that position.",
+        "Give the log in between as well, or --adjoining if this log continues the last one"
         " without a common unit.",
     ),
     "LR4008": (
         "A trigger, a cascading foreign key or a computed column of the target would repeat"
-        " or alter what the log does already.",
+        " or alter changes that are in the log already.",
         "Switch it off for the replay (--enforcement off), or leave those changes to the"
         " target (--ri skip, --triggers skip).",
     ),
@@ -312,8 +314,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR4010": (
         "The server has settings under which a replay would not be exact, the connection goes"
-        " through something that does not keep one session, or a table with the name of one of ours"
-        " is not as we make it or belongs to somebody else.",
+        " through a pool that does not keep one session, or a table with the name of one of"
+        " logreplay's own has other columns or another owner.",
         "The message says which. Change the setting, connect to the server itself, or rename the"
         " table; else use another database.",
     ),
