@@ -71,7 +71,7 @@ class Constraints:
 
     @property
     def tell_foreign_keys(self) -> bool:
-        """Whether somebody told of foreign keys: of some, or that there are none."""
+        """Whether foreign keys are known: some are named, or it is stated that there are none."""
         return self.complete or bool(self.foreign_keys)
 
     def keys_of(self, table: str) -> list[tuple[str, ...]]:

@@ -59,7 +59,7 @@ class Folder:
 
 @dataclass
 class Follower:
-    """Follows a folder. ``stop`` ends it between two transactions; ``heard`` is told after each
+    """Follows a folder. ``stop`` ends it between two transactions; ``heard`` is called after each
     look."""
 
     arguments: argparse.Namespace

@@ -1,4 +1,4 @@
-"""How commands that run until they are told to stop hear that: SIGTERM and SIGINT, from their first
+"""How long-running commands notice that they are to stop: SIGTERM and SIGINT, from their first
 moment on. Nothing is raised, for an exception out of a signal may be lost on its way."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Questions to the dependency graph: which units really depend on incomplete ones, and who built on
-the changes that shall be undone.
+"""Queries of the dependency graph: which units really depend on incomplete ones, and which on
+the changes to be undone.
 
 Every question takes the three passes of :mod:`replay.dependencies.passes`. What is kept in memory
 at the end is in proportion to what is reached; the edges in between are 16 bytes for each pair of

@@ -196,7 +196,7 @@ class Look:
     def batches(
         self, log: LogFile, split: Split, seen: Callable[[Walked], None] | None = None
     ) -> Iterator[tuple[Records, Envelope, Bytes, Versions]]:
-        """What took effect; ``seen`` is told of all records as they are walked over."""
+        """The changes that took effect; ``seen`` is called with all records, in log order."""
         for first_record, offsets, lengths in log.records(split, TOGETHER):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)

@@ -1,4 +1,4 @@
-"""Where the keys of tables are told of: a file of DDL, a database, or what came with the log."""
+"""The source of the keys of tables: a file of DDL, a database, or the log's own catalog."""
 
 from __future__ import annotations
 

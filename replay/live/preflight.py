@@ -1,4 +1,4 @@
-"""What is asked of the target before anything is written: that no other replay is under way, that
+"""Checks of the target before anything is written: that no other replay is under way, that
 it was replayed with this log's source and these options, that its tables take the changes."""
 
 from __future__ import annotations

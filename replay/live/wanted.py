@@ -86,7 +86,7 @@ def replay_request(
     options: ReplayOptions,
     apply: bool = False,
 ) -> ReplayRequest:
-    """What is asked of a replay. UsageError (LR1001) for words that no option has."""
+    """The request of a replay. UsageError (LR1001) for option values that do not exist."""
     on = options.get("on", ())
     with usage_errors():
         enforcement = choice(Enforcement, options.get("enforcement", "on"), "--enforcement")

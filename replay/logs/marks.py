@@ -38,7 +38,7 @@ class KnowsItsPositions(Protocol):
 
     @property
     def position_kind(self) -> str:
-        """LRSN, RBA, LSN, LOGADDR, or where else changes are told to stand."""
+        """What positions of the log are called: LRSN, RBA, LSN or LOGADDR."""
         ...
 
 

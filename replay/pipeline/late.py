@@ -1,4 +1,4 @@
-"""Units of recovery that come late: they commit below the position that a bundle or a target stands
+"""Units of recovery that come late: they commit below the position that a bundle or a target is
 at, and no log that was read before has them.
 
 Position alone says that such a unit was taken. What was read before is known by the digests of the

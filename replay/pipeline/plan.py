@@ -226,7 +226,7 @@ class Plan:
         return f"{self._numbered(place)}-{apart}{self.mode}.sql"
 
     def part_name(self, bucket: int) -> str:
-        """What the files of a bucket of an export are told apart by."""
+        """The part of a file name that distinguishes the buckets of an export."""
         return self._numbered(bucket)
 
     def _numbered(self, place: int) -> str:

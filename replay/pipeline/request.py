@@ -286,7 +286,8 @@ def _no_foreign_keys(
 
 
 def unread_keys(constraints: Constraints) -> tuple[str, ...]:
-    """What a schema may say of keys and nobody understood: what hangs on such a key is not seen."""
+    """Warnings of schema parts that could not be read and may state keys, whose dependencies are
+    not seen."""
     named = [
         f"a statement of the schema is not understood, so a key that it may state is not"
         f" considered: {entry}"

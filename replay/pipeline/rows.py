@@ -218,7 +218,7 @@ class RowDecoder:
     def judged(
         self, version: int, kind: Change, image: Images
     ) -> tuple[Mask, Mask, list[RowProblem]]:
-        """Which of the changes satisfy ``--where``, of which that cannot be told, and why."""
+        """Which of the changes satisfy ``--where``, for which it cannot be evaluated, and why."""
         batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
         if self.filter is None:
             return np.ones(batch.count, bool), batch.failed, batch.problems

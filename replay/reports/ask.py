@@ -1,4 +1,4 @@
-"""From what is asked of an open log to what the pure functions of this room take: requests, the
+"""From a question about an open log to the arguments of this folder's pure functions: requests, the
 tables behind their generations, and the changes of their rows."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The URL of a MariaDB or MySQL, as its driver wants to be told."""
+"""The URL of a MariaDB or MySQL as arguments of its driver."""
 
 from __future__ import annotations
 

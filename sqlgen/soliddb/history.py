@@ -1,7 +1,7 @@
 """The objects of a solidDB as statement after statement makes them, so that what takes a statement
 back can be said in solidDB's words.
 
-Only what statements have told is known. A statement about an object that none of them made can be
+Only what the statements say is known. A statement about an object that none of them made can be
 taken back where it says all by itself (ADD COLUMN), and not where its former state matters (DROP
 COLUMN).
 """

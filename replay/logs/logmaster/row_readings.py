@@ -99,7 +99,7 @@ class FitCounts:
 
 
 def whole_log(log: LogmasterLog) -> FitCounts:
-    """Counts of as much of the log as it takes; damaged framing is told of by who reads there."""
+    """Counts of as much of the log as it takes; damaged framing is left to the reader to report."""
     counts = FitCounts(log)
     for file in range(len(log.files)):
         with suppress(InputError):
