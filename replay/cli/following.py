@@ -322,10 +322,10 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def follow(arguments: argparse.Namespace) -> int:
     """The command."""
-    _check(arguments)
-    follower = Follower(arguments, arguments.logs[0])
-
-    with told_to_stop(follower.stop):
+    stop = threading.Event()
+    with told_to_stop(stop):
+        _check(arguments)
+        follower = Follower(arguments, arguments.logs[0], stop)
         if arguments.metrics_port is None:
             return _until_stopped(follower)
         from replay.cli.monitoring import Monitor

@@ -8,15 +8,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from replay.cli.main import main
+from replay.cli.stopping import told_to_stop
 from replay.logs import LogPair
 from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, lrsn
@@ -289,17 +291,17 @@ def test_a_follower_that_is_ended_before_it_looks(
 ) -> None:
     site.arrive(0, range(2))
 
-    def end(arguments: object) -> None:
+    def early(stop: threading.Event) -> AbstractContextManager[None]:
         signal.raise_signal(signal.SIGTERM)
+        return told_to_stop(stop)
 
-    monkeypatch.setattr("replay.cli.following._check", end)
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        assert main(site.words()) == 0
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    monkeypatch.setattr("replay.cli.following.told_to_stop", early)
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    assert main(site.words()) == 0
     assert not capsys.readouterr().err
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+    assert main(["follow", "--to", site.url]) == 12
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
     assert site.keys() == []
 
 
