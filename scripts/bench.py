@@ -4,6 +4,7 @@ program, on a log made for it.
     scripts/run python scripts/bench.py run         2.4 million records (1 GB), both engines
     scripts/run python scripts/bench.py run --records 100000 --engine local
     scripts/run python scripts/bench.py profile     the local engine's time, function by function
+    scripts/run python scripts/bench.py check       a check against the dependency passes
 
 CPU seconds are those of all processes taken together (this one, Java, Python workers), user and
 system, read from Linux's /proc; the time of making the log is left out. Memory is anonymous memory:
@@ -31,6 +32,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from generate_log import generate
@@ -52,6 +54,8 @@ from sqlgen import statements
 ROOT = Path(__file__).resolve().parent.parent
 TICK = os.sysconf("SC_CLK_TCK")
 WARM_RUNS = 2
+#: Bytes of a split of the dependency passes.
+_SPLIT = 32 << 20
 _COMPILED = "decode and SQL text, compiled"
 #: prctl(2): orphans of this process become its children, so that they are still seen.
 _SUBREAPER = 36
@@ -497,7 +501,7 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
             execute = spark.engine(lambda: context).execute
         before, began = watch.cpu(), time.perf_counter()
         log = open_log(control, [data])
-        splits = [split for split, _, _ in log.splits(32 << 20)]
+        splits = [split for split, _, _ in log.splits(_SPLIT)]
         analysis = resolve_incomplete(
             DependencyAnalysis(execute, log, splits, KeySpaces(log.catalog))
         )
@@ -544,6 +548,47 @@ def graph(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _graph_and_check(control: Path, data: Path, rounds: int) -> tuple[list[float], list[float]]:
+    """CPU seconds of the dependency passes and of a check in this process, taken in turn."""
+    from replay.dependencies.agreement import agreement_of
+    from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
+    from replay.dependencies.write_sets import KeySpaces
+    from replay.logs import source_named
+    from replay.pipeline.request import OpenLog
+
+    family = source_named("logmaster")
+    graphs, checks = [], []
+    for number in range(rounds + 1):  # the first round reads what later ones have in memory
+        log = open_log(control, [data])
+        splits = [split for split, _, _ in log.splits(_SPLIT)]
+        before = time.process_time()
+        spaces = KeySpaces(log.catalog)
+        resolve_incomplete(DependencyAnalysis(local.ENGINE.execute, log, splits, spaces))
+        between = time.process_time()
+        agreement_of(OpenLog(family, log), local.ENGINE, _SPLIT, None)
+        if number:
+            graphs.append(between - before)
+            checks.append(time.process_time() - between)
+    return graphs, checks
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Measure a check against the dependency passes on the same log, as medians of runs in turn."""
+    records = arguments.records
+    control, data = _apart(generate, arguments.dir, records, arguments.seed, 10 * records, 100)
+    _in_memory(data)
+    graphs, checks = _apart(_graph_and_check, control, data, arguments.rounds)
+    _head(f"medians of {arguments.rounds} runs in turn")
+    _row("dependency passes", records, median(graphs))
+    _row("check", records, median(checks))
+    ratios = [mine / theirs for mine, theirs in zip(checks, graphs, strict=True)]
+    print(
+        f"check against graph: {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        f" times the CPU"
+    )
+    return 0
+
+
 def profile(arguments: argparse.Namespace) -> int:
     """Print where the local engine's CPU time goes."""
     import cProfile
@@ -561,10 +606,11 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="measure logreplay")
     commands = parser.add_subparsers(required=True)
-    for name, function in (("run", run), ("graph", graph), ("profile", profile)):
+    for name, function in (("run", run), ("graph", graph), ("check", check), ("profile", profile)):
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
-        command.add_argument("--records", type=int, default=2_400_000)
+        size = 300_000 if name == "check" else 2_400_000
+        command.add_argument("--records", type=int, default=size)
         command.add_argument("--seed", type=int, default=1)
         command.add_argument(
             "--dir",
@@ -579,6 +625,8 @@ def main() -> int:
             default=["spark.driver.memory=1g"],
             help="Spark setting, NAME=VALUE",
         )
+        if name == "check":
+            command.add_argument("--rounds", type=int, default=7, help="how often each is run")
     arguments = parser.parse_args()
     return int(partial(arguments.function, arguments)())
 

@@ -208,6 +208,14 @@ def encode(text: str, ccsid: int) -> bytes:
 
 
 @cache
+def is_complete(ccsid: int) -> bool:
+    """Whether any bytes are text in a CCSID: each of its bytes is a character. ``InputError`` as
+    :func:`charset_of`."""
+    charset = charset_of(ccsid)
+    return charset.kind == "single" and not bool((_table(charset.single) == UNDEFINED).any())
+
+
+@cache
 def charset_of(ccsid: int) -> Charset:
     """The character set of a CCSID; ``InputError`` LR2015 when it is not known, LR1005 when the
     library for it is missing."""

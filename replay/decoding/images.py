@@ -8,7 +8,7 @@ time, so that nothing is decoded that nobody asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -18,12 +18,14 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
+from replay.decoding import code_pages as ccsids
 from replay.decoding import codecs
 from replay.errors import InputError
 from sqlgen.schema import ARROW_TYPES, SqlType
 
 _INTEGERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _BINARY = frozenset({SqlType.BINARY, SqlType.VARBINARY})
+_TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR})
 #: Type codes whose length counts double-byte characters in some logs and bytes in others (the notes
 #: leave it open).
 _GRAPHIC_VARYING, _GRAPHIC_FIXED = frozenset({"VGRF", "LVGR"}), frozenset({"GRPH"})
@@ -123,6 +125,15 @@ class ImageWalk:
         the column's character set is not known.
         """
         return _decode(self, index, rows)
+
+    def readable(self, index: int) -> bool:
+        """Whether any bytes are a value of column ``index``. ``InputError`` when the column's
+        character set is not known."""
+        return _readable(self.format.columns[index])
+
+    def unreadable(self, index: int, rows: Index | None = None) -> Mask | None:
+        """Which values of column ``index`` :meth:`decode` cannot decode, without making them."""
+        return _unreadable(self, index, rows)
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """Of a value that cannot be decoded: what was found (its bytes) and what was expected."""
@@ -379,11 +390,7 @@ def _decode(walk: ImageWalk, index: int, rows: Index | None) -> tuple[pa.Array, 
     count = len(walk.bad) if rows is None else len(rows)
     if walk.empty:
         return pa.nulls(count, kind), None
-    start, null, length = walk.at(index), walk.null[index], walk.length[index]
-    if rows is not None:
-        start = start[rows]
-        null = None if null is None else null[rows]
-        length = length if isinstance(length, int) else length[rows]
+    start, null, length = _cells(walk, index, rows)
     if column.lob:
         return pa.nulls(count, kind), np.ones(count, bool) if null is None else ~null
     if isinstance(length, int):
@@ -394,6 +401,53 @@ def _decode(walk: ImageWalk, index: int, rows: Index | None) -> tuple[pa.Array, 
     if _is_binary(column):
         return codecs.binary_values(data, offsets, null), None
     return codecs.decode_text(data, offsets, _ccsid(column), null)
+
+
+def _cells(
+    walk: ImageWalk, index: int, rows: Index | None
+) -> tuple[Index, Mask | None, Index | int]:
+    """Where the values of a column begin, which are null, and how long they are."""
+    start, null, length = walk.at(index), walk.null[index], walk.length[index]
+    if rows is not None:
+        start = start[rows]
+        null = None if null is None else null[rows]
+        length = length if isinstance(length, int) else length[rows]
+    return start, null, length
+
+
+def _readable(column: ColumnFormat) -> bool:
+    """Integers and long floats of a possible length, bit data, and text of which every byte is a
+    character."""
+    kind = column.column.type
+    if column.lob:
+        return False
+    if _is_binary(column):
+        return True
+    if kind in _TEXTS:
+        return ccsids.is_complete(_ccsid(column))
+    fixed = not column.variable and (kind in _INTEGERS or kind is SqlType.DOUBLE)
+    return fixed and not unusable(column, column.length)
+
+
+def _unreadable(walk: ImageWalk, index: int, rows: Index | None) -> Mask | None:
+    column = walk.format.columns[index]
+    if walk.empty or _readable(column):
+        return None
+    start, null, length = _cells(walk, index, rows)
+    judge = _JUDGES.get(column.column.type)
+    if judge is None or column.lob or not isinstance(length, int) or unusable(column, length):
+        return _decode(walk, index, rows)[1]
+    return judge(codecs.gather(walk.buffer, start, length), null)
+
+
+#: What tells of values of fixed length which of them cannot be decoded.
+_JUDGES: dict[SqlType, Callable[[Bytes, Mask | None], Mask | None]] = {
+    SqlType.DECIMAL: codecs.wrong_packed,
+    SqlType.DATE: codecs.wrong_date,
+    SqlType.TIME: codecs.wrong_time,
+    SqlType.TIMESTAMP: lambda block, null: codecs.wrong_timestamp(block, False, null),
+    SqlType.TIMESTAMP_TZ: lambda block, null: codecs.wrong_timestamp(block, True, null),
+}
 
 
 def _is_binary(column: ColumnFormat) -> bool:

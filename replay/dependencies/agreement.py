@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from replay.arrays import Index, Records
 from replay.changes import order
 from replay.changes.envelope import (
     RECORD,
-    ROW_CHANGES,
     Change,
     Envelope,
     distinct,
@@ -41,7 +41,14 @@ from replay.dependencies.passes import (
     assemble,
 )
 from replay.dependencies.row_chains import Contradiction, contradictions
-from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.write_sets import (
+    TOUCH,
+    ChangeBatch,
+    ImagesSeen,
+    KeyRole,
+    KeySpaces,
+    WriteSets,
+)
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
@@ -196,7 +203,7 @@ class CheckJob(EdgeJob):
             & (first["offset"] < split.stop)
         )
         if len(here):
-            yield from self._rows(log, result, part_of(pieces, here))
+            yield from self._rows(log, result, pieces.part(here))
         yield self.buckets, pickle.dumps(result)
 
     def _add(self, result: _Result, file: int, number: int, finding: Finding) -> None:
@@ -232,9 +239,9 @@ class CheckJob(EdgeJob):
         self, log: LogFile, result: _Result, batch: ChangeBatch
     ) -> Iterator[tuple[int, bytes]]:
         write_sets = WriteSets(log, self.spaces)
-        touches = np.array(write_sets.touches(batch))
+        seen = partial(self._unread, log, result, batch)
+        touches = np.array(write_sets.touches(batch, seen))
         result.counts["changes"] += len(batch.head)
-        self._unread(log, result, batch)
         own = [uses[0] for uses in self.spaces.uses]
         identity = np.array([use.space for use in own] or [0], np.int64)
         keyed = np.array([bool(use.columns) for use in own] or [False], bool)
@@ -258,25 +265,17 @@ class CheckJob(EdgeJob):
         for number in np.unique(bucket[row]).tolist():
             yield int(number), opened[row & (bucket == number)].tobytes()
 
-    def _unread(self, log: LogFile, result: _Result, batch: ChangeBatch) -> None:
+    def _unread(self, log: LogFile, result: _Result, batch: ChangeBatch, seen: ImagesSeen) -> None:
         """Changes with a row or a value that cannot be read."""
-        group = batch.version.astype(np.int64) * 16 + batch.change
-        for value in distinct(group[np.isin(batch.change, ROW_CHANGES)]).tolist():
-            version, kind, rows = value // 16, Change(value % 16), np.flatnonzero(group == value)
-            table = log.catalog.versions[version].name
-            heads, weights = batch.head[rows], batch.weight[rows]
-            for count, problems in unread_changes(
-                log, batch.records, heads, weights, version, kind
-            ):
-                result.counts["unreadable"] += count
-                result.count += count - len(problems)
-                for change, problem in problems:
-                    record = batch.records[heads[change]]
-                    where = where_of(log, record, problem.field, table)
-                    finding = Finding(
-                        problem.code, where, problem.found, problem.expected, problem.hint
-                    )
-                    self._add(result, int(record["file"]), int(record["number"]), finding)
+        count, problems = unread_changes(log, seen.version, seen.kind, seen.images, seen.walks)
+        table = log.catalog.versions[seen.version].name
+        result.counts["unreadable"] += count
+        result.count += count - len(problems)
+        for problem in problems:
+            record = batch.records[batch.head[seen.rows[problem.row]]]
+            where = where_of(log, record, problem.field, table)
+            finding = Finding(problem.code, where, problem.found, problem.expected, problem.hint)
+            self._add(result, int(record["file"]), int(record["number"]), finding)
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """What is wrong with the rows, or the units, of a bucket."""
@@ -289,16 +288,17 @@ class CheckJob(EdgeJob):
         yield pickle.dumps(result)
 
     def _reduce_units(self, log: LogFile, result: _Result, records: Records) -> None:
-        records = records[order.commit_order(records)]
         hashes = unit_hash(octets(records["unit"]))
         sequence = np.argsort(hashes, kind="stable")
-        records, hashes = records[sequence], hashes[sequence]
+        records, hashes = take_records(records, sequence), hashes[sequence]
         same = np.flatnonzero(hashes[1:] == hashes[:-1])
         result.counts["units"] = len(records) - len(same)
-        differ = same[
-            (records["commit"][same] != records["commit"][same + 1])
-            | (records["unit_facts"][same] != records["unit_facts"][same + 1])
-        ]
+        differ = _unlike(records, same)
+        if len(differ):  # what is said of them does not depend on how the log was split
+            sequence = order.commit_order(records)
+            sequence = sequence[np.argsort(hashes[sequence], kind="stable")]
+            records = take_records(records, sequence)
+            differ = _unlike(records, same)
         for row in (differ + 1).tolist():
             finding = Finding(
                 "LR2016",
@@ -334,11 +334,13 @@ class CheckJob(EdgeJob):
             result.wrong.append((here >> 32, here & mask, kind, *before))
 
 
-def part_of(batch: ChangeBatch, rows: Index) -> ChangeBatch:
-    """Some changes of a batch."""
-    return ChangeBatch(
-        batch.records, batch.head[rows], batch.weight[rows], batch.change[rows], batch.version[rows]
-    )
+def _unlike(records: Records, places: Index) -> Index:
+    """Those of ``places`` whose record and the next one do not agree about their unit."""
+    wrong = np.zeros(len(places), bool)
+    for name in ("commit", "unit_facts"):
+        column = np.ascontiguousarray(records[name])
+        wrong |= column[places] != column[places + 1]
+    return places[wrong]
 
 
 # -- the question
@@ -414,6 +416,7 @@ class _Words:
         self, log: LogFile, splits: Sequence[Split], spaces: KeySpaces, pieces: Records
     ) -> None:
         self.log, self.splits, self.spaces = log, splits, spaces
+        self.write_sets = WriteSets(log, spaces)
         self.where: dict[tuple[int, int], tuple[int, int]] = {}
         self.pieces = assemble(log, pieces)
         heads = self.pieces.records[self.pieces.head]
@@ -425,17 +428,18 @@ class _Words:
         self, wrong: Sequence[tuple[int, int, int, int, int]]
     ) -> list[tuple[int, int, Finding]]:
         """Of (file, number, kind, previous file, previous number) of changes."""
-        self._look_up([entry[:2] for entry in wrong])
-        return [(entry[0], entry[1], self._finding(*entry)) for entry in wrong]
+        named = list(dict.fromkeys(entry[:2] for entry in wrong))
+        self._look_up(named)
+        rows: dict[tuple[int, int], tuple[np.void, str, str]] = {}
+        for batch in self._changes(named):
+            rows.update(self._rows(batch))
+        return [(entry[0], entry[1], self._finding(rows[entry[:2]], *entry[2:])) for entry in wrong]
 
-    def _finding(self, file: int, number: int, kind: int, there: int, previous: int) -> Finding:
-        batch = self._change(file, number)
-        record, version = batch.records[batch.head[0]], int(batch.version[0])
-        table = self.log.catalog.versions[version].name
-        columns = self.spaces.uses[version][0].columns
-        side = "after" if batch.change[0] == Change.INSERT else "before"
-        values = WriteSets(self.log, self.spaces).values_of(batch, 0, side, columns)
-        key = ", ".join(f"{name} {value}" for name, value in zip(columns, values, strict=True))
+    def _finding(
+        self, row: tuple[np.void, str, str], kind: int, there: int, previous: int
+    ) -> Finding:
+        """``row``: of the change its first record, table and key."""
+        record, table, key = row
         found, expected = _FOUND[Contradiction(kind)]
         if previous >= 0:
             name = self.log.files[there].name
@@ -449,15 +453,37 @@ class _Words:
             hint,
         )
 
-    def _change(self, file: int, number: int) -> ChangeBatch:
-        if (file, number) in self.cut:
-            return part_of(self.pieces, np.array([self.cut[file, number]]))
-        offset, length = (np.array([value]) for value in self.where[file, number])
-        envelope = self.log.envelope(file, offset, length)
-        change, version = self.log.classify(envelope)
-        one = np.zeros(1, np.int64)
-        records = sort_records(file, number, offset, length, envelope, change, version, one)
-        return ChangeBatch(records, one, one + 1, change, version)
+    def _changes(self, named: Sequence[tuple[int, int]]) -> Iterator[ChangeBatch]:
+        """The changes (file, number), in no order."""
+        if cut := [self.cut[place] for place in named if place in self.cut]:
+            yield self.pieces.part(np.array(cut))
+        whole = [place for place in named if place not in self.cut]
+        for file in sorted({file for file, _ in whole}):
+            numbers = [number for of, number in whole if of == file]
+            where = [self.where[file, number] for number in numbers]
+            offset, length = (np.array(values) for values in zip(*where, strict=True))
+            envelope = self.log.envelope(file, offset, length)
+            change, version = self.log.classify(envelope)
+            every = np.arange(len(numbers))
+            records = sort_records(file, 1, offset, length, envelope, change, version, every)
+            records["number"] = numbers
+            yield ChangeBatch(records, every, np.ones_like(every), change, version)
+
+    def _rows(
+        self, batch: ChangeBatch
+    ) -> Iterator[tuple[tuple[int, int], tuple[np.void, str, str]]]:
+        """By (file, number), what :meth:`_finding` says of a row."""
+        group = batch.version.astype(np.int64) * 16 + batch.change
+        for value in distinct(group).tolist():
+            chosen, version = np.flatnonzero(group == value), value // 16
+            table = self.log.catalog.versions[version].name
+            columns = self.spaces.uses[version][0].columns
+            side = "after" if value % 16 == Change.INSERT else "before"
+            keys = self.write_sets.values_of_all(batch, chosen, side, columns)
+            for record, values in zip(batch.records[batch.head[chosen]], keys, strict=True):
+                pairs = zip(columns, values, strict=True)
+                key = ", ".join(f"{name} {text}" for name, text in pairs)
+                yield (int(record["file"]), int(record["number"])), (record, table, key)
 
     def _look_up(self, wanted: Sequence[tuple[int, int]]) -> None:
         """Find where records (file, number) lie: one walk over each split that has some."""

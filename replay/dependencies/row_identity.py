@@ -33,9 +33,10 @@ def row_hashes(walk: Walk, version: TableVersion, rows: Index, of_bytes: Hashes)
 
 def _any_null(walk: Walk, version: TableVersion, rows: Index) -> Mask:
     missing = np.zeros(len(rows), bool)
+    telling = walk if isinstance(walk, NullTelling) else None
     for index in range(len(version.format.columns)):
-        if isinstance(walk, NullTelling):
-            null = walk.nulls(index)
+        if telling is not None:
+            null = telling.nulls(index)
             if null is not None:
                 missing |= null[rows]
         elif version.format.columns[index].nullable:

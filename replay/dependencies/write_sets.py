@@ -15,7 +15,7 @@ are tied to those in another by :mod:`replay.dependencies.forms`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -309,6 +309,18 @@ class ChangeBatch:
         )
 
 
+@dataclass(frozen=True)
+class ImagesSeen:
+    """Images of changes of one table version and kind: the places ``rows`` of the changes in their
+    batch, and the walks of the ``before`` and ``after`` images."""
+
+    rows: Index
+    version: int
+    kind: Change
+    images: Images
+    walks: Mapping[str, Walk]
+
+
 class WriteSets:
     """Takes touches from batches. ``evented`` are the table spaces that have events; ``unreadable``
     counts changes whose keys cannot be read, and ``unread`` are their places in the last batch; of
@@ -335,9 +347,11 @@ class WriteSets:
         self.unreadable = 0
         self.unread: list[Index] = []
 
-    def touches(self, batch: ChangeBatch) -> Records:
+    def touches(
+        self, batch: ChangeBatch, seen: Callable[[ImagesSeen], None] | None = None
+    ) -> Records:
         """All touches of a batch (dtype :data:`TOUCH`), in no order; ``change`` is the place of the
-        change in the batch."""
+        change in the batch. ``seen`` is told of the images as they are looked at."""
         parts: list[Records] = []
         self.unread = []
         group = batch.version.astype(np.int64) * 16 + batch.change
@@ -348,7 +362,10 @@ class WriteSets:
                 for part, images in self.log.images(
                     batch.records, batch.head[rows], batch.weight[rows], kind
                 ):
-                    parts.extend(self._of_rows(batch, rows[part], images, version, kind))
+                    walks = self.walks(images, version)
+                    if seen is not None:
+                        seen(ImagesSeen(rows[part], version, kind, images, walks))
+                    parts.extend(self._of_rows(batch, rows[part], images, walks, version, kind))
             space = self.spaces.table_space[version]
             if kind in WHOLE_TABLE or space in self.evented:
                 role = KeyRole.EVENT if kind in WHOLE_TABLE else KeyRole.MEMBER
@@ -456,14 +473,19 @@ class WriteSets:
         return walks
 
     def _of_rows(
-        self, batch: ChangeBatch, rows: Index, images: Images, version: int, kind: Change
+        self,
+        batch: ChangeBatch,
+        rows: Index,
+        images: Images,
+        walks: Mapping[str, Walk],
+        version: int,
+        kind: Change,
     ) -> Iterator[Records]:
         sides = {
             name: bounds
             for name, bounds in (("before", images.before), ("after", images.after))
             if bounds is not None
         }
-        walks = self.walks(images, version)
         bad = images.bad.copy()
         for walk in walks.values():
             bad |= walk.bad

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from replay.changes.envelope import Change
 from replay.changes.selection import REASON
 from replay.changes.value_filter import ValueFilter
 from replay.errors import InputError
-from replay.logs import Images, LogFile, Walk, where_of
+from replay.logs import Images, Judging, LogFile, Walk, where_of
 from replay.pipeline import fast_path
 from replay.pipeline.plan import Plan
 from sqlgen import literals, statements, upsert
@@ -360,34 +361,41 @@ def whole_rows(
 
 
 def unread_changes(
-    log: LogFile, records: Records, heads: Index, weights: Index, version: int, kind: Change
-) -> Iterator[tuple[int, list[tuple[int, RowProblem]]]]:
-    """Of changes of one table version and kind, how many have a row or a value that cannot be read,
-    and the first problems with the numbers of their changes, in parts. Not looked at are large
-    objects, and REAL columns of hexadecimal floats, of which every one is a number. ``heads`` and
-    ``weights`` are as for :meth:`replay.logs.LogFile.images`."""
+    log: LogFile, version: int, kind: Change, image: Images, walks: Mapping[str, Walk]
+) -> tuple[int, list[RowProblem]]:
+    """How many of the changes of one table version and kind have a row or a value that cannot be
+    read, and the first problems. ``walks`` are those of their ``before`` and ``after`` images. Not
+    looked at are large objects, and REAL columns of hexadecimal floats, of which every one is a
+    number. InputError where a column's character set is not known."""
     table = log.catalog.versions[version]
-    for part, image in log.images(records, heads, weights, kind):
-        batch = _Batch(log, table, kind, image)
-        for index, column in enumerate(table.format.columns):
-            if column.lob or (column.column.type is SqlType.REAL and column.code == "FLOT"):
-                continue
-            first, *others = batch.walks
-            batch.look(first, column.column.name, index)
-            for side in others:  # where the bytes are the same, so is what was read of them
-                same = batch.walks[first].equal(batch.walks[side], index)
-                if len(rows := np.flatnonzero(~same)):
-                    batch.look(side, column.column.name, index, rows)
-        yield (
-            int(batch.failed.sum()),
-            [(int(part[problem.row]), problem) for problem in batch.problems],
-        )
+    batch = _Batch(log, table, kind, image, walks)
+    first, *others = batch.walks
+    walk = batch.walks[first]
+    judging = walk if isinstance(walk, Judging) else None  # walks of one log are of one class
+    for index, column in enumerate(table.format.columns):
+        if column.lob or (column.column.type is SqlType.REAL and column.code == "FLOT"):
+            continue
+        if judging is not None and judging.readable(index):
+            continue
+        batch.look(first, column.column.name, index, None, judging is not None)
+        for side in others:  # where the bytes are the same, so is what was read of them
+            same = walk.equal(batch.walks[side], index)
+            if len(rows := np.flatnonzero(~same)):
+                batch.look(side, column.column.name, index, rows, judging is not None)
+    return int(batch.failed.sum()), batch.problems
 
 
 class _Batch:
     """The images of one batch with what has been decoded of them, and what was wrong."""
 
-    def __init__(self, log: LogFile, version: TableVersion, kind: Change, image: Images) -> None:
+    def __init__(
+        self,
+        log: LogFile,
+        version: TableVersion,
+        kind: Change,
+        image: Images,
+        walks: Mapping[str, Walk] | None = None,
+    ) -> None:
         self.log, self.version, self.kind = log, version, kind
         self.count = len(image.bad)
         self.failed: Mask = image.bad.copy()
@@ -397,17 +405,17 @@ class _Batch:
         self.walks: dict[str, Walk] = {}
         for side, bounds in (("before", image.before), ("after", image.after)):
             if bounds is not None:
-                self.walks[side] = self._walk(side, image, bounds)
+                walk = self._walk(image, bounds) if walks is None else walks[side]
+                self._check(side, walk)
+                self.walks[side] = walk
         self._decoded: dict[tuple[str, str], pa.Array] = {}
 
-    def _walk(self, side: str, image: Images, bounds: tuple[Index, Index]) -> Walk:
-        start, end = bounds
-        walk = self.log.walk(
-            self.version.index,
-            image.buffer,
-            np.where(self.failed, 0, start),
-            np.where(self.failed, 0, end),
-        )
+    def _walk(self, image: Images, bounds: tuple[Index, Index]) -> Walk:
+        start, end = (np.where(self.failed, 0, edge) for edge in bounds)
+        return self.log.walk(self.version.index, image.buffer, start, end)
+
+    def _check(self, side: str, walk: Walk) -> None:
+        """Note the images that do not fit the table."""
         fresh = walk.bad & ~self.failed
         for row in np.flatnonzero(fresh)[:_SHOWN]:
             field, found, expected = walk.reason(int(row))
@@ -419,7 +427,6 @@ class _Batch:
                 RowProblem(int(row), "LR2014", field, f"{side} image: {found}", expected, hint)
             )
         self.failed |= fresh
-        return walk
 
     def problem(
         self, row: int, code: str, field: str | None, found: str, expected: str, hint: str
@@ -497,10 +504,13 @@ class _Batch:
         place[rows] = np.arange(len(rows))
         return values.take(pa.array(place, mask=np.logical_not(mask)))
 
-    def look(self, side: str, name: str, index: int, rows: Index | None = None) -> None:
+    def look(
+        self, side: str, name: str, index: int, rows: Index | None = None, judging: bool = False
+    ) -> None:
         """Note the values of a column of one image, in ``rows`` (all when None), that cannot be
-        decoded, and keep none."""
-        _, bad = self.walks[side].decode(index, rows)
+        decoded, and keep none. ``judging``: the walks are :class:`replay.logs.Judging`."""
+        walk: Any = self.walks[side]
+        bad = walk.unreadable(index, rows) if judging else walk.decode(index, rows)[1]
         if bad is not None and bad.any():
             self._report(side, name, index, rows, bad)
 

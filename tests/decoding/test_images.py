@@ -508,3 +508,65 @@ def test_describing_rubbish_never_raises(image: bytes) -> None:
     for fmt in (ACCT, WIDE, account(expanded=True)):
         lines = images.describe_image(fmt, image)
         assert "".join(line[2] for line in lines) == image.hex().upper()
+
+
+JUDGED = (
+    column("I", SqlType.INTEGER, "INT", 4, nullable=True),
+    column("H", SqlType.SMALLINT, "SMIN", 3),
+    column("P", SqlType.DECIMAL, "DEC", 2, nullable=True, scale=1),
+    column("W", SqlType.DECIMAL, "DEC", 17),
+    column("D", SqlType.DATE, "DATE", 10, nullable=True),
+    column("T", SqlType.TIME, "TIME", 8),
+    column("M", SqlType.TIMESTAMP, "DTTM", 21),
+    column("Z", SqlType.TIMESTAMP_TZ, "TMTZ", 27),
+    column("F", SqlType.DOUBLE, "FLOT", 8),
+    column("R", SqlType.REAL, "FLOT", 4),
+    column("C", SqlType.CHAR, "CHAR", 3, ccsid=37),
+    column("U", SqlType.CHAR, "CHAR", 3, ccsid=1208, nullable=True),
+    column("G", SqlType.CHAR, "CHAR", 3, ccsid=424),
+    column("B", SqlType.CHAR, "CHAR", 3, raw=True),
+)
+_LIKELY = {
+    SqlType.DECIMAL: st.sampled_from([b"\x12\x3c", b"\x12\xa3", b"\x00\x0d", b"\xab\xcd"]),
+    SqlType.DATE: st.sampled_from(["2024-02-29", "2023-02-29", "2024-13-01", "2024/01/01"]).map(
+        lambda text: text.encode("cp037")
+    ),
+    SqlType.TIME: st.sampled_from([b"24.00.00", b"24.00.01", b"23:59:59", b"2a.00.00"]),
+    SqlType.TIMESTAMP: st.sampled_from([b"2024-01-31-10.20.30.5", b"2024-01-32-10.20.30.5"]),
+    SqlType.TIMESTAMP_TZ: st.sampled_from(
+        [b"2024-01-31-10.20.30.5+01:00", b"2024-01-31-10.20.30.5+25:00"]
+    ),
+}
+
+
+@settings(max_examples=examples(100))
+@given(st.sampled_from(JUDGED), st.data())
+def test_what_cannot_be_decoded_is_told_without_decoding(
+    judged: ColumnFormat, data: st.DataObject
+) -> None:
+    likely = _LIKELY.get(judged.column.type, st.nothing())
+    value = st.binary(min_size=judged.length, max_size=judged.length) | likely.filter(
+        lambda raw: len(raw) == judged.length
+    )
+    flags = st.sampled_from([b"\0", b"\xff"] if judged.nullable else [b""])
+    rows = data.draw(st.lists(st.builds(bytes.__add__, flags, value), min_size=1, max_size=8))
+    edges = np.cumsum([0, *map(len, rows)])
+    buffer = np.frombuffer(b"".join(rows), np.uint8)
+    walk = images.walk(row_format(judged), buffer, edges[:-1], edges[1:])
+    some = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=4)), np.int64)
+    for chosen in (None, some):
+        told, bad = walk.unreadable(0, chosen), walk.decode(0, chosen)[1]
+        count = len(rows) if chosen is None else len(chosen)
+        nothing = np.zeros(count, bool)
+        told, bad = (nothing if mask is None else mask for mask in (told, bad))
+        np.testing.assert_array_equal(told, bad)
+        assert not (walk.readable(0) and bad.any())
+
+
+def test_columns_that_hold_no_wrong_value_are_known() -> None:
+    walk = images.walk(row_format(*JUDGED), np.zeros(0, np.uint8), *np.zeros((2, 0), np.int64))
+    known = [entry.column.name for index, entry in enumerate(JUDGED) if walk.readable(index)]
+    assert known == ["I", "F", "C", "B"]
+    unknown = row_format(column("X", SqlType.CHAR, "CHAR", 3, ccsid=None))
+    with pytest.raises(InputError, match="no CCSID"):
+        images.walk(unknown, np.zeros(0, np.uint8), *np.zeros((2, 0), np.int64)).readable(0)

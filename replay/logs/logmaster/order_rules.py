@@ -4,6 +4,7 @@ its unit, by RBA and by LRSN."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from replay.arrays import Mask
 from replay.changes.position import sortable
@@ -26,9 +27,13 @@ def faults(log: LogmasterLog, envelope: Headers) -> Sequence[tuple[str, str, str
 
 
 def _faults(envelope: Headers) -> Iterator[tuple[str, str, str, Mask]]:
+    positions = {name: envelope.position(name) for name in {*chain(*_RISING)}}
+    words = {name: sortable(position) for name, position in positions.items()}
     for earlier, later in _RISING:
-        first, second = envelope.position(earlier), envelope.position(later)
-        wrong = (sortable(first) > sortable(second)) & first.any(axis=1) & second.any(axis=1)
+        wrong = words[earlier] > words[later]
+        if not wrong.any():
+            continue
+        wrong &= positions[earlier].any(axis=1) & positions[later].any(axis=1)
         if wrong.any():
             name = earlier if earlier.startswith("LOG") else later
             yield name, f"{earlier} above {later}", f"at most {later}", wrong
