@@ -53,7 +53,8 @@ class RenderOptions:
     :mod:`sqlgen.upsert`; ``exact_keys``: whether keys are compared character by character as well
     (:attr:`sqlgen.dialects.Profile.exact`), None: as the dialect needs it where nobody knows the
     columns' collations; ``assert_rows``: a statement that does not touch exactly one row
-    stops the script.
+    stops the script; ``free_keys``: a row takes a key only where no row has it
+    (:mod:`sqlgen.free_keys`).
     """
 
     names: Names = Names.LOWER
@@ -65,6 +66,7 @@ class RenderOptions:
     upsert: bool = False
     exact_keys: bool | None = None
     assert_rows: bool = False
+    free_keys: bool = False
 
     def __post_init__(self) -> None:
         settle_choices(self, names=Names, where_columns=WhereColumns)
@@ -82,6 +84,7 @@ class RenderOptions:
             "empty_text": self.policy.empty_text,
             **({} if self.policy.reals == "single" else {"reals": self.policy.reals}),
             **({"assert": "rows"} if self.assert_rows else {}),
+            **({"keys": "free"} if self.free_keys else {}),
         }
 
 
@@ -171,7 +174,7 @@ def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringAr
         exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
     )
     begin, end = sql_of(query, profile).split(SLOT)
-    condition = _conditions(rows, identity(rows.table, options), profile, options, [])
+    condition = conditions(rows, identity(rows.table, options), profile, options, [])
     return joined([begin, *condition, end], rows.count)
 
 
@@ -184,7 +187,7 @@ def counting_queries(rows: Rows, profile: Profile, options: RenderOptions) -> pa
         .where(_slot())
     )
     begin, end = sql_of(query, profile).split(SLOT)
-    condition = _conditions(rows, identity(rows.table, options), profile, options, [])
+    condition = conditions(rows, identity(rows.table, options), profile, options, [])
     return joined([begin, *condition, end], rows.count)
 
 
@@ -380,7 +383,7 @@ def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     if options.where_columns == "guard" and rows.table.key:
         found_by = shown_columns(rows.table, options)
     problems = _no_single_row(rows, profile)
-    condition = list(_conditions(rows, found_by, profile, options, problems))
+    condition = list(conditions(rows, found_by, profile, options, problems))
     text = joined([head.begin, *condition, head.end], rows.count)
     text = _counted(text, condition, rows, profile, options)
     return finish(text, np.zeros(rows.count, np.uint8), problems)
@@ -392,7 +395,7 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     begin, between = head.begin.split(SLOT)
     problems = _no_single_row(rows, profile)
     sets, outcome = _assignments(rows, profile, options, problems)
-    condition = list(_conditions(rows, found_by, profile, options, problems))
+    condition = list(conditions(rows, found_by, profile, options, problems))
     if options.where_columns == "guard" and rows.table.key:
         condition += _guards(rows, found_by, profile, options, problems)
     text = joined([begin, *sets, between, *condition, head.end], rows.count)
@@ -436,7 +439,7 @@ def left_out_comments(rows: Rows, profile: Profile, options: RenderOptions) -> p
             pieces.append(pc.if_else(mask, f", {column}", ""))
     columns = pc.utf8_slice_codeunits(joined(pieces, rows.count), 2)
     found_by = identity(rows.table, options)
-    condition = list(_conditions(rows, found_by, profile, options, []))
+    condition = list(conditions(rows, found_by, profile, options, []))
     text = joined(
         [LEFT_OUT, f"UPDATE {target} (", columns, ") WHERE ", *condition],
         rows.count,
@@ -478,13 +481,15 @@ def only_rows(problems: list[ValueProblem], mask: pa.Array) -> list[ValueProblem
     return [problem for problem in problems if wanted[problem.row]]
 
 
-def _conditions(
+def conditions(
     rows: Rows,
     columns: tuple[Column, ...],
     profile: Profile,
     options: RenderOptions,
     problems: list[ValueProblem],
 ) -> Iterator[Any]:
+    """``col = literal AND …`` of ``rows.before`` as pieces; values that cannot be said go into
+    ``problems``."""
     keyed = bool(rows.table.key)
     for number, column in enumerate(columns):
         lead = " AND " if number else ""

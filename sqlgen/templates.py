@@ -91,7 +91,7 @@ def skeleton(
 
     SqlgenError (LR3006) when a key column is excluded, or nothing is left to find a row by.
     """
-    if options.upsert or not (table.key or profile.one_row.kind):
+    if options.upsert or options.free_keys or not (table.key or profile.one_row.kind):
         return None
     if not all(is_plain(column, profile) for column in shown_columns(table, options)):
         return None

@@ -77,6 +77,12 @@ def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     return finish(text, np.zeros(rows.count, np.uint8), problems)
 
 
+def inserts_of_absent(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    """Statements that insert each row (of a table with a key) unless one with its key is there."""
+    text, problems = _put(rows, profile, options, absent=True)
+    return finish(text, np.zeros(rows.count, np.uint8), problems)
+
+
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     shown = shown_columns(rows.table, options)
     whole = _whole(rows, shown)
@@ -91,7 +97,7 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     put = pa.array(whole & (outcome == EMITTED))
     text, problems = _put(rows, profile, options)
     problems = only_rows(problems, put)
-    moved = _moved(rows)
+    moved = moved_rows(rows)
     if moved.any():
         deleted = statements.render(
             replace(rows, op=Op.DELETE, after={}, changed={}), profile, options
@@ -116,7 +122,7 @@ def _whole(rows: Rows, shown: tuple[Column, ...]) -> RowMask:
     return np.asarray(rows.whole.to_numpy(zero_copy_only=False))
 
 
-def _moved(rows: Rows) -> RowMask:
+def moved_rows(rows: Rows) -> RowMask:
     """The rows whose key changed."""
     return _any_of(rows, rows.table.key)
 
@@ -143,14 +149,15 @@ def _unmovable(rows: Rows, partial: RowMask) -> list[ValueProblem]:
     )
     return [
         ValueProblem(int(row), "", found, expected, hint, _CODE)
-        for row in np.flatnonzero(partial & _moved(rows))
+        for row in np.flatnonzero(partial & moved_rows(rows))
     ]
 
 
 def _put(
-    rows: Rows, profile: Profile, options: RenderOptions
+    rows: Rows, profile: Profile, options: RenderOptions, absent: bool = False
 ) -> tuple[pa.Array, list[ValueProblem]]:
-    """The statements that put ``rows.after`` in place, and the values that cannot be said."""
+    """The statements that put ``rows.after`` in place (``absent``: where no row with the key is),
+    and the values that cannot be said."""
     columns = tuple(
         column for column in shown_columns(rows.table, options) if column.name in rows.after
     )
@@ -160,13 +167,13 @@ def _put(
         value = literal_parts(rows.after[column.name], column, profile, options.policy)
         values.append(value)
         problems += value.problems
-        if column.name in rows.table.key and value.body.null_count:
+        if column.name in rows.table.key and value.body.null_count and not absent:
             problems += _nulls(value, column)
     parts: list[Any] = []
     flat: Mapping[int, list[Any]] = {
         place: flat_pieces(value) for place, value in enumerate(values)
     }
-    for piece in _template(rows.table, columns, profile, options.names):
+    for piece in _template(rows.table, columns, profile, options.names, absent):
         parts += flat[piece] if isinstance(piece, int) else [piece]
     return joined(parts, rows.count), problems
 
@@ -187,16 +194,19 @@ def _nulls(value: LiteralParts, column: Column) -> list[ValueProblem]:
 
 @lru_cache(maxsize=4096)
 def _template(
-    table: Table, columns: tuple[Column, ...], profile: Profile, names: str
+    table: Table, columns: tuple[Column, ...], profile: Profile, names: str, absent: bool = False
 ) -> tuple[str | int, ...]:
-    """The text that puts a row in place: pieces of text, and where a literal stands the place of
-    its column in ``columns``."""
+    """The text that puts a row in place (``absent``: where none with its key is): pieces of text,
+    and where a literal stands the place of its column in ``columns``."""
     make = _Maker(table, columns, profile, names)
     kind = profile.upsert.kind
     if profile.upsert.folds and any(
         exact_beside(column, profile, RenderOptions()) for _, column in make.key
     ):
         kind = "pair"
+    if absent:
+        kind = "merge" if kind == "merge" else "pair"
+        make.others = []
     trees = {
         "conflict": make.conflict,
         "pair": make.pair,

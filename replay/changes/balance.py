@@ -34,7 +34,8 @@ class Verdict:
 
 @dataclass
 class Tally:
-    """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`."""
+    """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
+    rows that are removed early and put back last."""
 
     read: int = 0
     emitted: int = 0
@@ -45,6 +46,7 @@ class Tally:
     statements: int = 0
     changes: Counter[tuple[int, int]] = field(default_factory=Counter)
     units: int = 0
+    parted: int = 0
     quarantined_units: dict[UnitId, Verdict] = field(default_factory=dict)
     incomplete_records: int = 0
     findings: list[Finding] = field(default_factory=list)
@@ -75,6 +77,7 @@ class Tally:
             "failed",
             "statements",
             "units",
+            "parted",
             "incomplete_records",
             "finding_count",
         ):

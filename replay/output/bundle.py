@@ -276,6 +276,11 @@ def _left_standing(plan: Plan, tally: Tally) -> list[str]:
             "units are set aside; where one changed a row after a unit that is undone here, its"
             " change is overwritten: see quarantine/ first"
         ]
+    if plan.options.render.assert_rows:
+        return [
+            "units are set aside; the script stops where one changed a row later, as its statements"
+            " name the old values (--where-columns) and rows are counted (--assert)"
+        ]
     return [
         "units are set aside; a statement that undoes what one changed later touches no row, as it"
         " names the old values (--where-columns)"

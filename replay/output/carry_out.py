@@ -22,6 +22,7 @@ from replay.dependencies.cascade import (
 from replay.dependencies.write_sets import KeySpaces
 from replay.logs import LogFile
 from replay.output.jobs import write
+from replay.output.row_parts import can_count, counts_parts
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
 from replay.pipeline.partition import BucketResult, contradictory_units
@@ -95,7 +96,7 @@ def carry_out(
     resolution = (
         resolve_incomplete(analysis) if resolves and log.dependent_position is not None else None
     )
-    plan = _held(plan, resolution)
+    plan = _counted(_held(plan, resolution), Tally())
     asked: frozenset[UnitId] = frozenset()
     while True:
         tally, results = write(engine, plan, log, work, stored)
@@ -127,7 +128,7 @@ def carry_out(
                 asked |= damaged
                 resolution = resolve_incomplete(analysis, asked, incomplete=resolves)
                 following = _held(plan, resolution, asked)
-            following = _guarded(following, tally, log)
+            following = _counted(_guarded(following, tally, log), tally)
             if following.writes_as(plan):
                 return replace(outcome, resolution=resolution)
             plan = following
@@ -163,6 +164,25 @@ def _guarded(plan: Plan, tally: Tally, log: LogFile) -> Plan:
         plan,
         options=replace(plan.options, render=replace(render, where_columns=WhereColumns.GUARD)),
     )
+
+
+def _counted(plan: Plan, tally: Tally) -> Plan:
+    """The plan of a script whose rows may be others by now, as it gives no row a key that another
+    one has: by conditions where statements may touch no row (:mod:`sqlgen.free_keys`). Where a
+    row is removed early and put back last, these cannot tell whether it was found: then every row
+    is counted."""
+    render = plan.options.render
+    scripts = plan.export is None and plan.copies is None and not plan.steps
+    if not scripts or render.upsert:
+        return plan
+    if tally.parted and counts_parts(plan):
+        counted = plan.options.asserts is None and can_count(plan.options)
+        render = replace(render, assert_rows=render.assert_rows or counted)
+    found_as_logged = render.where_columns != "key" or (
+        plan.mode == "undo" and bool(tally.quarantined_units) and plan.selection.cascade != "force"
+    )
+    render = replace(render, free_keys=found_as_logged and not render.assert_rows)
+    return replace(plan, options=replace(plan.options, render=render))
 
 
 def _decided(plan: Plan, analysis: DependencyAnalysis) -> tuple[Plan, Consequences | None]:

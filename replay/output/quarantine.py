@@ -71,7 +71,7 @@ def write_quarantine(
     folder.mkdir()
     options = replace(
         plan.options,
-        render=replace(plan.options.render, upsert=False, assert_rows=False),
+        render=replace(plan.options.render, upsert=False, assert_rows=False, free_keys=False),
         statements=StatementForm.LITERALS,
     )  # these are for reading, with tables without key too
     apart = replace(

@@ -13,14 +13,15 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change, distinct
+from replay.changes.options import ScriptOptions
 from replay.dependencies.unique_order import StatementPart
 from replay.logs import LogFile
 from replay.pipeline.partition import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.rows import whole_rows
-from sqlgen import statements, upsert
-from sqlgen.choices import WhereColumns
-from sqlgen.dialects import Profile
+from sqlgen.choices import Assertion, StatementForm, WhereColumns
+from sqlgen.dialects import Profile, profile_named
+from sqlgen.free_keys import render_by
 from sqlgen.literals import ValueProblem
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
@@ -47,6 +48,9 @@ class RowParts:
         self.plan, self.log, self.profile = plan, log, profile
         self.undo = plan.mode == "undo"
         self.unlike = frozenset(plan.decisions.unlike.tolist() if plan.decisions else ())
+        self.never_counted = counts_parts(plan) and (
+            plan.options.asserts is Assertion.NONE or not can_count(plan.options)
+        )
 
     def possible(self, version: int, head: np.void) -> bool:
         """Whether the row of a change may be removed and put back: all of it is in the log, as it
@@ -56,7 +60,7 @@ class RowParts:
             return False
         table_version = self.log.catalog.versions[version]
         options = self.plan.options.render
-        if options.upsert and not self.plan.whole_rows:
+        if (options.upsert and not self.plan.whole_rows) or self.never_counted:
             return False
         if any(column.lob for column in table_version.format.columns):
             return False
@@ -160,13 +164,32 @@ class RowParts:
             rows = replace(rows, whole=pa.array(np.ones(rows.count, bool)))
         if self.undo:
             rows = rows.inverse()
-        in_part = not (self.plan.whole_rows or options.upsert)
-        if in_part and options.where_columns is WhereColumns.KEY:
+        if _in_part(self.plan) and options.where_columns is WhereColumns.KEY:
             options = replace(options, where_columns=WhereColumns.GUARD)
         if self.plan.options.mapping is not None:
             rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
-        render = upsert.render if options.upsert else statements.render
-        return render(rows, self.profile, options)
+        return render_by(rows, self.profile, options)
+
+
+def _in_part(plan: Plan) -> bool:
+    """Whether rows that are removed and put back may hold what the script does not know of."""
+    return not (plan.whole_rows or plan.options.render.upsert)
+
+
+def counts_parts(plan: Plan) -> bool:
+    """Whether a script must count the rows that it touches where it removes a row early and puts it
+    back last: it finds them by their old values too, and where these are others by now, the row
+    would be there twice, or not at all. (A replay counts by itself.)"""
+    if plan.steps or plan.options.render.upsert:
+        return False
+    return _in_part(plan) or plan.options.render.where_columns is not WhereColumns.KEY
+
+
+def can_count(options: ScriptOptions) -> bool:
+    """Whether statements of a script can be counted: by its own checks, or by whoever runs those
+    with parameters."""
+    form = options.statements is StatementForm.PARAMETERS
+    return form or profile_named(options.dialect).row_check is not None
 
 
 def values_differ(one: pa.Array, other: pa.Array, number: bool) -> Mask:

@@ -20,6 +20,7 @@ from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder
+from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import LogFile
@@ -143,6 +144,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         assert arranged.part is not None
         assert arranged.last is not None
         rows = np.flatnonzero(arranged.part)
+        self.tally.parted += int((arranged.part == StatementPart.REMOVE).sum())
         first, last = arranged.sequence[rows], arranged.last[rows]
         rendered = self.parts.statements(changes, first, last, arranged.part[rows])
         for problem in rendered.problems:
@@ -304,6 +306,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 "Make these tables' foreign keys DEFERRABLE on the target (and in --schema) if it"
                 " has such keys, write all columns and changes of the tables, or leave the unit out"
             )
+            if self.parts.never_counted:
+                hint += (
+                    ". A row that is removed and put back must be counted where rows are found by"
+                    " their old values: --assert rows"
+                )
             if self.parts.unlike:
                 hint += (
                     ". A row is not removed and put back while later work on its other columns is"

@@ -24,8 +24,9 @@ from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
 from replay.pipeline import fast_path
 from replay.pipeline.plan import Plan
-from sqlgen import literals, statements, upsert
+from sqlgen import literals, statements
 from sqlgen.dialects import Profile
+from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
@@ -159,8 +160,7 @@ class RowDecoder:
             shaped = render_shaped(rows, self.profile, options)
             rendered, shapes = shaped.rendered, shaped.shapes
         else:
-            render = upsert.render if self.options.upsert else statements.render
-            rendered = render(rows, self.profile, options)
+            rendered = render_by(rows, self.profile, options)
         for problem in (*rendered.problems, *self._too_wide(version, rows)):
             batch.value_problem(problem)
         outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
