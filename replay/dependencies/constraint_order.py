@@ -18,6 +18,7 @@ from replay.dependencies.graph import Cycle, reordered, unit_needs
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import (
     Entry,
+    StatementPart,
     UnitChanges,
     crossed_units,
     met_spans,
@@ -47,10 +48,21 @@ class Arranged:
     last: Index | None = None
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """``touches`` of one stretch (``nulls``: of keys with nulls too) to order its changes by."""
+
+    spaces: KeySpaces
+    touches: Records
+    nulls: bool
+
+
 class ConstraintOrder:
     """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``: which
     foreign keys may be left to wait. ``partible`` says by table version and first record whether
-    the row of a change may be removed and put back."""
+    the row of a change may be removed and put back. ``nulls_equal``: the target lets a unique key
+    with nulls be there once; an order that is right then is right elsewhere too, so it is taken
+    where there is one, but only here is a row removed and put back for it."""
 
     def __init__(
         self,
@@ -59,8 +71,10 @@ class ConstraintOrder:
         undo: bool,
         deferral: Deferral,
         partible: Callable[[int, np.void], bool] = lambda version, head: True,
+        nulls_equal: bool = False,
     ) -> None:
         self.log, self.undo, self.partible = log, undo, partible
+        self.nulls_equal = nulls_equal
         self.spaces = KeySpaces(log.catalog, constraints)
         firm = constraints.firm()
         able = deferral is not Deferral.NONE
@@ -104,10 +118,10 @@ class ConstraintOrder:
             left = list(self.unwritten)
             live, moved = live.copy(), moved.copy()
             live[left], moved[left] = True, batch.change[left] == Change.UPDATE
-        span, rows, crossed = self._crossed(batch, unit, live, moved)
+        span, rows, crossed, by_nulls = self._crossed(batch, unit, live, moved)
         if not len(crossed):
             return arranged
-        return self._by_keys(batch, unit, span, crossed, rows, arranged)
+        return self._by_keys(batch, unit, span, crossed, by_nulls, rows, arranged)
 
     # -- foreign keys
     # ---------------------------------------------------------------------------------------------
@@ -215,16 +229,24 @@ class ConstraintOrder:
 
     def _crossed(
         self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
-    ) -> tuple[Index, Index, Index]:
-        """(span, rows, crossed): as :meth:`_candidates`, and the stretches in which a key may be
-        taken while it is held."""
+    ) -> tuple[Index, Index, Index, Index]:
+        """(span, rows, crossed, by_nulls): as :meth:`_candidates`, the stretches in which a key may
+        be taken while it is held, and those of them in which that is so of keys with nulls only."""
         span, rows = self._candidates(batch, unit, live, moved)
         if len(rows):
             rows = self._meeting(batch, span, rows, moved)
         if not len(rows):
-            return span, rows, rows
-        touches = _of_rows(WriteSets(self.log, self.spaces).touches(_part(batch, rows)), rows)
-        return span, rows, crossed_units(touches, span, batch.change, self.row_spaces)
+            return span, rows, rows, rows
+        write_sets = WriteSets(self.log, self.spaces, with_nulls=True)
+        touches = _of_rows(write_sets.touches(_part(batch, rows)), rows)
+        touches = nulls_once(touches, span, len(self.spaces.spaces))
+        crossed = crossed_units(touches, span, batch.change, self.row_spaces)
+        plain = touches[touches["space"] < len(self.spaces.spaces)]
+        by_nulls = crossed[:0]
+        if len(plain) < len(touches):
+            plainly = crossed_units(plain, span, batch.change, self.row_spaces)
+            by_nulls = np.setdiff1d(crossed, plainly)
+        return span, rows, crossed, by_nulls
 
     def _candidates(
         self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
@@ -261,8 +283,9 @@ class ConstraintOrder:
         of_keys = rows[np.where(kind == Change.UPDATE, moved[rows], True)]
         met = self.raw_keys.met_spans(batch, of_keys, span)
         if met is None:
-            write_sets = WriteSets(self.log, self.spaces, with_images=False)
+            write_sets = WriteSets(self.log, self.spaces, with_images=False, with_nulls=True)
             touches = _of_rows(write_sets.touches(_part(batch, of_keys)), of_keys)
+            touches = nulls_once(touches, span, len(self.spaces.spaces))
             met = met_spans(touches, span)
         return rows[np.isin(span[rows], met)]
 
@@ -272,10 +295,12 @@ class ConstraintOrder:
         unit: Index,
         span: Index,
         crossed: Index,
+        by_nulls: Index,
         rows: Index,
         arranged: Arranged,
     ) -> Arranged:
-        """``arranged`` with the changes of some stretches in an order of their keys."""
+        """``arranged`` with the changes of some stretches in an order of their keys; those
+        ``by_nulls`` keep theirs where there is no better one."""
         version = np.maximum(batch.version, 0)
         tables = self.table[version]
         concerned = np.isin(span, crossed) & np.isin(batch.change, ROW_CHANGES)
@@ -286,16 +311,18 @@ class ConstraintOrder:
         self.row_ids = self.log.row_ids(envelope)
         self.ids_differ = len(np.unique(self.row_ids)) > 1
         touches = {
-            spaces: self._touches(batch, part, spaces)
+            spaces: nulls_once(self._touches(batch, part, spaces), span, len(spaces.spaces))
             for spaces in (self.spaces, self.firm)
             if spaces is not None
         }
+        only = frozenset(by_nulls.tolist())
         slots = np.full(len(arranged.sequence), 1, np.int64)
         entries: dict[int, list[Entry]] = {}
         for number in crossed.tolist():
             places = np.flatnonzero(span[arranged.sequence] == number)
             changes = arranged.sequence[places].tolist()
-            ordered, waits = self._ordered(batch, changes, touches, span, number, arranged)
+            here = self._readings(touches, span, number, number in only)
+            ordered, waits = self._ordered(batch, changes, here, arranged)
             if waits:
                 arranged.waiting.append(int(unit[changes[0]]))
             if ordered is None:
@@ -308,34 +335,54 @@ class ConstraintOrder:
 
     def _touches(self, batch: ChangeBatch, part: Index, spaces: KeySpaces) -> Records:
         """Touches of some changes with images compared value by value."""
-        write_sets = WriteSets(self.log, spaces, by_value=True)
+        write_sets = WriteSets(self.log, spaces, by_value=True, with_nulls=True)
         return _of_rows(write_sets.touches(_part(batch, part)), part)
 
     def _ordered(
         self,
         batch: ChangeBatch,
         changes: list[int],
-        touches: dict[KeySpaces, Records],
-        span: Index,
-        number: int,
+        readings: list[_Reading],
         arranged: Arranged,
     ) -> tuple[list[Entry] | None, bool]:
-        """The statements of one stretch (None: there is no order), and whether foreign keys must
-        wait for them."""
+        """The statements of one stretch (None: it stays as it is, or there is no order), and
+        whether foreign keys must wait for them."""
         direction = changes[::-1] if self.undo else changes
         circle: list[int] = []
-        for spaces, some in touches.items():
-            here = some[span[some["change"]] == number]
+        for reading in readings:
             try:
                 ordered = unit_order(
-                    self._unit(batch, here, spaces, changes), direction, self._partible(batch)
+                    self._unit(batch, reading.touches, reading.spaces, changes),
+                    direction,
+                    self._partible(batch),
                 )
             except Cycle as cycle:
-                circle = circle or cycle.changes
+                if not reading.nulls:
+                    circle = circle or cycle.changes
+                continue
+            parts = any(entry.part is StatementPart.REMOVE for entry in ordered)
+            if reading.nulls and parts and not self.nulls_equal:
                 continue
             return (ordered[::-1] if self.undo else ordered), bool(circle)
-        arranged.cycles.append((circle[0], self._way(batch, circle)))
+        if circle:
+            arranged.cycles.append((circle[0], self._way(batch, circle)))
         return None, False
+
+    def _readings(
+        self, touches: dict[KeySpaces, Records], span: Index, number: int, by_nulls: bool
+    ) -> list[_Reading]:
+        """What a stretch may be ordered by, the first that has an order: with keys with nulls, and
+        without (unless it needs an order for these alone, ``by_nulls``); then with the foreign keys
+        alone that cannot wait."""
+        readings = []
+        for spaces, some in touches.items():
+            here = some[span[some["change"]] == number]
+            plain = here[here["space"] < len(spaces.spaces)]
+            if len(plain) < len(here):
+                readings.append(_Reading(spaces, here, True))
+            if not by_nulls:
+                readings.append(_Reading(spaces, plain, False))
+        return readings
 
     def _partible(self, batch: ChangeBatch) -> Callable[[int], bool]:
         return lambda change: (
@@ -381,10 +428,37 @@ class ConstraintOrder:
 
 def _row_spaces(spaces: KeySpaces) -> Mask:
     """By key space: whether it is what tells the rows of a table apart."""
-    mask = np.zeros(len(spaces.spaces), bool)
+    mask = np.zeros(2 * len(spaces.spaces), bool)  # the second half: keys with nulls
     for uses in spaces.uses:
         mask[uses[0].space] = bool(uses[0].columns)
     return mask
+
+
+def nulls_once(touches: Records, span: Index, spaces: int) -> Records:
+    """``touches`` without those of keys with nulls (of spaces from ``spaces`` on) that cannot have
+    been there once only, or that no row gives up for another one: in each stretch ``span[change]``
+    such a key is taken and given up, as often, or once more or less."""
+    null = np.flatnonzero(touches["space"] >= spaces)
+    if not len(null):
+        return touches
+    mine = touches[null]
+    columns = (
+        span[mine["change"]],
+        np.ascontiguousarray(mine["space"]),
+        np.ascontiguousarray(mine["key"]),
+        np.ascontiguousarray(mine["check"]),
+    )
+    order = np.lexsort(columns)
+    starts = np.ones(len(order), bool)
+    starts[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(starts) - 1
+    takes = np.bincount(group, mine["role"] == KeyRole.CREATE)
+    gives = np.bincount(group, mine["role"] == KeyRole.DESTROY)
+    once = (takes > 0) & (gives > 0) & (np.abs(takes - gives) <= 1)
+    kept = np.ones(len(touches), bool)
+    kept[null] = once[group]
+    return touches[kept]
 
 
 def _part(batch: ChangeBatch, rows: Index) -> ChangeBatch:

@@ -328,7 +328,9 @@ class WriteSets:
     hashed by the values of their columns but large objects, which is slower, instead of as they lie
     in the log, where what stands under a null may differ. ``with_images``: without, images are not
     hashed (``before`` and ``after`` of touches are 0), and keys that are whole rows are left out.
-    ``with_forms``: touches of role FORM are taken too. ``each``: MEMBER and FORM are taken of each
+    ``with_nulls``: unique keys with a null are keys too, of the space whose number is higher by the
+    number of spaces: some databases let each be there once. ``with_forms``: touches of role FORM
+    are taken too. ``each``: MEMBER and FORM are taken of each
     change, not of one of a unit in a batch."""
 
     def __init__(
@@ -339,11 +341,13 @@ class WriteSets:
         *,
         by_value: bool = False,
         with_images: bool = True,
+        with_nulls: bool = False,
         with_forms: bool = False,
         each: bool = False,
     ) -> None:
         self.log, self.spaces, self.evented, self.by_value = log, spaces, evented, by_value
-        self.with_images, self.with_forms, self.each = with_images, with_forms, each
+        self.with_images, self.with_nulls = with_images, with_nulls
+        self.with_forms, self.each = with_forms, each
         self.unreadable = 0
         self.unread: list[Index] = []
 
@@ -518,6 +522,13 @@ class WriteSets:
                 for name in sides
             }
             yield from _touches_of_use(base, use, kind, keys, seen)
+            if self.with_nulls and use.how == "unique":
+                keys = {
+                    name: self._keys(walks[name], use, version, rows, good, whole[name], True)
+                    for name in sides
+                }
+                apart = replace(use, space=use.space + len(self.spaces.spaces))
+                yield from _touches_of_use(base, apart, kind, keys, seen)
 
     def _not_read(self, rows: Index) -> None:
         self.unreadable += len(rows)
@@ -559,9 +570,17 @@ class WriteSets:
         return mixed(hashes)
 
     def _keys(
-        self, walk: Walk, use: _Use, version: int, places: Index, rows: Index, whole: Hashes
+        self,
+        walk: Walk,
+        use: _Use,
+        version: int,
+        places: Index,
+        rows: Index,
+        whole: Hashes,
+        nulls: bool = False,
     ) -> KeyHashes:
-        """The keys of the ``rows`` of a walk; ``places`` of all of its rows in the batch."""
+        """The keys of the ``rows`` of a walk; ``places`` of all of its rows in the batch.
+        ``nulls``: those with a null, instead of those without."""
         if not use.columns:
             return (
                 mixed(whole),
@@ -570,19 +589,22 @@ class WriteSets:
             )
         key, check = np.full(len(rows), use.space, np.uint64), np.zeros(len(rows), np.uint64)
         present = np.ones(len(rows), bool)
+        null = np.zeros(len(rows), bool)
         table = self.log.catalog.versions[version]
         for name in use.in_order:
             values, bad = walk.decode(table.index_of(name), rows)
             if bad is not None:
-                self._not_read(places[rows[present & bad]])
+                if not nulls:
+                    self._not_read(places[rows[present & bad & ~null]])
                 present &= ~bad
             if use.how != "row" and values.null_count:
-                present &= ~np.asarray(values.is_null())
+                null |= np.asarray(values.is_null())
             kind = table.table.column(name).type
             if name in use.textual:
                 values, kind = values.cast(pa.string()), SqlType.DECIMAL
             key = mixed(key) ^ hash_values(values, kind, 0)
             check = mixed(check) ^ hash_values(values, kind, 1)
+        present &= null if nulls else ~null
         return mixed(key), (check >> np.uint64(32)).astype(np.uint32), present
 
 

@@ -75,6 +75,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             plan.mode == "undo",
             self.profile.deferral,
             self.parts.possible,
+            self.profile.nulls_equal,
         )
 
     def _stays_whole(self, start: int, stop: int) -> bool:

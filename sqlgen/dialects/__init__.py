@@ -143,6 +143,7 @@ class Profile:
       key, and with ``exact_keys`` in the key, too, beside the ``=`` that an index serves; without,
       keys that are equal to the source are the same. ``folds``: the collations that columns usually
       have take A for a.
+    * ``nulls_equal``: a unique index lets a key with nulls be there once.
     * ``time_digits`` fraction digits of its timestamps; ``zone_minutes`` the largest offsets west
       and east; ``zone_space``: a blank before the offset; ``hour_24`` types that may hold hour 24;
       ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may hold
@@ -181,6 +182,7 @@ class Profile:
     exact: Mapping[SqlType, Exact] = field(default_factory=dict)
     exact_keys: bool = False
     folds: bool = False
+    nulls_equal: bool = False
     name_characters: bool = False
     zone_minutes: tuple[int, int] = (15 * 60 + 59, 15 * 60 + 59)
     zone_space: bool = False

@@ -60,6 +60,7 @@ PROFILE = Profile(
     time_digits=12,
     one_row=OneRow("function", "RID"),
     upsert=Upsert("merge", source="SYSIBM.SYSDUMMY1"),
+    nulls_equal=True,
     client="db2 -s +c -tf this-file",
     forms=forms(Form("BX'", "'")),
     types=TYPES,

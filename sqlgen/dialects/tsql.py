@@ -72,6 +72,7 @@ PROFILE = Profile(
     time_digits=7,
     one_row=OneRow("top"),
     upsert=Upsert("merge"),
+    nulls_equal=True,
     client="sqlcmd -b -x -f 65001 -i this-file",
     forms=forms(Form("0x", "")),
     types=TYPES,
