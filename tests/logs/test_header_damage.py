@@ -27,6 +27,7 @@ from tests.support.logbuilder import (
     Tab,
     acct,
     frame,
+    lrsn,
     rba,
     text_of,
     unframe,
@@ -570,6 +571,9 @@ def test_inspect_shows_what_lies_before_the_damage(
     [
         ("LOGRBA", rba(0), "at least UORID, within the unit"),
         ("LOGRBA", rba(1 << 30), "at most UORCOMMITPOINT, within the unit"),
+        ("LOGLRSN", lrsn(-(1 << 30)), "at least UORIDLRSN, within the unit"),
+        ("LOGLRSN", lrsn(1 << 30), "at most UORCOMMITLRSN, within the unit"),
+        ("UORCOMMITLRSN", lrsn(-(1 << 30)), "at most UORCOMMITLRSN, within the unit"),
         ("UORCOMMITLRSN", bytes(10), "the LRSN of the commit, as other records have it"),
         ("SEGLEN", bytes(2), "the length of the segment"),
     ],

@@ -16,13 +16,18 @@ from replay.changes.envelope import Change
 from replay.logs.logmaster.headers import Headers, zero
 
 #: (earlier field, later field) of the log of one member.
-_RISING = (("UORID", "LOGRBA"), ("LOGRBA", "UORCOMMITPOINT"))
+_RISING = (
+    ("UORID", "LOGRBA"),
+    ("LOGRBA", "UORCOMMITPOINT"),
+    ("UORIDLRSN", "LOGLRSN"),
+    ("LOGLRSN", "UORCOMMITLRSN"),
+)
 
 
 @dataclass(frozen=True)
 class HeaderRules:
-    """``rising``: pairs of RBAs that never stand the other way round; ``commits``: members of a
-    data sharing group have commit LRSNs; ``lengths``: by how many bytes SEGLEN exceeds the length
+    """``rising``: pairs of positions that never stand the other way round; ``commits``: members of
+    a data sharing group have commit LRSNs; ``lengths``: by how many bytes SEGLEN exceeds the length
     of a first, and of a later, segment, None where it has no one meaning."""
 
     rising: tuple[tuple[str, str], ...] = ()
@@ -36,7 +41,8 @@ class HeaderRules:
         """The rules that these records keep, but for a few that are damaged."""
         rows = _of_rows(change)
         names = envelope.layout.names
-        pairs = () if "ORDERVALUE" in names else _RISING
+        ordered = () if "ORDERVALUE" in names else _RISING
+        pairs = [pair for pair in ordered if set(pair) <= set(names)]
         rising = tuple(pair for pair in pairs if _most(~_fallen(envelope, *pair)[rows]))
         shared = rows & (envelope.member() != 0)
         commits = _most(~zero(envelope.position("UORCOMMITLRSN")[shared]))
@@ -55,7 +61,7 @@ class HeaderRules:
         """(field, what is expected of it, records that break it)."""
         rows = _of_rows(change)
         for earlier, later in self.rising:
-            field = earlier if earlier == "LOGRBA" else later
+            field = earlier if earlier.startswith("LOG") else later
             other = later if field == earlier else earlier
             where = f"at most {other}" if field == earlier else f"at least {other}"
             yield field, f"{where}, within the unit", _fallen(envelope, earlier, later) & rows
