@@ -23,7 +23,7 @@ from replay.pipeline.marked import mark_notes, without_marks
 from replay.pipeline.placing import place_position, placed_unit
 from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.unique_keys import with_unique_keys
-from sqlgen.choices import Assertion, RealPolicy, StatementForm
+from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
@@ -490,7 +490,8 @@ def _check_parameters(options: ScriptOptions) -> None:
 
 
 def _asserting(demand: Demand, selection: Selection, options: ScriptOptions) -> ScriptOptions:
-    """The options of scripts that assert, where the user wants it or an undo is better for it.
+    """The options of scripts that assert, where the user wants it, or an undo or one that finds
+    rows by their old values is better for it.
     UsageError (LR1001) where it cannot be had."""
     asked = options.asserts is Assertion.ROWS
     profile, upsert = profile_named(options.dialect), options.render.upsert
@@ -508,7 +509,7 @@ def _asserting(demand: Demand, selection: Selection, options: ScriptOptions) -> 
         )
     usual = (
         options.asserts is None
-        and demand.mode is Mode.UNDO
+        and (demand.mode is Mode.UNDO or options.render.where_columns is not WhereColumns.KEY)
         and not (demand.continued or demand.structure or upsert)
         and selection.cascade is not CascadeMode.FORCE
         and profile.row_check is not None
