@@ -60,7 +60,8 @@ class UnitChanges:
     of the row's images (None: they cannot be compared). ``row_space``: by space, whether it is the
     identity of rows. ``kind``: by number of change, what it is. ``row_id``: where the row lies in
     the source, as far as the log tells (0: it does not); equal ids are evidence for one row where
-    the log's ids differ at all (``ids_differ``; None: where those of the unit do).
+    the log's ids differ at all (``ids_differ``; None: where those of the unit do), and different
+    ones, where they stay (``ids_stay``), for two rows of one image.
     ``unwritten``: changes that are left out, and the one by which the target does the same by
     itself (-1: none); they tell whose row is whose, but stand for no statement.
     """
@@ -75,6 +76,7 @@ class UnitChanges:
     row_id: Mapping[int, int] = field(default_factory=dict)
     ids_differ: bool | None = None
     unwritten: Mapping[int, int] = field(default_factory=dict)
+    ids_stay: bool = False
 
 
 def met_spans(touches: Records, span: Index) -> Index:
@@ -310,12 +312,15 @@ class _Followed:
         return [touch for held in holders for touch in held]
 
     def _same_image(self, earlier: int, later: int) -> bool:
-        """Whether a touch found the row as another one, of the same key, left it; or found that
-        row otherwise, because a change in between is not in the log."""
+        """Whether a touch found the row as another one, of the same key, left it, and at no other
+        place; or found that row otherwise, because a change in between is not in the log."""
         if self.unit.role[earlier] == KeyRole.DESTROY:
             return False
         left, seen = self.unit.after[earlier], self.unit.before[later]
-        return left is None or seen is None or left == seen or self._at_one_place(earlier, later)
+        if left is not None and left == seen:
+            moved = not self._at_one_place(earlier, later)
+            return not (self.ids_tell and self.unit.ids_stay and moved)
+        return left is None or seen is None or self._at_one_place(earlier, later)
 
     def _at_one_place(self, earlier: int, later: int) -> bool:
         one, other = self.unit.change[earlier], self.unit.change[later]

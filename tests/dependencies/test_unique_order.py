@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -240,6 +240,24 @@ def test_what_runs_as_logged_stays_as_it_is() -> None:
             assert entries == [Entry(number, number) for number in range(len(history.log))]
             kept += 1
     assert kept > 300
+
+
+def test_places_that_stay_tell_rows_of_one_image_apart() -> None:
+    """A statement that puts a row in and takes an equal one out: one row that comes and goes, or
+    the same key twice. Only where the rows lie tells."""
+    row = (26, 0, 101)
+    history = History(random.Random(0), unique=False, link=False)
+    history.log = [(Change.INSERT, None, row), (Change.DELETE, row, None)]
+    unit = replace(unit_of(history), ids_differ=True)
+    as_logged, turned = [Entry(0, 0), Entry(1, 1)], [Entry(1, 1), Entry(0, 0)]
+    for ids, stay, expected in (
+        ({0: 7, 1: 9}, True, turned),
+        ({0: 7, 1: 7}, True, as_logged),
+        ({0: 7, 1: 9}, False, as_logged),
+        ({0: 7, 1: 0}, True, as_logged),
+    ):
+        told = replace(unit, row_id=ids, ids_stay=stay)
+        assert unit_order(told, [0, 1], lambda _: True) == expected
 
 
 def test_a_circle_that_cannot_be_parted_is_named() -> None:

@@ -18,6 +18,12 @@ def test_a_history_and_its_log_agree(kind: str) -> None:
         assert not [v for v in verdicts if v.bad], f"{kind} {seed}\n{story}"
 
 
+def test_equal_rows_that_one_statement_puts_in_and_takes_out() -> None:
+    """Only their places (RID) tell them apart: this history has two of them."""
+    verdicts, story = run_case(70003, "takeover", tuple(CHECKS), Options())
+    assert not [v for v in verdicts if v.bad], story
+
+
 @pytest.mark.parametrize(
     ("dialect", "framing"), [(d, f) for d, names in FRAMINGS.items() for f in names]
 )

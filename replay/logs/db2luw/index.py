@@ -36,8 +36,9 @@ from sqlgen.structure import StructureChange
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
 #: of the change's first record, which is its place in the unit; images are places in
-#: ``before_file`` and ``after_file``. ``space`` and ``rid`` (its last ``rid_size`` octets, as in
-#: the log) say where the change's row lies. ``problem`` is of the images (:data:`scan.PROBLEMS`),
+#: ``before_file`` and ``after_file``. ``space``, ``table`` (of a data partition its own) and
+#: ``rid`` (its last ``rid_size`` octets, as in the log) say where the change's row lies.
+#: ``problem`` is of the images (:data:`scan.PROBLEMS`),
 #: ``fault`` of the record itself (:data:`FAULTS`).
 ENTRY = np.dtype(
     [
@@ -47,7 +48,7 @@ ENTRY = np.dtype(
         ("fault", "u1"), ("lsn", "<u8"),
         ("before_file", "<u2"), ("before", "<i8"), ("before_size", "<i4"), ("after_file", "<u2"),
         ("after", "<i8"), ("after_size", "<i4"),
-        ("space", "<u2"), ("rid", "V6"), ("rid_size", "u1"),
+        ("space", "<u2"), ("table", "<u2"), ("rid", "V6"), ("rid_size", "u1"),
     ]
 )  # fmt: skip
 
@@ -280,7 +281,7 @@ def _entries(
 
 def _located(records: Records, files: list[OpenedFile], entries: Records) -> None:
     """Say of each record where its row lies."""
-    entries["space"] = records["space"]
+    entries["space"], entries["table"] = records["space"], records["table"]
     for place, file in enumerate(files):
         rows = np.flatnonzero(records["file"] == place)
         size = file.shape.dialect.row["rid"].size
@@ -367,7 +368,7 @@ def _moved(records: Records, result: units.Units, entries: Records) -> list[str]
         entries["change"][rows] = Change.UPDATE if moved.before and moved.after else Change.DELETE
         entries["head"][rows] = rows[0]
         home = next((row for row in rows if _points(records, row)), rows[0])
-        for name in ("space", "rid"):
+        for name in ("space", "table", "rid"):
             entries[name][rows] = entries[name][home]
         entries["segment"][rows] = np.arange(1, len(rows) + 1)
         entries["segments"][rows] = len(rows)

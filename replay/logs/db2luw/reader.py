@@ -12,12 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Lengths, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.choices import Gaps
 from replay.changes.envelope import Change
 from replay.changes.position import FIRST_UNIT, Position, UnitId
 from replay.decoding import codecs
+from replay.decoding.hashes import mixed
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
 from replay.logs.db2luw import binary, framing, layouts, rows, scan
@@ -27,6 +28,7 @@ from replay.logs.db2luw.index import FAULTS, OpenedFile, build_index, open_file
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched, made_of, mapped, size_of, unpacked
+from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, save
 
 _HEAD = 4 << 20
@@ -275,6 +277,20 @@ class LuwLog(IndexedLog):
 
     # -- what comments and tables say
     # ---------------------------------------------------------------------------------------------
+
+    ids_stay = True
+
+    def row_ids(self, envelope: IndexedEnvelope) -> Hashes:
+        """RID, with the table space and the object, in each of which pages may be counted anew:
+        data partitions of a table are objects of their own. 0 for a row that moves with the
+        change: out of its page, or to another partition."""
+        octets = np.zeros((len(envelope), 8), np.uint8)
+        octets[:, 2:] = np.ascontiguousarray(envelope.rows["rid"]).view(np.uint8).reshape(-1, 6)
+        place = envelope.rows["space"].astype(np.uint64) << np.uint64(16)
+        place |= envelope.rows["table"].astype(np.uint64)
+        ids = mixed(octets.view(">u8").reshape(-1).astype(np.uint64) ^ mixed(place))
+        known = (envelope.rows["rid_size"] > 0) & (envelope.rows["segments"] <= 1)
+        return np.where(known, ids, np.uint64(0))
 
     def unit_fields(self, envelope: LuwEntries) -> Mapping[str, pa.Array]:
         """What the comment before a unit says."""
