@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from replay.dependencies.unique_order import StatementPart
 from replay.errors import TargetError
 from replay.live.diagnosis import Diagnoser, Diagnosis, abridged
 from replay.live.error_policy import ErrorPolicy, Response
@@ -138,11 +139,14 @@ class WatchedUnit:
         self.unit, self.earlier = unit, earlier
         self.script = self.transactions.scripts[unit.script]
         self.rejected = 0
+        #: Changes whose row was to be removed and put back (file and number of the first record),
+        #: and was not there.
+        self.not_removed: set[tuple[int, int]] = set()
 
     def run(self) -> tuple[BadStatement | None, int]:
         """The bad statement that ends the unit, if any, and the number of rejects."""
         for start, stop in self.script.batches(self.unit.start, self.unit.stop, _WATCHED_BYTES):
-            if not self.earlier:
+            if not self.earlier and not self.not_removed:
                 self.session.savepoint()
                 if self._run(start, stop) is None:
                     continue
@@ -170,6 +174,10 @@ class WatchedUnit:
                 return BadStatement(
                     step, Condition.OTHER, StatementFailure(Condition.OTHER, "", text)
                 )
+        if self._half(step) is StatementPart.PUT and self._change(step) in self.not_removed:
+            text = "the row that it puts back was not there to be removed"
+            failure = StatementFailure(Condition.NO_ROW, "00000", text)
+            return self._answer(step, BadStatement(step, failure.condition, failure), Response.SKIP)
         pace, waited = self.transactions.pace, 0.0
         for attempt in range(pace.tries):
             self.session.savepoint()
@@ -187,7 +195,16 @@ class WatchedUnit:
         assert bad is not None
         if response in (Response.STOP, Response.RETRY):
             return bad
+        if response is Response.SKIP and self._half(step) is StatementPart.REMOVE:
+            self.not_removed.add(self._change(step))
         return self._answer(step, bad, response)
+
+    def _half(self, step: int) -> StatementPart:
+        return StatementPart(int(self.script.steps[step]["part"]))
+
+    def _change(self, step: int) -> tuple[int, int]:
+        first = self.script.records(step)[0]
+        return int(first["file"]), int(first["number"])
 
     def _answer(self, step: int, bad: BadStatement, response: Response) -> BadStatement | None:
         """Skip or overwrite, and note the change among the rejects; or the bad statement, where it

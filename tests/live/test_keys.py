@@ -3,6 +3,7 @@ at once: forward and back, in every mode."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -91,6 +92,33 @@ def test_sqlite_forward_and_back(
     assert read() == expected(CASES[case])
     assert main(["replay", *log, "--to", url, "--apply", "--until-position", "0" * 20]) == 0
     assert read() == BEFORE
+
+
+def test_a_row_that_is_not_there_to_be_removed_is_not_put_back(
+    sqlite: tuple[str, Callable[[], list[Row]]], tmp_path: Path
+) -> None:
+    """Of an exchange one row is removed early and put back last. Where it is not in the target and
+    that is to be skipped, the change is left out as a whole, as any other update would be."""
+    url, read = sqlite
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("DELETE FROM keyed WHERE k = 1")
+        connection.commit()
+    go = ["replay", *log_of(CASES["exchange"], tmp_path), "--to", url, "--apply"]
+    assert main(go) == 8
+    assert read() == BEFORE[1:]
+    assert main([*go, "--on", "no-row=skip"]) == 4
+    there = sorted([(1, *BEFORE[1][1:]), *BEFORE[2:]])
+    assert read() == there
+    path = tmp_path / "rejects.jsonl"
+    assert main(["status", "--to", url, "--rejects", str(path)]) == 0
+    rejects = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [entry["operation"] for entry in rejects] == ["delete", "insert"]
+    assert [entry["condition"] for entry in rejects] == ["no-row", "no-row"]
+    retried = [word for word in go if word != "--apply"]
+    assert main([*retried, "--apply", "--retry-rejects"]) in (4, 8)
+    assert read() == there
+    assert main([*go, "--until-position", "0" * 20]) == 0
+    assert read() == BEFORE[1:]
 
 
 @pytest.mark.parametrize("mode", [(), ("--mode", "merged"), ("--sessions", "2")])
