@@ -106,8 +106,8 @@ def test_damage_of_rows_is_found(
     [
         ({"LOGRBA": rba(1)}, "at least UORID, within the unit"),
         ({"LOGRBA": rba(1 << 26)}, "at most UORCOMMITPOINT, within the unit"),
-        ({"LOGLRSN": lrsn(1)}, "UORIDLRSN above LOGLRSN"),
-        ({"LOGLRSN": lrsn(1 << 26)}, "LOGLRSN above UORCOMMITLRSN"),
+        ({"LOGLRSN": lrsn(1)}, "at least UORIDLRSN, within the unit"),
+        ({"LOGLRSN": lrsn(1 << 26)}, "at most UORCOMMITLRSN, within the unit"),
         ({"UORCOMMITLRSN": lrsn((1 << 24) + 1)}, "LR2016"),
     ],
 )

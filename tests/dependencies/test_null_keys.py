@@ -100,20 +100,21 @@ class History:
         self.state = after
 
 
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("index", [ONCE, OFTEN])
-def test_every_statement_finds_a_free_key(tmp_path: Path, index: str) -> None:
-    for seed in range(60):
-        history = History(seed, index)
+def test_every_statement_finds_a_free_key(tmp_path: Path, index: str, seed: int) -> None:
+    for number in range(5 * seed, 5 * seed + 5):
+        history = History(number, index)
         if not history.log:
             continue
-        folder = tmp_path / str(seed)
+        folder = tmp_path / str(number)
         folder.mkdir()
         redo = script(folder, history.log, "redo", DIALECT[index])
-        assert run(history.first, redo, index) == history.state, seed
+        assert run(history.first, redo, index) == history.state, number
         undo = script(folder, history.log, "undo", DIALECT[index])
-        assert run(history.state, undo, index) == history.first, seed
+        assert run(history.state, undo, index) == history.first, number
         if index == ONCE:  # right where nulls are equal is right where they are not
-            assert run(history.first, redo, OFTEN) == history.state, seed
+            assert run(history.first, redo, OFTEN) == history.state, number
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])

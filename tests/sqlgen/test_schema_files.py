@@ -199,6 +199,7 @@ def test_what_alter_table_says_of_values() -> None:
     assert set(declared["HARBOR.BERTH"].defaults) == {"DEPTH"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", [*OTHERS, "db2"])
 @pytest.mark.parametrize("path", [*PATHS.values(), *DB2], ids=lambda path: path.stem)
 def test_no_key_is_lost_in_silence_in_the_wrong_dialect(path: Path, dialect: str) -> None:
