@@ -408,7 +408,6 @@ class ConstraintOrder:
             row_ids,
             self.ids_differ,
             {change: self.unwritten[change] for change in changes if change in self.unwritten},
-            self.log.ids_stay,
         )
 
     def _way(self, batch: ChangeBatch, changes: list[int]) -> str:

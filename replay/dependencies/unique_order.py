@@ -60,8 +60,7 @@ class UnitChanges:
     of the row's images (None: they cannot be compared). ``row_space``: by space, whether it is the
     identity of rows. ``kind``: by number of change, what it is. ``row_id``: where the row lies in
     the source, as far as the log tells (0: it does not); equal ids are evidence for one row where
-    the log's ids differ at all (``ids_differ``; None: where those of the unit do), and different
-    ones, where they stay (``ids_stay``), for two rows of one image.
+    the log's ids differ at all (``ids_differ``; None: where those of the unit do).
     ``unwritten``: changes that are left out, and the one by which the target does the same by
     itself (-1: none); they tell whose row is whose, but stand for no statement.
     """
@@ -76,7 +75,6 @@ class UnitChanges:
     row_id: Mapping[int, int] = field(default_factory=dict)
     ids_differ: bool | None = None
     unwritten: Mapping[int, int] = field(default_factory=dict)
-    ids_stay: bool = False
 
 
 def met_spans(touches: Records, span: Index) -> Index:
@@ -312,15 +310,12 @@ class _Followed:
         return [touch for held in holders for touch in held]
 
     def _same_image(self, earlier: int, later: int) -> bool:
-        """Whether a touch found the row as another one, of the same key, left it, and at no other
-        place; or found that row otherwise, because a change in between is not in the log."""
+        """Whether a touch found the row as another one, of the same key, left it; or found that
+        row otherwise, because a change in between is not in the log."""
         if self.unit.role[earlier] == KeyRole.DESTROY:
             return False
         left, seen = self.unit.after[earlier], self.unit.before[later]
-        if left is not None and left == seen:
-            moved = not self._at_one_place(earlier, later)
-            return not (self.ids_tell and self.unit.ids_stay and moved)
-        return left is None or seen is None or self._at_one_place(earlier, later)
+        return left is None or seen is None or left == seen or self._at_one_place(earlier, later)
 
     def _at_one_place(self, earlier: int, later: int) -> bool:
         one, other = self.unit.change[earlier], self.unit.change[later]
@@ -343,7 +338,9 @@ class _Followed:
         self.row[max(one, other)] = min(one, other)
 
     def _note_ambiguous(self, created: int, destroyed: int) -> None:
-        """Note where one row that moved on cannot be told from two that moved once."""
+        """Note where one row that moved on cannot be told from two that moved once. An insert and
+        a delete of one image at two places cancel out: it is one row that moved in between, or the
+        same row twice."""
         unit = self.unit
         if (
             not self.net
@@ -358,7 +355,9 @@ class _Followed:
             return
         if (unit.kind[one], unit.kind[other]) != (Change.INSERT, Change.DELETE):
             self.next_move[one] = other
-        elif unit.kind.get(one - 1) is Change.DELETE and unit.kind.get(other + 1) is Change.INSERT:
+        elif (self.ids_tell and unit.after[created] == unit.before[destroyed] is not None) or (
+            unit.kind.get(one - 1) is Change.DELETE and unit.kind.get(other + 1) is Change.INSERT
+        ):
             self.cancelled |= {one, other}
 
     def _references(self, ordered: Sequence[int], touches: Sequence[int]) -> None:

@@ -200,13 +200,7 @@ class RecordSource(Protocol):
     def row_ids(self, envelope: Any) -> Hashes:
         """Where the row of each change lies in its database (RID), ``uint64[n]``; 0 where the log
         does not tell. Equal ids of changes of one table are evidence for one row; different ones
-        are none against it, because a row may move, unless :attr:`ids_stay`."""
-        ...
-
-    @property
-    def ids_stay(self) -> bool:
-        """Whether changes that a row moves with have no id of :meth:`row_ids`, so that within a
-        unit different ids tell rows apart whose images are equal."""
+        are none against it, because a row may move."""
         ...
 
     def whole_table(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask:

@@ -141,9 +141,6 @@ class IndexedLog(ABC):
             & (one.rows[self.PLACE_IN_FILE] == other.rows[self.PLACE_IN_FILE])
         )
 
-    #: As :attr:`replay.logs.RecordSource.ids_stay`.
-    ids_stay = False
-
     def row_ids(self, envelope: IndexedEnvelope) -> Hashes:
         """Zeros: an index does not keep them."""
         return np.zeros(len(envelope), np.uint64)

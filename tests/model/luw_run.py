@@ -634,8 +634,8 @@ def _judged(
     may = history.closure(unit, history.may)
     if unit.number not in every | turning:
         return
-    # A unit that leaves the same rows needs no statement, so the script does not tell of it; whether
-    # it was taken with the others stands in the manifest.
+    # A unit that leaves the same rows needs no statement, so the script does not tell of it;
+    # whether it was taken with the others stands in the manifest.
     named = outcome.manifest.get("consequences", {}).get("units", [])
     taken = {u.number for u in history.committed if f"{case.ur(u):0>20}/0" in named}
     kept = (kept | turning) - ((must | taken) & turning)

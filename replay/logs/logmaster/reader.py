@@ -440,9 +440,6 @@ class LogmasterLog:
                 same &= (one.raw(name) == other.raw(name)).all(axis=1)
         return same
 
-    #: A change says the place of its row, and not that the row moved.
-    ids_stay = False
-
     def row_ids(self, envelope: Headers) -> Hashes:
         """RID (data file page, position 99) as a number, with the partition, in each of which pages
         may be counted anew (PAGENUMFMT)."""
