@@ -408,6 +408,7 @@ class ConstraintOrder:
             row_ids,
             self.ids_differ,
             {change: self.unwritten[change] for change in changes if change in self.unwritten},
+            self.log.ids_part,
         )
 
     def _way(self, batch: ChangeBatch, changes: list[int]) -> str:

@@ -60,7 +60,8 @@ class UnitChanges:
     of the row's images (None: they cannot be compared). ``row_space``: by space, whether it is the
     identity of rows. ``kind``: by number of change, what it is. ``row_id``: where the row lies in
     the source, as far as the log tells (0: it does not); equal ids are evidence for one row where
-    the log's ids differ at all (``ids_differ``; None: where those of the unit do).
+    the log's ids differ at all (``ids_differ``; None: where those of the unit do), and different
+    ones for two rows, or one that moved, where the family's ids are such (``ids_part``).
     ``unwritten``: changes that are left out, and the one by which the target does the same by
     itself (-1: none); they tell whose row is whose, but stand for no statement.
     """
@@ -75,6 +76,7 @@ class UnitChanges:
     row_id: Mapping[int, int] = field(default_factory=dict)
     ids_differ: bool | None = None
     unwritten: Mapping[int, int] = field(default_factory=dict)
+    ids_part: bool = False
 
 
 def met_spans(touches: Records, span: Index) -> Index:
@@ -355,10 +357,15 @@ class _Followed:
             return
         if (unit.kind[one], unit.kind[other]) != (Change.INSERT, Change.DELETE):
             self.next_move[one] = other
-        elif (self.ids_tell and unit.after[created] == unit.before[destroyed] is not None) or (
+        elif self._parted(created, destroyed) or (
             unit.kind.get(one - 1) is Change.DELETE and unit.kind.get(other + 1) is Change.INSERT
         ):
             self.cancelled |= {one, other}
+
+    def _parted(self, created: int, destroyed: int) -> bool:
+        """Whether the log says that an insert and a delete of one image are not at one place."""
+        known = self.unit.after[created] == self.unit.before[destroyed] is not None
+        return known and self.ids_tell and self.unit.ids_part
 
     def _references(self, ordered: Sequence[int], touches: Sequence[int]) -> None:
         """A reference comes after its key was made and goes before its key is removed."""

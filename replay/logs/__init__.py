@@ -200,7 +200,13 @@ class RecordSource(Protocol):
     def row_ids(self, envelope: Any) -> Hashes:
         """Where the row of each change lies in its database (RID), ``uint64[n]``; 0 where the log
         does not tell. Equal ids of changes of one table are evidence for one row; different ones
-        are none against it, because a row may move."""
+        are none against it, because a row may move, unless :attr:`ids_part`."""
+        ...
+
+    @property
+    def ids_part(self) -> bool:
+        """Whether :meth:`row_ids` are those of rows wherever they are not 0, so that an insert and
+        a delete with different ids are of two rows, or of one that moved in between."""
         ...
 
     def whole_table(self, envelope: Any, lengths: npt.NDArray[Any]) -> Mask:

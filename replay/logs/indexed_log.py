@@ -141,6 +141,9 @@ class IndexedLog(ABC):
             & (one.rows[self.PLACE_IN_FILE] == other.rows[self.PLACE_IN_FILE])
         )
 
+    #: As in :class:`replay.logs.RecordSource`.
+    ids_part = False
+
     def row_ids(self, envelope: IndexedEnvelope) -> Hashes:
         """Zeros: an index does not keep them."""
         return np.zeros(len(envelope), np.uint64)

@@ -250,14 +250,15 @@ def test_an_insert_and_a_delete_of_one_image_at_two_places_cancel_out() -> None:
     history.log = [(Change.INSERT, None, row), (Change.DELETE, row, None)]
     unit = replace(unit_of(history), ids_differ=True)
     as_logged = [Entry(0, 0), Entry(1, 1)]
-    for ids, expected in (
-        ({0: 7, 1: 9}, list[Entry]()),
-        ({0: 7, 1: 7}, as_logged),
-        ({0: 7, 1: 0}, as_logged),
+    for ids, part, expected in (
+        ({0: 7, 1: 9}, True, list[Entry]()),
+        ({0: 7, 1: 9}, False, as_logged),
+        ({0: 7, 1: 7}, True, as_logged),
+        ({0: 7, 1: 0}, True, as_logged),
     ):
-        told = replace(unit, row_id=ids)
+        told = replace(unit, row_id=ids, ids_part=part)
         assert unit_order(told, [0, 1], lambda _: True) == expected
-    unseen = replace(unit, row_id={0: 7, 1: 9}, before=[None] * len(unit.before))
+    unseen = replace(unit, row_id={0: 7, 1: 9}, ids_part=True, before=[None] * len(unit.before))
     assert unit_order(unseen, [0, 1], lambda _: True) == as_logged
 
 

@@ -278,6 +278,8 @@ class LuwLog(IndexedLog):
     # -- what comments and tables say
     # ---------------------------------------------------------------------------------------------
 
+    ids_part = True
+
     def row_ids(self, envelope: IndexedEnvelope) -> Hashes:
         """RID, with the table space and the object, in each of which pages may be counted anew:
         data partitions of a table are objects of their own. 0 for a row that moves with the

@@ -440,6 +440,9 @@ class LogmasterLog:
                 same &= (one.raw(name) == other.raw(name)).all(axis=1)
         return same
 
+    #: The field is informational: a change may name the place where its row lay before.
+    ids_part = False
+
     def row_ids(self, envelope: Headers) -> Hashes:
         """RID (data file page, position 99) as a number, with the partition, in each of which pages
         may be counted anew (PAGENUMFMT)."""
