@@ -517,18 +517,15 @@ class WriteSets:
         for use in self.spaces.uses[version]:
             if not (use.columns or self.with_images):
                 continue
-            keys = {
-                name: self._keys(walks[name], use, version, rows, good, whole[name])
-                for name in sides
-            }
+            keys: dict[str, KeyHashes] = {}
+            keys_with_null: dict[str, KeyHashes] = {}
+            for name in sides:
+                keys[name], null = self._keys(walks[name], use, version, rows, good, whole[name])
+                keys_with_null[name] = (*keys[name][:2], null)
             yield from _touches_of_use(base, use, kind, keys, seen)
             if self.with_nulls and use.how == "unique":
-                keys = {
-                    name: self._keys(walks[name], use, version, rows, good, whole[name], True)
-                    for name in sides
-                }
                 apart = replace(use, space=use.space + len(self.spaces.spaces))
-                yield from _touches_of_use(base, apart, kind, keys, seen)
+                yield from _touches_of_use(base, apart, kind, keys_with_null, seen)
 
     def _not_read(self, rows: Index) -> None:
         self.unreadable += len(rows)
@@ -553,7 +550,7 @@ class WriteSets:
             some = np.ones(len(half), np.uint64)
             use = self.spaces.uses[version][0]
             if len(half) and use.columns:
-                keys = self._keys(walk, use, version, rows, half, some)
+                keys, _ = self._keys(walk, use, version, rows, half, some)
                 sides = {"before": keys, "after": keys}
                 images = dict.fromkeys(sides, some)
                 yield from _touches_of_use(base, use, Change.UPDATE, sides, images)
@@ -577,16 +574,12 @@ class WriteSets:
         places: Index,
         rows: Index,
         whole: Hashes,
-        nulls: bool = False,
-    ) -> KeyHashes:
-        """The keys of the ``rows`` of a walk; ``places`` of all of its rows in the batch.
-        ``nulls``: those with a null, instead of those without."""
+    ) -> tuple[KeyHashes, Mask]:
+        """The keys of the ``rows`` of a walk, and which of them can be read and have a null;
+        ``places`` of all of its rows in the batch."""
         if not use.columns:
-            return (
-                mixed(whole),
-                (whole >> np.uint64(32)).astype(np.uint32),
-                np.ones(len(rows), bool),
-            )
+            upper = (whole >> np.uint64(32)).astype(np.uint32)
+            return (mixed(whole), upper, np.ones(len(rows), bool)), np.zeros(len(rows), bool)
         key, check = np.full(len(rows), use.space, np.uint64), np.zeros(len(rows), np.uint64)
         present = np.ones(len(rows), bool)
         null = np.zeros(len(rows), bool)
@@ -594,8 +587,7 @@ class WriteSets:
         for name in use.in_order:
             values, bad = walk.decode(table.index_of(name), rows)
             if bad is not None:
-                if not nulls:
-                    self._not_read(places[rows[present & bad & ~null]])
+                self._not_read(places[rows[present & bad & ~null]])
                 present &= ~bad
             if use.how != "row" and values.null_count:
                 null |= np.asarray(values.is_null())
@@ -604,8 +596,8 @@ class WriteSets:
                 values, kind = values.cast(pa.string()), SqlType.DECIMAL
             key = mixed(key) ^ hash_values(values, kind, 0)
             check = mixed(check) ^ hash_values(values, kind, 1)
-        present &= null if nulls else ~null
-        return mixed(key), (check >> np.uint64(32)).astype(np.uint32), present
+        upper = (check >> np.uint64(32)).astype(np.uint32)
+        return (mixed(key), upper, present & ~null), present & null
 
 
 def _touches(batch: ChangeBatch, rows: Index) -> Records:
