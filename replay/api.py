@@ -505,18 +505,19 @@ class Writable:
                 )
             with target_state.baseline_of(request) as state:
                 return lake.write_lake(
-                    request.plan(self.split_bytes),
+                    request.plan(self.split_bytes, self.engine),
                     request.log,
                     folder,
                     self.engine,
                     list(request.warnings),
+                    late,
                     constraints=request.constraints,
                     state=None if state is None else StateBefore(state),
                 )
         bundle.check_output(folder, overwrite)
         with target_state.baseline_of(request) as state:
             return bundle.write_bundle(
-                request.plan(self.split_bytes),
+                request.plan(self.split_bytes, self.engine),
                 request.log,
                 folder,
                 self.engine,
@@ -546,23 +547,36 @@ class Extract:
 
     @checked
     def write(
-        self, out: str | Place, *, name: str = USUAL_NAME, overwrite: bool = False
+        self,
+        out: str | Place,
+        *,
+        name: str = USUAL_NAME,
+        overwrite: bool = False,
+        after: str | Place | None = None,
+        adjoining: bool = False,
+        late: str = Late.REFUSE,
     ) -> bundle.Bundle:
         """Write the folder ``out``, whole or not at all: ``NAME.ctl``, ``NAME.dat`` and
-        ``manifest.json``. Errors as those of :func:`replay.output.extraction.write_extract`."""
+        ``manifest.json``; ``after``: what the extract with this manifest lacks; ``late``: with what
+        of units that come late. Errors as those of
+        :func:`replay.output.extraction.write_extract`."""
+        before = None if after is None else continuation.read_continuation(storage.at(after))
         request = self.request
         writer = extraction.writer_of(request.opened.family)
         folder = storage.at(out)
         bundle.check_output(folder, overwrite)
-        plan = replace(request.plan(self.split_bytes), copies=request.opened.family.name)
+        plan = replace(
+            request.plan(self.split_bytes, self.engine), copies=request.opened.family.name
+        )
         return extraction.write_extract(
             plan,
             request.log,
             writer,
             folder,
             self.engine,
-            extraction.ExtractOptions(name, overwrite, self.whole_units),
+            extraction.ExtractOptions(name, overwrite, self.whole_units, adjoining, late),
             request.warnings,
+            before,
         )
 
 

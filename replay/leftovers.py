@@ -1,7 +1,8 @@
 """Folders that only this run uses, and that the next one removes where this one is killed: by a
 lock that ends with the process, not by age.
 
-The lock is on the folder itself (``flock``); the name tells on which machine that counts.
+The lock is on the folder itself (``flock``); the name tells on which machine that counts. Where
+nothing can be locked, in a store, the name tells of which process it is.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import weakref
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 _MARK = "logreplay-"
+#: How often a folder is removed in which others still make files.
+_REMOVALS = 100
 #: What the name of a folder has in it where something lies while another takes its place.
 ASIDE = "-old-"
 
@@ -49,8 +53,25 @@ class WorkFolder:
         self._end()
 
 
+def scratch_file() -> IO[bytes]:
+    """A file without a name where temporary files lie, which goes with the process. Raises
+    OSError."""
+    return tempfile.TemporaryFile()
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder in which others may still make files: once it is gone, none can. Raises
+    OSError where it cannot be removed."""
+    for _ in range(_REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+    shutil.rmtree(folder)
+
+
 def _remove(name: str, lock: int) -> None:
-    shutil.rmtree(name, ignore_errors=True)
+    with suppress(OSError):
+        remove_tree(Path(name))
     if lock >= 0:
         os.close(lock)
 
@@ -107,3 +128,29 @@ def _mark() -> str:
         machine = ""
     digest = hashlib.sha256(f"{machine.strip()} {socket.gethostname()}".encode())
     return f"{_MARK}{digest.hexdigest()[:8]}"
+
+
+def name_of_run() -> str:
+    """A name for what this process has in a store for a while; see :func:`is_left`."""
+    return f"{_mark()}-{_process(os.getpid()) or os.getpid()}-{os.urandom(8).hex()}"
+
+
+def is_left(name: str) -> bool:
+    """Whether a :func:`name_of_run` is that of a process that was on this machine and is no
+    more."""
+    of_process = re.fullmatch(rf"{_mark()}-((\d+)\.\d+\.(\d+))-[0-9a-f]+", name)
+    if of_process is None:
+        return False
+    ours = _process(os.getpid()).rpartition(".")[2]
+    return of_process[3] == ours and _process(int(of_process[2])) != of_process[1]
+
+
+def _process(number: int) -> str:
+    """What tells a process from all others of this machine, since it was started: its number, when
+    it began, and the space that numbers are of. '' where there is none, or no system that tells."""
+    try:
+        space = os.stat("/proc/self/ns/pid").st_ino
+        began = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return f"{number}.{began.rpartition(')')[2].split()[19]}.{space}"

@@ -13,7 +13,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -41,6 +42,10 @@ _SECRET = re.compile(r"secret|password|token|sig|signature|key|credential", re.I
 #: Bytes of an object that are asked for together, and at most at once; how many such requests run
 #: side by side; how many bytes of an object a process keeps.
 _BLOCK, _REQUEST, _REQUESTS, _KEPT = 256 << 10, 8 << 20, 16, 256 << 20
+#: How often a folder is removed from which others remove files.
+_REMOVALS = 10
+#: File systems that name the content of their objects.
+_NAMES_CONTENT = ("s3", "gcs")
 #: Bytes of a stream that are fetched ahead, and of one that is copied at a time.
 _STREAMED = 4 << 20
 _HINT = "Look at the URL, and at the credentials and endpoint in the environment"
@@ -214,21 +219,64 @@ class StoredPath:
         """Write a file of text."""
         put(text.encode(encoding), self)
 
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Remove a file."""
+        system, path = _system(self.url)
+        if missing_ok and system.get_file_info(path).type == fs.FileType.NotFound:
+            return
+        system.delete_file(path)
+
 
 #: A file or folder, wherever it is.
 Place = Path | StoredPath
 
 
+@dataclass(frozen=True)
+class ListedFile:
+    """A file of a folder, as the folder's list has it: its size in bytes, and when it was changed
+    (ns since 1970; None where a store does not tell)."""
+
+    place: Place
+    size: int
+    changed_ns: int | None
+
+    @property
+    def name(self) -> str:
+        """The last part of its place."""
+        return self.place.name
+
+
+def files_in(folder: Place) -> list[ListedFile]:
+    """The files of a folder, or of the beginning of names in a store (none where nothing begins
+    so), without those in folders of it. Raises OSError."""
+    if isinstance(folder, Path):
+        entries = [(entry, entry.stat()) for entry in os.scandir(folder) if entry.is_file()]
+        return [
+            ListedFile(Path(entry.path), status.st_size, status.st_mtime_ns)
+            for entry, status in entries
+        ]
+    system, path = _system(folder.url)
+    return [
+        ListedFile(folder / info.base_name, int(info.size), info.mtime_ns)
+        for info in system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        if info.type == fs.FileType.File
+    ]
+
+
 @contextmanager
-def opened(place: str | Place) -> Iterator[BinaryIO]:
-    """A file that is read from its beginning. Raises OSError."""
+def opened(place: str | Place, whole: bool = False) -> Iterator[BinaryIO]:
+    """A file that is read from its beginning. Raises OSError; with ``whole`` also where an object
+    was replaced while it was read, so that what was read may be of two."""
     if not is_url(place):
         with open(place, "rb") as local:
             yield local
         return
     system, path = _system(str(place))
+    before = _version(str(place)) if whole else ""
     with system.open_input_stream(path, compression=None, buffer_size=_STREAMED) as stored:
         yield cast(BinaryIO, stored)
+    if whole and _version(str(place)) != before:
+        raise OSError(5, "it was replaced while it was read", str(place))
 
 
 def for_arrow(place: str | Place, unpacked: bool = True) -> str | pa.NativeFile:
@@ -293,7 +341,7 @@ def same(place: str) -> str:
 
 def copy(place: str | Place, target: Path) -> None:
     """Copy a file to this machine. Raises OSError."""
-    with opened(place) as file, target.open("wb") as here:
+    with opened(place, whole=True) as file, target.open("wb") as here:
         while block := file.read(_STREAMED):
             here.write(block)
 
@@ -339,13 +387,22 @@ def _first_line(error: BaseException) -> str:
 def versioned(url: str) -> str:
     """A URL with what tells this version of the object from others, for :func:`ranges`. Raises
     OSError."""
-    info = StoredPath(url).info()
+    version = _version(url)
     # where the store tells no time, each opening of a log reads anew
-    other = "" if info.mtime_ns is not None else f"-{os.urandom(8).hex()}"
-    return f"{url}#{_version(info, url)}{other}"
+    other = f"-{os.urandom(8).hex()}" if version.endswith("-None") else ""
+    return f"{url}#{version}{other}"
 
 
-def _version(info: fs.FileInfo, url: str) -> str:
+def _version(url: str) -> str:
+    """What tells an object from others of its name: its size, and what the store calls its content
+    (ETag; times of stores may be whole seconds), or where it has no such name, its time."""
+    system, path = _system(url)
+    if system.type_name in _NAMES_CONTENT:
+        with system.open_input_file(path) as file:
+            tag = dict(file.metadata() or {}).get("ETag")
+            if tag:
+                return f"{file.size()}-{tag.hex()}"
+    info = system.get_file_info(path)
     if info.type != fs.FileType.File:
         raise FileNotFoundError(2, "No such file", url)
     return f"{info.size}-{info.mtime_ns}"
@@ -365,8 +422,8 @@ class StoredRanges:
     def __init__(self, place: str) -> None:
         url, _, version = place.rpartition("#")
         system, path = _system(url)
-        if not version.startswith(_version(system.get_file_info(path), url)):
-            raise OSError(5, "it has changed since the log was opened", url)
+        self._place, self._version = url, version
+        self._check()
         self.size = int(version.partition("-")[0])
         self._file = system.open_input_file(path)
         self._filled = np.zeros(-(-self.size // _BLOCK), bool)
@@ -391,8 +448,13 @@ class StoredRanges:
         with ThreadPoolExecutor(min(_REQUESTS, len(pieces))) as pool:
             for (low, high), got in zip(pieces, pool.map(self._range, pieces), strict=True):
                 view[low:high] = got
+        self._check()  # else what came may be of two objects
         self._filled[missing] = True
         return self._array
+
+    def _check(self) -> None:
+        if not self._version.startswith(_version(self._place)):
+            raise OSError(5, "it has changed since the log was opened", self._place)
 
     def _range(self, piece: tuple[int, int]) -> bytes:
         low, high = piece
@@ -488,10 +550,16 @@ def remove(place: StoredPath) -> None:
 
 
 def remove_folder(place: StoredPath) -> None:
-    """Remove all below a folder, where there is one. Raises OSError."""
+    """Remove all below a folder, where there is one, also where others do so at the same time.
+    Raises OSError."""
     system, path = _system(str(place))
-    if system.get_file_info(path).type == fs.FileType.Directory:
-        system.delete_dir(path)
+    for _ in range(_REMOVALS):
+        if system.get_file_info(path).type != fs.FileType.Directory:
+            return
+        with suppress(FileNotFoundError):
+            system.delete_dir(path)
+            return
+    system.delete_dir(path)
 
 
 def _without_folders(system: fs.FileSystem) -> bool:

@@ -5,6 +5,8 @@ program, on a log made for it.
     scripts/run python scripts/bench.py run --records 100000 --engine local
     scripts/run python scripts/bench.py profile     the local engine's time, function by function
     scripts/run python scripts/bench.py check       a check against the dependency passes
+    scripts/run python scripts/bench.py scale       growth with the log, its units and its tables
+    scripts/run python scripts/bench.py logs        many small logs, and one more
 
 CPU seconds are those of all processes taken together (this one, Java, Python workers), user and
 system, read from Linux's /proc; the time of making the log is left out. Memory is anonymous memory:
@@ -35,10 +37,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import bench_logs
+import bench_scale
 from generate_log import generate
 from naive import measure_naive, measure_naive_graph
 
-from replay.changes import order
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding import images
@@ -47,7 +50,7 @@ from replay.logs.logmaster.reader import LogmasterLog
 from replay.output import jobs, scripts
 from replay.output.bundle import write_bundle
 from replay.output.script_file import Sink
-from replay.pipeline import fast_path, local, rows
+from replay.pipeline import fast_path, local, partition, rows
 from replay.pipeline.plan import make_plan
 from sqlgen import statements
 
@@ -131,6 +134,7 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self._done.set()
         self._thread.join()
+        self._look()  # what took no time is seen too
 
     def cpu(self) -> dict[str, float]:
         """CPU seconds so far by kind of process."""
@@ -143,13 +147,16 @@ class Watch:
 
     def _watch(self) -> None:
         while not self._done.wait(0.2):
-            self.cpu()
-            now: dict[str, list[int]] = defaultdict(list)
-            for pid, (kind, _) in family().items():
-                now[kind].append(_anonymous(pid))
-            for kind, sizes in now.items():
-                self.together[kind] = max(self.together.get(kind, 0), sum(sizes))
-                self.one[kind] = max(self.one.get(kind, 0), *sizes)
+            self._look()
+
+    def _look(self) -> None:
+        self.cpu()
+        now: dict[str, list[int]] = defaultdict(list)
+        for pid, (kind, _) in family().items():
+            now[kind].append(_anonymous(pid))
+        for kind, sizes in now.items():
+            self.together[kind] = max(self.together.get(kind, 0), sum(sizes))
+            self.one[kind] = max(self.one.get(kind, 0), *sizes)
 
 
 # -- stages of the local engine
@@ -217,7 +224,7 @@ class Stages:
 def _stages() -> Stages:
     stages = Stages()
     stages.iterate(jobs, "scan_split", "scan")
-    stages.wrap(order, "commit_order", "sort")
+    stages.wrap(partition, "in_commit_order", "sort")
     stages.wrap(LogmasterLog, "envelope", "gather headers")
     stages.iterate(LogmasterLog, "images", "decode")
     stages.wrap(rows, "_Batch", "decode")
@@ -606,7 +613,14 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="measure logreplay")
     commands = parser.add_subparsers(required=True)
-    for name, function in (("run", run), ("graph", graph), ("check", check), ("profile", profile)):
+    for name, function in (
+        ("run", run),
+        ("graph", graph),
+        ("check", check),
+        ("profile", profile),
+        ("scale", bench_scale.scale),
+        ("logs", bench_logs.logs),
+    ):
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
         size = 300_000 if name == "check" else 2_400_000
@@ -625,6 +639,10 @@ def main() -> int:
             default=["spark.driver.memory=1g"],
             help="Spark setting, NAME=VALUE",
         )
+        if name == "scale":
+            bench_scale.add_options(command)
+        if name == "logs":
+            bench_logs.add_options(command)
         if name == "check":
             command.add_argument("--rounds", type=int, default=7, help="how often each is run")
     arguments = parser.parse_args()

@@ -27,13 +27,14 @@ from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn
 STEP = 1000
 
 
-def make_logs(folder: Path, count: int) -> None:
-    """So many logs of one unit each."""
+def make_logs(folder: Path, count: int, lacking: int | None = None) -> None:
+    """So many logs of one unit each; the unit of the log ``lacking`` is marked as incomplete."""
     folder.mkdir(parents=True)
     log = LogBuilder()
     for number in range(count):
         log.clock = number * STEP
-        unit = log.unit(commit=(number + 1) * STEP)
+        mark = {"INCOMPLETETRANS": "Y"} if number == lacking else {}
+        unit = log.unit(commit=(number + 1) * STEP, **mark)
         unit.insert(ACCT, acct(number))
         unit.update(ACCT, acct(number), acct(number, "ZZ"))
     control, records = frame(log.control_records(), "rdw"), log.records()

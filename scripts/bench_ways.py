@@ -39,8 +39,10 @@ WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "--mapping (masks)": ({}, {"mapping": "{masks}", "mask_key_file": "{key}"}),
     **{
         f"--dialect {name}": ({}, {"dialect": name})
-        for name in ("mariadb", "sqlite", "duckdb", "db2", "oracle", "tsql")
+        for name in ("mariadb", "sqlite", "duckdb", "db2", "tsql")
     },
+    # else units with empty texts are set aside, with what builds on them, and all is written again
+    "--dialect oracle": ({}, {"dialect": "oracle", "empty_text": "space"}),
 }
 
 

@@ -265,8 +265,15 @@ def _column_records(table: TableSpec) -> Iterator[bytes]:
         place = -1 if column.varying or place < 0 else place + column.room
 
 
-def control_file(last_lrsn: bytes, dependent: bytes) -> bytes:
-    """The control file of every log made here; ``last_lrsn`` goes into its end record."""
+def _idle_tables(count: int) -> Iterator[TableSpec]:
+    """Tables that no record is of."""
+    for number in range(count):
+        yield TableSpec(f"IDLE{number:05d}", 100 + number, 100 + number, TABLES[0].columns)
+
+
+def control_file(last_lrsn: bytes, dependent: bytes, idle: int = 0) -> bytes:
+    """The control file of every log made here; ``last_lrsn`` goes into its end record. ``idle``:
+    how many tables it describes beside those that the log changes."""
     records = [
         XTYP.build(
             CNTLRECORDTYPE="XTYP",
@@ -299,7 +306,7 @@ def control_file(last_lrsn: bytes, dependent: bytes) -> bytes:
         ),
         *(_described(entry) for entry in LLDF.names.values()),
     ]
-    for table in TABLES:
+    for table in (*TABLES, *_idle_tables(idle)):
         records += [_table_record(table), *_column_records(table)]
     records.append(DLGE.build(CNTLRECORDTYPE="DLGE", ENDRBA=last_lrsn, DEPENDENTRBA=dependent))
     return b"".join(map(_framed, records))
@@ -323,11 +330,16 @@ class History:
     incomplete: Mask
 
 
-def make_history(records: int, seed: int, rows: int = 0, incomplete: int = 0) -> History:
-    """Units of 1 to 15 records whose commit LRSNs rise. ``rows``: how many rows there are to choose
-    from (0: each record has its own)."""
+def make_history(
+    records: int, seed: int, rows: int = 0, incomplete: int = 0, unit_size: int = 0
+) -> History:
+    """Units of 1 to 15 records (or of ``unit_size``) whose commit LRSNs rise. ``rows``: how many
+    rows there are to choose from (0: each record has its own)."""
     rng = np.random.default_rng([seed, EDITION])
-    sizes = rng.integers(1, UNIT_RECORDS + 1, records // 4 + 16)
+    if unit_size:
+        sizes = np.full(-(-records // unit_size), unit_size)
+    else:
+        sizes = rng.integers(1, UNIT_RECORDS + 1, records // 4 + 16)
     first = np.concatenate([[0], np.cumsum(sizes)])
     first = first[first < records]
     committed = np.cumsum(rng.integers(1, COMMIT_GAP, len(first)))
@@ -539,18 +551,26 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
 
 
 def generate(
-    folder: Path, records: int, seed: int = 1, rows: int = 0, incomplete: int = 0
+    folder: Path,
+    records: int,
+    seed: int = 1,
+    rows: int = 0,
+    incomplete: int = 0,
+    unit_size: int = 0,
+    idle: int = 0,
 ) -> tuple[Path, Path]:
-    """Control and data file of a log in ``folder``; made when they are not there yet. ``rows`` and
-    ``incomplete`` as for :func:`make_history`."""
+    """Control and data file of a log in ``folder``; made when they are not there yet. ``rows``,
+    ``incomplete`` and ``unit_size`` as for :func:`make_history`, ``idle`` as for
+    :func:`control_file`."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"log-{EDITION}-{seed}-{records}" + (
         f"-{rows}-{incomplete}" if rows or incomplete else ""
     )
+    name += f"-u{unit_size}-t{idle}" if unit_size or idle else ""
     control, data = folder / f"{name}.ctl", folder / f"{name}.dat"
     if control.exists() and data.exists():
         return control, data
-    history = make_history(records, seed, rows, incomplete)
+    history = make_history(records, seed, rows, incomplete, unit_size)
     place = np.random.default_rng([seed, EDITION, 1]).permutation(records)
     unfinished = data.with_suffix(".part")
     with unfinished.open("wb") as file:
@@ -565,7 +585,8 @@ def generate(
     unfinished.rename(data)
     first = history.commit[history.incomplete][:1] - UNIT_RECORDS - 2
     dependent = wide(first, LRSN_AT).tobytes() if incomplete else b"\xff" * 10
-    control.write_bytes(control_file(wide(history.commit[-1:], LRSN_AT).tobytes(), dependent))
+    last = wide(history.commit[-1:], LRSN_AT).tobytes()
+    control.write_bytes(control_file(last, dependent, idle))
     return control, data
 
 

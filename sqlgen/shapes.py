@@ -87,6 +87,11 @@ class _Elements:
             )
 
 
+def shape_name(text: str) -> str:
+    """The name under which the statement ``text`` is prepared."""
+    return _NAME + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
 def render_shaped(
     rows: Rows, profile: Profile, options: RenderOptions, worth: int = WORTH
 ) -> Shaped:
@@ -109,7 +114,7 @@ def render_shaped(
     for number, row in enumerate(first.tolist()):
         text = _prepared(elements, row)
         enough[number] &= "$1" in text and outcome[row] == EMITTED
-        name = _NAME + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        name = shape_name(text)
         names.append(name)
         if enough[number]:
             shapes[name] = text

@@ -15,6 +15,7 @@ from sqlgen.dialects import Profile
 from sqlgen.literals import special_bytes
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.shapes import shape_name
 from sqlgen.statements import (
     RenderOptions,
     column_pieces,
@@ -58,25 +59,28 @@ class Element:
 
 @dataclass(frozen=True)
 class Texts:
-    """How text is written between its quotes: ``'`` as ``quote``; a text with one of the bytes
-    ``special`` (True by byte) is not for a skeleton."""
+    """How text is written between its quotes: ``'`` as ``quote``. A text with one of the bytes
+    ``special`` (True by byte), or of fewer than ``least`` characters, is not for a skeleton."""
 
     quote: str
     special: tuple[bool, ...]
+    least: int = 0
 
 
 def texts(profile: Profile) -> Texts:
     """How the text columns of a skeleton are written."""
-    return Texts(profile.text.quote, tuple(special_bytes(profile.text).tolist()))
+    return Texts(
+        profile.text.quote,
+        tuple(special_bytes(profile.text).tolist()),
+        1 if profile.empty_is_null else 0,
+    )
 
 
 def is_plain(column: Column, profile: Profile) -> bool:
     """Whether the literals of a column need no more than its digits or characters between fixed
     texts."""
     if column.type in _TEXTS:
-        return not profile.empty_is_null and (
-            not profile.text.most_bytes or 4 * column.length <= profile.text.most_bytes
-        )
+        return not profile.text.most_bytes or 4 * column.length <= profile.text.most_bytes
     if column.type is SqlType.TIMESTAMP and column.type not in profile.as_text:
         return column.length <= profile.time_digits
     return column.type in _PLAIN_TYPES
@@ -97,6 +101,38 @@ def skeleton(
         return None
     write = {Op.INSERT: _insert, Op.DELETE: _delete, Op.UPDATE: _update}[op]
     return tuple(write(table, profile, options))
+
+
+@dataclass(frozen=True)
+class Call:
+    """Calls of one prepared statement: ``statement``, ``$1 …`` for values, under ``name``, and the
+    elements of a call."""
+
+    name: str
+    statement: str
+    elements: tuple[Element, ...]
+
+
+@lru_cache(maxsize=4096)
+def call(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Call | None:
+    """What :func:`sqlgen.shapes.render_shaped` writes for the rows of a table; None where it needs
+    more than elements, and where rows differ in the statement that they call: updates by what
+    changed, deletes by what is null.
+
+    SqlgenError (LR3006) as :func:`skeleton`.
+    """
+    columns = shown_columns(table, options)
+    if op is not Op.INSERT or not columns or skeleton(table, op, profile, options) is None:
+        return None
+    first, *others = insert_pieces(table, columns, profile, options)
+    statement = first + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
+    name = shape_name(statement)
+    elements = [Element(f"EXECUTE {name}(")]
+    for column in columns:
+        opening, closing = _around(column, profile)
+        end = ");" if column is columns[-1] else ", "
+        elements.append(Element(opening, column.name, "after", closing + end, "NULL" + end))
+    return Call(name, statement, tuple(elements))
 
 
 def _around(column: Column, profile: Profile) -> tuple[str, str]:

@@ -79,6 +79,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pyspark": (
         "replay.pipeline.spark",
         "replay.pipeline.spark_daemon",
+        "replay.pipeline.connect",
         "replay.frames.spark",
     ),
     "numba": (
@@ -94,7 +95,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "struct": ("replay.decoding", "replay.logs"),
     "random": (),
     "secrets": ("replay.targets",),
-    "time": ("replay.cli", "replay.live", "replay.frames.stream"),
+    "time": ("replay.cli", "replay.live", "replay.frames.stream", "replay.pipeline.connect"),
 }
 
 #: Where an error of any kind may end: the command line says so, and what speeds things up leaves
@@ -103,6 +104,7 @@ CATCHES_EVERYTHING = (
     ("replay.cli.main", "main"),
     ("replay.decoding.machine_code", "available"),
     ("replay.pipeline.fast_path", "compiled"),
+    ("replay.pipeline.connect", "_run"),
 )
 
 #: Database drivers belong to one target each, and are imported when they are needed.
@@ -125,6 +127,7 @@ WRITERS = (
     "replay.pipeline.java",
     "replay.pipeline.local",
     "replay.pipeline.spark",
+    "replay.pipeline.connect",
     "replay.pipeline.package_archive",
     "replay.frames.batch",
     "replay.targets.embedded",
@@ -134,6 +137,7 @@ READS_ENVIRONMENT = (
     "replay.decoding.machine_code",
     "replay.pipeline.java",
     "replay.pipeline.spark",
+    "replay.pipeline.stages",
     "replay.targets.embedded",
     "replay.targets.mysql_url",
 )

@@ -35,7 +35,8 @@ class Verdict:
 @dataclass
 class Tally:
     """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
-    rows that are removed early and put back last."""
+    rows that are removed early and put back last. ``contradictory``: units that were found with
+    more than one commit position."""
 
     read: int = 0
     emitted: int = 0
@@ -55,6 +56,7 @@ class Tally:
     fatal: list[Finding] = field(default_factory=list)
     first_commit: Position | None = None
     last_commit: Position | None = None
+    contradictory: set[UnitId] = field(default_factory=set)
 
     def find(self, finding: Finding) -> None:
         """Keep a finding (only counted once :data:`FINDINGS_KEPT` are held)."""
@@ -88,6 +90,7 @@ class Tally:
         self.findings.extend(other.findings[: FINDINGS_KEPT - len(self.findings)])
         self.refusals.extend(other.refusals)
         self.fatal.extend(other.fatal)
+        self.contradictory |= other.contradictory
         if other.first_commit is not None and other.last_commit is not None:
             self.saw_commits(other.first_commit, other.last_commit)
 

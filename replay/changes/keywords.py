@@ -126,6 +126,15 @@ class ReplayOptions(LiveOptions, total=False):
     tries: int
 
 
+def chosen_units(choices: Iterable[tuple[str, Any]]) -> Selection:
+    """The selection that some of :func:`replay.changes.notation.choice_of` make: all units
+    of recovery that one of them names."""
+    values: dict[str, Any] = {}
+    for field, value in choices:
+        values[field] = (*values.get(field, ()), value)
+    return Selection(**values, any_name=len(values) > 1)
+
+
 def selection_of(**options: Unpack[SelectionOptions]) -> Selection:
     """A selection from texts as the command line takes them. UsageError and SqlgenError (LR1001)
     for one that cannot be read."""

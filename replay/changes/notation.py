@@ -4,6 +4,7 @@ library. Nothing heavy is imported here."""
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from replay.errors import UsageError
 
@@ -93,3 +94,29 @@ def rid_of(text: str) -> bytes:
             "LR1001", f"found {text!r}; expected the hexadecimal digits of a RID, as in the log"
         )
     return bytes.fromhex(digits)
+
+
+#: Kinds of units that ``--except`` takes, and the fields of a selection that name them.
+_CHOICES = {
+    "ur": "units",
+    "authid": "authids",
+    "plan": "plans",
+    "correlation": "correlations",
+    "connection": "connections",
+    "luw": "luws",
+}
+
+
+def choice_of(text: str) -> tuple[str, Any]:
+    """``URID[/MEMBER]`` or ``KIND=VALUE``, of which units of recovery are chosen: a field of a
+    selection, and one value of it. UsageError (LR1001) for what is neither."""
+    kind, sign, value = text.partition("=")
+    if not sign:
+        return "units", unit_of(text)
+    if kind not in _CHOICES or not value:
+        raise UsageError(
+            "LR1001",
+            f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of"
+            f" {', '.join(_CHOICES)}",
+        )
+    return _CHOICES[kind], unit_of(value) if kind == "ur" else value

@@ -7,7 +7,7 @@ Everything but ``--where`` is decided from header fields, before anything is shu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -150,7 +150,8 @@ class Selection:
     bytes (or what the log places: 6, 8, a whole LOGADDR), times 17 packed bytes (as in the header),
     ``databases`` and ``tablespaces`` globs of names or ids in decimal digits, ``partitions`` and
     ``pages`` first and last numbers, ``rids`` the octets of row identifiers; None and empty mean no
-    limit. SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
+    limit. ``any_name``: of units, names and places it is enough that one takes a change.
+    SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
 
     from_position: bytes | None = None
     until_position: bytes | None = None
@@ -184,6 +185,7 @@ class Selection:
     from_recovery_point: bool = False
     cascade: CascadeMode = CascadeMode.NONE
     excepted: Selection | None = None
+    any_name: bool = False
 
     def __post_init__(self) -> None:
         settle_choices(
@@ -364,6 +366,18 @@ def _greater(values: Bytes, bound: bytes | None) -> Mask:
 
 
 def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> None:
+    named = _named(selection, envelope)
+    if selection.any_name:
+        taken = dict(named)
+        if taken:
+            leave(~np.logical_or.reduce(list(taken.values())), _BY_NAME[next(iter(taken))])
+        return
+    for name, wanted in named:
+        leave(~wanted, _BY_NAME[name])
+
+
+def _named(selection: Selection, envelope: Envelope) -> Iterator[tuple[str, Mask]]:
+    """Each field of :data:`_BY_NAME` that limits something, and which records it takes."""
     if selection.units:
         urid, member = urids_of(envelope.unit()), envelope.member()
         wanted = np.zeros(len(envelope), bool)
@@ -371,31 +385,31 @@ def _leave_by_name(selection: Selection, envelope: Envelope, leave: Leave) -> No
             wanted |= (compare(urid, unit) == 0) & (
                 True if unit_member is None else member == unit_member
             )
-        leave(~wanted, _BY_NAME["units"])
+        yield "units", wanted
     for kind in ("authid", "plan", "correlation", "connection"):
         globs = getattr(selection, f"{kind}s")
         if globs:
-            leave(~_matches(envelope.name(kind), globs), _BY_NAME[f"{kind}s"])
+            yield f"{kind}s", _matches(envelope.name(kind), globs)
     if selection.members:
-        leave(~np.isin(envelope.member(), selection.members), _BY_NAME["members"])
+        yield "members", np.isin(envelope.member(), selection.members)
     if selection.luws:
         whole = tuple(form for glob in selection.luws for form in (glob, f"{glob}.????"))
-        leave(~_matches(envelope.name("luw"), whole), _BY_NAME["luws"])
+        yield "luws", _matches(envelope.name("luw"), whole)
     for kind in ("database", "tablespace"):
         if wanted_objects := getattr(selection, f"{kind}s"):
-            leave(~_of_objects(envelope, kind, wanted_objects), _BY_NAME[f"{kind}s"])
+            yield f"{kind}s", _of_objects(envelope, kind, wanted_objects)
     for kind in ("partition", "page"):
         if ranges := getattr(selection, f"{kind}s"):
             number, wanted = envelope.location(kind), np.zeros(len(envelope), bool)
             for low, high in ranges:
                 wanted |= (number >= low) & (number <= high)
-            leave(~wanted, _BY_NAME[f"{kind}s"])
+            yield f"{kind}s", wanted
     if selection.rids:
         rid, wanted = envelope.rid(), np.zeros(len(envelope), bool)
         for octets in selection.rids:
             if rid.shape[1] == len(octets):
                 wanted |= compare(rid, octets) == 0
-        leave(~wanted, _BY_NAME["rids"])
+        yield "rids", wanted
 
 
 def is_id(text: str) -> bool:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from replay.changes.choices import CascadeMode, Mode
+from replay.changes.choices import USUAL_NAME, CascadeMode, Incomplete, Late, Mode
 from replay.changes.options import Export
+from replay.cli.extracting import copy_request
 from replay.cli.request import keys_of, options_of, selection_of
 from replay.errors import UsageError
+from replay.logs import source_named
 from replay.output.bundle import check_output
+from replay.output.continuation import NOTHING
+from replay.output.extraction import writer_of
 from replay.output.formats import export_request
 from replay.pipeline.request import Demand, MappingFile, OpenLog, Request, make_request
-from replay.storage import Place
 from sqlgen.choices import EmptyTextPolicy, WhereColumns
 
-#: The kind of output that is data.
-EXPORT = "export"
+#: The kinds of output that are no scripts: data, and a log again.
+EXPORT, EXTRACT = "export", "extract"
 
 
 def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
@@ -24,10 +28,7 @@ def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
     anything is read."""
     if arguments.also and (arguments.dry_run is not None or str(arguments.out) == "-"):
         raise UsageError("LR1001", "found --also without a folder in --out; expected both")
-    if arguments.also and getattr(arguments, "after", None) is not None:
-        raise UsageError(
-            "LR1001", "found --also with --after; expected a chain of bundles for each output"
-        )
+    _check_chains(arguments)
     places: list[Path] = [Path(str(arguments.out)).absolute()]
     for kind, place in arguments.also:
         other = kind == Mode.UNDO or mode is Mode.UNDO
@@ -39,6 +40,8 @@ def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
                 "found --mapping with --also export; expected one of them: an export has no"
                 " mapping, so that its values would not be masked",
             )
+        if kind == EXTRACT:
+            _check_copied(arguments)
         check_output(place, arguments.overwrite)
         path = Path(str(place)).absolute()
         if any(path == one or path in one.parents or one in path.parents for one in places):
@@ -46,6 +49,51 @@ def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
                 "LR1002", f"found {place} for two outputs; expected a folder of its own for each"
             )
         places.append(path)
+
+
+def _check_chains(arguments: argparse.Namespace) -> None:
+    """UsageError (LR1001) where an output does not say what it goes on from, or cannot."""
+    after, chains = getattr(arguments, "after", None), dict(getattr(arguments, "also_after", ()))
+    kinds = [kind for kind, _ in arguments.also]
+    strange = sorted(chains.keys() - set(kinds))
+    if strange or (chains and after is None):
+        missing = f"--also {strange[0]}:DIR" if strange else "--after"
+        kind = strange[0] if strange else min(chains)
+        raise UsageError("LR1001", f"found --also-after {kind} without {missing}; expected both")
+    if after is None:
+        return
+    for kind in kinds:
+        if kind == Mode.UNDO:
+            raise UsageError(
+                "LR1001",
+                "found --also undo with --after; expected redo, export or extract, of which one"
+                " goes on where another ended",
+                hint="An undo of what is new: logreplay undo with --from-mark or --from-position",
+            )
+        if kind not in chains and str(after) != NOTHING:
+            raise UsageError(
+                "LR1001",
+                f"found --after without what the {kind} of --also goes on from; expected"
+                f" --also-after {kind}:MANIFEST",
+                hint=f"--also-after {kind}:none begins a chain, with all changes of these logs",
+            )
+
+
+def _check_copied(arguments: argparse.Namespace) -> None:
+    """UsageError (LR1001) for what a copy of the log cannot have, Refusal (LR3020) for families
+    whose logs cannot be written."""
+    writer_of(source_named(arguments.source))
+    given = {
+        "--mapping": arguments.mapping is not None,
+        "--columns": bool(arguments.columns),
+        "--exclude-columns": bool(arguments.exclude_columns),
+    }
+    for option in (name for name, is_given in given.items() if is_given):
+        raise UsageError(
+            "LR1001",
+            f"found {option} with --also extract; expected one of them: records are copied whole,"
+            " byte for byte",
+        )
 
 
 def _refuse_meant_for(mode: Mode, kind: str, arguments: argparse.Namespace) -> None:
@@ -65,30 +113,66 @@ def _refuse_meant_for(mode: Mode, kind: str, arguments: argparse.Namespace) -> N
         )
 
 
-def also_requests(
+@dataclass(frozen=True)
+class OtherOutput:
+    """An output beside the first: its kind, what is wanted, and the arguments of a command that
+    writes it alone."""
+
+    kind: str
+    request: Request
+    arguments: argparse.Namespace
+
+
+def also_outputs(
     opened: OpenLog, arguments: argparse.Namespace, mapping: MappingFile | None
-) -> list[tuple[Place, Request]]:
-    """What is wanted of an open log beside the first output, and the folder of each. Errors as
-    those of :func:`replay.pipeline.request.make_request`."""
-    wanted: list[tuple[Place, Request]] = []
+) -> list[OtherOutput]:
+    """What is wanted of an open log beside the first output. Errors as those of
+    :func:`replay.pipeline.request.make_request`."""
+    chains = dict(getattr(arguments, "also_after", ()))
+    usual = getattr(arguments, "after", None)  # which is none where an output does not say
+    outputs: list[OtherOutput] = []
     for kind, place in arguments.also:
-        selection, keys = selection_of(arguments), keys_of(arguments)
-        options = options_of(arguments)
-        if kind == EXPORT:
-            values = {
-                "dialect": "duckdb",
-                "where_columns": WhereColumns.KEY,
-                "empty_text": EmptyTextPolicy.REFUSE,
-                "commit_every": 1,
-                "commit_statements": None,
-                "trace": False,
-                "upsert": False,
-                "asserts": None,
-            }
-            options = options_of(argparse.Namespace(**{**vars(arguments), **values}))
-            demand = Demand(options=options, export=Export("parquet"), baseline=arguments.baseline)
-            wanted.append((place, export_request(opened, selection, demand, keys)))
-            continue
-        demand = Demand(Mode(kind), options, mapping, baseline=arguments.baseline)
-        wanted.append((place, make_request(opened, selection, demand, keys)))
-    return wanted
+        alone = {"out": place, "after": chains.get(kind, usual)}
+        if kind == EXTRACT:
+            alone |= {"name": USUAL_NAME, "whole_units": False, "late": _late_of(arguments)}
+        named = argparse.Namespace(**{**vars(arguments), **alone})
+        outputs.append(OtherOutput(kind, _request(kind, opened, named, mapping), named))
+    return outputs
+
+
+def _late_of(arguments: argparse.Namespace) -> str:
+    return str(getattr(arguments, "late", Late.REFUSE))
+
+
+def _request(
+    kind: str, opened: OpenLog, arguments: argparse.Namespace, mapping: MappingFile | None
+) -> Request:
+    selection, keys = selection_of(arguments), keys_of(arguments)
+    options = options_of(arguments)
+    if kind == EXTRACT:
+        # what the other outputs set aside stays in the copy, flagged, as extract has it; unless
+        # units are left out by what the log itself says of them
+        kept = arguments.incomplete == Incomplete.RESOLVE
+        selection = replace(
+            selection,
+            incomplete=Incomplete.KEEP if kept else Incomplete(arguments.incomplete),
+            include_aborted=True,
+            from_recovery_point=True,
+        )
+        return copy_request(opened, selection, arguments)
+    if kind == EXPORT:
+        values = {
+            "dialect": "duckdb",
+            "where_columns": WhereColumns.KEY,
+            "empty_text": EmptyTextPolicy.REFUSE,
+            "commit_every": 1,
+            "commit_statements": None,
+            "trace": False,
+            "upsert": False,
+            "asserts": None,
+        }
+        options = options_of(argparse.Namespace(**{**vars(arguments), **values}))
+        demand = Demand(options=options, export=Export("parquet"), baseline=arguments.baseline)
+        return export_request(opened, selection, demand, keys)
+    demand = Demand(Mode(kind), options, mapping, baseline=arguments.baseline)
+    return make_request(opened, selection, demand, keys)

@@ -22,6 +22,7 @@ from replay.changes.choices import (
 from replay.cli.argument_types import (
     InTurn,
     OncePerName,
+    also_output,
     bare,
     ccsid,
     number,
@@ -85,8 +86,9 @@ def add_log(parser: argparse.ArgumentParser) -> None:
         ("--log", "F", "other families: log file(s), in order (repeatable)"),
         (
             "--logs",
-            "PATH",
-            "several logs read as one: a folder, a glob of control or log files, or a list (TOML)",
+            "PATH|URL",
+            "several logs read as one: a folder (in a store, too: s3://bucket/logs), a glob of"
+            " control or log files, or a list (TOML)",
         ),
     ):
         group.add_argument(name, nargs="+", action="extend", default=[], metavar=metavar, help=what)
@@ -122,8 +124,8 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_after(parser: argparse.ArgumentParser) -> None:
-    """The bundle to go on from."""
+def add_after(parser: argparse.ArgumentParser, also: bool = False) -> None:
+    """The bundle to go on from; ``also``: those of other outputs, too."""
     group = parser.add_argument_group("continuation")
     group.add_argument(
         "--after",
@@ -135,6 +137,18 @@ def add_after(parser: argparse.ArgumentParser) -> None:
             " whole; none: begin a chain, whose logs may end in the middle of units"
         ),
     )
+    if also:
+        group.add_argument(
+            "--also-after",
+            action=OncePerName,
+            default=[],
+            type=also_output,
+            metavar="KIND:MANIFEST",
+            help=(
+                "with --after and --also: the bundle that the output of this kind goes on from, or"
+                " none (repeatable; with --after none all begin a chain)"
+            ),
+        )
     add_late(group)
 
 
@@ -154,7 +168,7 @@ def add_late(group: argparse._ArgumentGroup) -> None:
 
 def add_following(parser: argparse.ArgumentParser) -> None:
     """How a folder is followed."""
-    group = parser.add_argument_group("follow (--logs names the folder)")
+    group = parser.add_argument_group("follow (--logs names the folder, or the place in a store)")
     group.add_argument(
         "--arrival",
         choices=tuple(Arrival),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from replay.changes.notation import position_of, range_of, rid_of, time_of, unit_of
+from replay.changes.notation import choice_of, position_of, range_of, rid_of, time_of, unit_of
 from replay.errors import UsageError
 from replay.storage import Place, at
 
@@ -155,13 +155,16 @@ def place(text: str) -> Place:
     return _read(at, text)
 
 
-def also(text: str) -> tuple[str, Place]:
-    """``KIND:DIR``: another output, and its folder."""
+#: What ``--also`` writes.
+ALSO = ("redo", "undo", "export", "extract")
+
+
+def also_output(text: str) -> tuple[str, Place]:
+    """``KIND:DIR``: another output, and its folder or manifest."""
     kind, _, folder = text.partition(":")
-    if kind not in ("redo", "undo", "export") or not folder:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}; expected redo:DIR, undo:DIR or export:DIR"
-        )
+    if kind not in ALSO or not folder:
+        expected = ", ".join(f"{name}:DIR" for name in ALSO[:-1])
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected {expected} or {ALSO[-1]}:DIR")
     return kind, place(folder)
 
 
@@ -181,20 +184,4 @@ def number(text: str) -> int:
 
 def unit_choice(text: str) -> tuple[str, Any]:
     """What ``--except`` and ``--without`` take: a field of a selection, and one value of it."""
-    kind, sign, value = text.partition("=")
-    if not sign:
-        return "units", unit(text)
-    fields = {
-        "ur": "units",
-        "authid": "authids",
-        "plan": "plans",
-        "correlation": "correlations",
-        "connection": "connections",
-        "luw": "luws",
-    }
-    if kind not in fields or not value:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of"
-            f" {', '.join(fields)}"
-        )
-    return fields[kind], unit(value) if kind == "ur" else value
+    return _read(choice_of, text)

@@ -28,7 +28,7 @@ from replay.cli.argument_groups import (
 )
 from replay.cli.argument_types import (
     Parser,
-    also,
+    also_output,
     place,
     position,
     positive,
@@ -133,14 +133,14 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
             "--also",
             action="append",
             default=[],
-            type=also,
+            type=also_output,
             metavar="KIND:DIR",
-            help="also write a redo, undo or export (Parquet) of the same changes into another"
-            " folder (repeatable); the log is opened only once",
+            help="also write a redo, undo, export (Parquet) or extract (a log again) of the same"
+            " changes into another folder (repeatable); the log is opened only once",
         )
         _add_parameters(command)
         if mode == "redo":
-            add_after(command)
+            add_after(command, also=True)
         add_baseline(command, "before the log" if mode == "redo" else "after the log")
         add_mapping(command)
         add_engine(command)
@@ -226,7 +226,7 @@ def _add_whatif(commands: Any, layout: dict[str, Any]) -> Any:
         metavar="URID[/M] or KIND=GLOB",
         help=(
             "the units of recovery to leave out; KIND is ur, authid, plan, correlation, connection"
-            " or luw (repeatable)"
+            " or luw (repeatable: all that one of them names)"
         ),
     )
     add_columns(ask, "later work on others is no conflict, as for undo and redo")
@@ -495,7 +495,9 @@ def _add_follow(
         ("resume", "tell every `logreplay follow` of a folder to go on"),
     ):
         command = commands.add_parser(name, help=what, description=what, **layout)
-        command.add_argument("folder", metavar="DIR", help="the folder of logs that is followed")
+        command.add_argument(
+            "folder", metavar="DIR|URL", help="the folder of logs that is followed, or its URL"
+        )
         command.set_defaults(run=run[name])
 
 

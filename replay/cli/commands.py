@@ -28,8 +28,9 @@ from replay.changes.choices import (
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
-from replay.cli.also import also_requests, check_also
+from replay.cli.also import EXTRACT, also_outputs, check_also
 from replay.cli.exporting import export_of, grow
+from replay.cli.extracting import write_copy
 from replay.cli.log_words import log_words, look_at
 from replay.cli.outcome import check_file, is_printed, tell_bundle, tell_notes
 from replay.cli.progress import Bar
@@ -119,7 +120,7 @@ def analysis_of(
     arguments: argparse.Namespace, request: Request, engine: Engine
 ) -> tuple[Plan, analysis.DependencyAnalysis]:
     """The plan of a request, and who can be asked what depends on what in it."""
-    plan = request.plan(arguments.split_mb << 20)
+    plan = request.plan(arguments.split_mb << 20, engine)
     spaces = write_sets.KeySpaces(request.log.catalog, request.constraints)
     return plan, analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 
@@ -409,14 +410,17 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
         selection = selection_of(arguments)
         opened = open_log(arguments, scratch, demand, selection)
         request = make_request(opened, selection, demand, keys_of(arguments))
-        others = also_requests(opened, arguments, mapping)
+        others = also_outputs(opened, arguments, mapping)
         tell_notes(script_notes(request))
         code = _write(arguments, request)
-        for out, other in others:
-            print(f"also {out}:")
-            tell_notes(script_notes(other) if other.export is None else other.notes)
-            named = argparse.Namespace(**{**vars(arguments), "out": out})
-            code = max(code, _write(named, other))
+        for other in others:
+            print(f"also {other.arguments.out}:")
+            if other.kind == EXTRACT:
+                code = max(code, write_copy(other.arguments, other.request))
+                continue
+            scripts = other.request.export is None
+            tell_notes(script_notes(other.request) if scripts else other.request.notes)
+            code = max(code, _write(other.arguments, other.request))
         return code
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from replay.changes.choices import USUAL_NAME
-from replay.cli.argument_groups import add_engine, add_log
+from replay.cli.argument_groups import add_after, add_engine, add_log
 from replay.cli.argument_types import place, positive
 from replay.cli.selection_arguments import add_dependents, add_selection
 from replay.cli.statement_arguments import add_schema
@@ -55,6 +55,7 @@ def add_extract(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParse
     add_selection(command, copies=True)
     add_schema(command)
     add_dependents(command, "redo")
+    add_after(command)
     add_engine(command)
     command.set_defaults(
         columns=[], exclude_columns=[], include_aborted=True, from_recovery_point=True

@@ -9,7 +9,9 @@ from dataclasses import replace
 
 from replay.api import Extract
 from replay.changes.balance import balance_text
+from replay.changes.choices import Gaps
 from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
 from replay.cli.log_words import look_at
 from replay.cli.progress import Bar
 from replay.cli.request import engine_of, keys_of, open_log, selection_of
@@ -18,7 +20,7 @@ from replay.leftovers import WorkFolder
 from replay.logs import source_named
 from replay.output.bundle import Bundle, check_output
 from replay.output.extraction import check_name, writer_of
-from replay.pipeline.request import Demand, make_request
+from replay.pipeline.request import Demand, OpenLog, Request, make_request
 
 #: Findings, and units that are left out, which are shown.
 _SHOWN = 20
@@ -36,21 +38,34 @@ def _extract(arguments: argparse.Namespace) -> int:
         selection = replace(selection, include_aborted=False)
     with WorkFolder() as scratch:
         opened = open_log(arguments, scratch, demand, selection)
-        request = make_request(opened, selection, demand, keys_of(arguments))
-        options = ScriptOptions(
-            records_per_file=arguments.records_per_file, strict=arguments.strict
+        return write_copy(arguments, copy_request(opened, selection, arguments))
+
+
+def copy_request(opened: OpenLog, selection: Selection, arguments: argparse.Namespace) -> Request:
+    """What is wanted of an open log that a part of becomes a log. Errors as those of
+    :func:`replay.pipeline.request.make_request`."""
+    request = make_request(opened, selection, Demand(copied=True), keys_of(arguments))
+    options = ScriptOptions(records_per_file=arguments.records_per_file, strict=arguments.strict)
+    return replace(request, options=options)
+
+
+def write_copy(arguments: argparse.Namespace, request: Request) -> int:
+    """Write the part of a log into ``arguments.out``, and say what is in it; the exit code."""
+    for note in request.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if arguments.ccsid:
+        print("note: the copy is read with the same --ccsid", file=sys.stderr)
+    with Bar(sys.stderr) as progress:
+        engine = engine_of(arguments, request.log, progress)
+        extract = Extract(request, engine, arguments.whole_units, arguments.split_mb << 20)
+        bundle = extract.write(
+            arguments.out,
+            name=arguments.name,
+            overwrite=arguments.overwrite,
+            after=arguments.after,
+            adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
+            late=arguments.late,
         )
-        request = replace(request, options=options)
-        for note in request.notes:
-            print(f"note: {note}", file=sys.stderr)
-        if arguments.ccsid:
-            print("note: the copy is read with the same --ccsid", file=sys.stderr)
-        with Bar(sys.stderr) as progress:
-            engine = engine_of(arguments, request.log, progress)
-            extract = Extract(request, engine, arguments.whole_units, arguments.split_mb << 20)
-            bundle = extract.write(
-                arguments.out, name=arguments.name, overwrite=arguments.overwrite
-            )
     _tell(bundle)
     if bundle.manifest["quarantined_units"]:
         print(look_at(bundle.manifest["quarantined_units"][0]["unit"], arguments))

@@ -9,10 +9,12 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from replay import storage
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
@@ -32,7 +34,7 @@ from replay.leftovers import WorkFolder
 from replay.live import status, verify
 from replay.live.wanted import replay_input
 from replay.logs import LogPair, source_named
-from replay.logs.arrivals import Arrived, arrived, stated_end, still_needed
+from replay.logs.arrivals import Arrived, arrived, places_held, stated_end, still_needed
 from replay.pipeline.late import digest_of_log
 from replay.pipeline.request import Demand
 
@@ -126,14 +128,15 @@ class Follower:
     def _round(self) -> int:
         """Look once, and bring every receiver up to what is there. Raises what neither passes nor
         is to be waited for."""
-        paused = status.is_paused(self.folder)
+        paused = self._is_paused()
         if paused != self.seen.paused:
             self.tell("paused" if paused else "resumed")
         self.seen.paused, self.seen.looked_at = paused, time.time()
         if paused:
-            found = self._look()
-            for receiver in self.receivers:
-                self._measure_lag(receiver, found, {})
+            with suppress(OSError):  # a store that is away, for which the pause is not ended
+                found = self._look()
+                for receiver in self.receivers:
+                    self._measure_lag(receiver, found, {})
             return EXIT_OK
         codes, needed = [EXIT_OK], []
         for receiver in self.receivers:
@@ -162,6 +165,15 @@ class Follower:
         if len(needed) == len(self.receivers):
             self._tell_unneeded(needed)
         return max(codes)
+
+    def _is_paused(self) -> bool:
+        """Whether the folder is paused; as before, where a store that is away does not tell."""
+        try:
+            return status.is_paused(self.folder)
+        except (LogReplayError, OSError):
+            if not storage.is_url(self.folder):
+                raise
+            return self.seen.paused
 
     def _passes(self, error: Exception) -> bool:
         """Whether to wait for an end of some trouble."""
@@ -228,7 +240,8 @@ class Follower:
 
     def _needed(self, receiver: Receiver, found: Arrived, stand: status.Stand) -> dict[str, bool]:
         """Which logs a receiver needs, by control file: all of them while one is there that ends
-        before its position and that it has not read, for what that has may be in another one."""
+        before its position and that it has not read, for what that has may be in another one; all
+        from the first one on that has what is set aside."""
         changed = {name: when for name, _, when in found.state}
         keys = [(pair.control, changed[pair.control]) for pair in found.pairs]
         ends = [self._end(pair, key) for pair, key in zip(found.pairs, keys, strict=True)]
@@ -240,7 +253,10 @@ class Follower:
                 if end is not None and end <= stand.position
             ],
         )
-        wanted = still_needed(ends, stand.position, bool(stand.pending) or late)
+        pending = bool(stand.pending)
+        digests = [self._digest(key) for key in keys] if pending and not late else []
+        held = None if late else places_held(digests, pending, stand.pending_logs)
+        wanted = still_needed(ends, stand.position, held)
         return {pair.control: needed for pair, needed in zip(found.pairs, wanted, strict=True)}
 
     def _end(self, pair: LogPair, key: tuple[str, int]) -> Position | None:
@@ -248,12 +264,14 @@ class Follower:
             self._ends[key] = stated_end(pair, self._catalogs)
         return self._ends[key]
 
+    def _digest(self, key: tuple[str, int]) -> str:
+        if key not in self._digests:
+            self._digests[key] = digest_of_log(key[0])
+        return self._digests[key]
+
     def _has_unread(self, receiver: Receiver, keys: Sequence[tuple[str, int]]) -> bool:
         """Whether a receiver has not read all of some logs, by what it keeps of them."""
-        for key in keys:
-            if key not in self._digests:
-                self._digests[key] = digest_of_log(key[0])
-        there = {self._digests[key] for key in keys}
+        there = {self._digest(key) for key in keys}
         read = self._read.setdefault(receiver.name, set())
         if not there <= read:
             known = receiver.logs_read()
@@ -301,7 +319,8 @@ def _check(arguments: argparse.Namespace) -> None:
             f"found {len(arguments.logs)} folders to follow; expected one: --logs DIR, without"
             " --control, --data and --log",
         )
-    if not Path(arguments.logs[0]).is_dir():
+    folder = storage.at(arguments.logs[0])
+    if isinstance(folder, Path) and not folder.is_dir():
         raise UsageError("LR1004", f"found no folder {arguments.logs[0]}; expected one to follow")
     if arguments.to is None and arguments.export is None:
         raise UsageError("LR1001", "found neither --to nor --export; expected one of them or both")
@@ -325,7 +344,7 @@ def follow(arguments: argparse.Namespace) -> int:
     stop = threading.Event()
     with told_to_stop(stop):
         _check(arguments)
-        follower = Follower(arguments, arguments.logs[0], stop)
+        follower = Follower(arguments, storage.settled(arguments.logs[0]), stop)
         if arguments.metrics_port is None:
             return _until_stopped(follower)
         from replay.cli.monitoring import Monitor

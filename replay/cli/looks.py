@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from replay.changes.choices import Mode
+from replay.changes.keywords import chosen_units
 from replay.changes.selection import Selection
 from replay.cli.examples import completion
 from replay.cli.log_words import log_words
 from replay.cli.manual import described_parser, man_pages
 from replay.cli.progress import Bar
 from replay.cli.request import (
-    chosen_units,
     engine_of,
     keys_of,
     open_log,

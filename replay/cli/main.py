@@ -23,6 +23,7 @@ from replay.cli.log_words import ways_to_look
 from replay.cli.stopping import hear_early
 from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
+from replay.leftovers import is_left, name_of_run
 from replay.storage import StoredPath, at, remove_folder
 from sqlgen.errors import SqlgenError
 
@@ -102,11 +103,16 @@ def _hear_signals(until_told: bool) -> None:
 @contextmanager
 def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
     """Make temporary files in the folder ``--work`` for a while; UsageError LR1006 where there is
-    none. In a store, the run gets a folder of its own, which goes in the end."""
+    none. In a store, the run gets a folder of its own, which goes in the end, as do those of
+    killed runs of this machine."""
     folder = getattr(arguments, "work", None)
     place = None if folder is None else at(folder)
     if isinstance(place, StoredPath):
-        own = place / f"logreplay-{os.urandom(8).hex()}"
+        with suppress(OSError):  # whoever may not look there is told when something is written
+            for path in place.iterdir() if place.is_dir() else ():
+                if is_left(path.name):
+                    remove_folder(path)
+        own = place / name_of_run()
         arguments.work = str(own)
         try:
             yield

@@ -20,8 +20,9 @@ from replay.live import status
 from replay.live.route import Destination
 from replay.live.wanted import placed, replay_input, replay_request
 from replay.logs import LogFile, LogPair
+from replay.output.continuation import logs_named
 from replay.output.growth import GrowingFolder
-from replay.output.lake import last_run
+from replay.output.lake_stands import last_run, pending_logs
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.marked import marks_with
 from replay.pipeline.request import Demand, Request
@@ -228,19 +229,25 @@ class ExportReceiver:
     def stand(self) -> status.Stand:
         """How far it is, as the manifest of its last commit says."""
         if self._lake:
-            return _note(self.seen, _stand_of_lake(self.arguments.out))
+            return _note(self.seen, _stand_of_lake(self.arguments.out, all_of(self.arguments)))
         manifest = GrowingFolder(self.arguments.out).stand()
         if not manifest:
             return _note(self.seen, status.Stand(None, 0, 0, (), {}))
         ended, sums = manifest["continuation"], manifest["growth"]
         position = None if ended["position"] is None else Position.from_hex(ended["position"])
         pending = tuple(ended["pending"].values())
-        return _note(self.seen, status.Stand(position, sums["units"], sums["changes"], pending, {}))
+        stand = status.Stand(
+            position, sums["units"], sums["changes"], pending, {}, logs_named(ended)
+        )
+        return _note(self.seen, stand)
 
     def logs_read(self) -> frozenset[str] | None:
-        """The digests of the logs of its commits; a lake has none."""
-        manifest = {} if self._lake else GrowingFolder(self.arguments.out).stand()
-        return frozenset(manifest["continuation"]["logs"]) if manifest else None
+        """The digests of the logs of its commits."""
+        out = self.arguments.out
+        manifest = last_run(out) if self._lake else GrowingFolder(out).stand()
+        ended = manifest.get("continuation", {})
+        # before runs of a lake noted their units, they had the logs of one run alone
+        return frozenset(ended["logs"]) if "taken" in ended or (not self._lake and ended) else None
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Add what some logs have and it has not."""
@@ -266,10 +273,13 @@ class ExportReceiver:
             raise Stopped
 
 
-def _stand_of_lake(out: Path) -> status.Stand:
-    """How far the tables of a lake are, as the last runs say."""
+def _stand_of_lake(out: Path, selection: Selection) -> status.Stand:
+    """How far the tables of a lake are, as the last runs say. Where the very last one took other
+    tables than a selection, it does not know all that is set aside of these."""
     manifest = last_run(out)
     last = manifest.get("last_commit_lrsn")
     position = None if last is None else Position.from_hex(last)
     pending = tuple(unit["reason"] for unit in manifest.get("quarantined_units", ()))
-    return status.Stand(position, manifest.get("units", 0), manifest.get("changes", 0), pending, {})
+    named = pending_logs(manifest, selection.describe())
+    units, changes = manifest.get("units", 0), manifest.get("changes", 0)
+    return status.Stand(position, units, changes, pending, {}, named)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from replay import storage
 from replay.changes.choices import CascadeMode, EngineName, Gaps
-from replay.changes.keywords import ReplayOptions
+from replay.changes.keywords import ReplayOptions, chosen_units
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.live.keys import key_source
@@ -180,14 +179,6 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
     )
 
 
-def chosen_units(pairs: Sequence[tuple[str, Any]]) -> Selection:
-    """The selection that ``--except`` and ``--without`` values make: whole units of recovery."""
-    values: dict[str, Any] = {}
-    for kind, value in pairs:
-        values[kind] = (*values.get(kind, ()), value)
-    return Selection(**values)
-
-
 def engine_of(
     arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
 ) -> Engine:
@@ -202,11 +193,19 @@ def engine_of(
         return local.engine(progress, reason)
     from replay.pipeline import spark
 
-    master = arguments.master or "local[*]"
-    start = spark.start_in_background(master, dict(arguments.conf))
-    carried = not spark.is_local(master) and (
-        arguments.work is None or storage.is_url(arguments.work)
-    )
+    master = arguments.master or os.environ.get("SPARK_REMOTE") or "local[*]"
+    if spark.is_local(master):
+        return spark.engine(
+            spark.start_in_background(master, dict(arguments.conf)), progress, reason
+        )
+    shared = _shared_folder(arguments)
+    carried = arguments.work is None or shared is not None
     made = log.made_files() if isinstance(log, MakesFiles) and carried else []
-    travel = spark.Travel(made, None if spark.is_local(master) else arguments.executor_timeout)
+    travel = spark.Travel(made, arguments.executor_timeout, shared or "")
+    if spark.is_connect(master):
+        from replay.pipeline import connect
+
+        return connect.engine(master, dict(arguments.conf), travel, progress, reason)
+    far = spark.timeouts(arguments.executor_timeout)
+    start = spark.start_in_background(master, far | dict(arguments.conf))
     return spark.engine(start, progress, reason, travel)

@@ -283,7 +283,7 @@ def add_dependents(parser: argparse.ArgumentParser, mode: str) -> None:
             metavar="URID[/M] or KIND=GLOB",
             help=(
                 "all but these units of recovery and those that depend on them; KIND is ur, authid,"
-                " plan, correlation, connection or luw (repeatable)"
+                " plan, correlation, connection or luw (repeatable: all that one of them names)"
             ),
         )
 

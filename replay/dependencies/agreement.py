@@ -39,6 +39,8 @@ from replay.dependencies.passes import (
     StartUnits,
     Walked,
     assemble,
+    change_places,
+    file_and_number,
 )
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import (
@@ -168,6 +170,8 @@ class CheckJob(EdgeJob):
     """The second pass. Touches go to buckets by key, one record of each unit of a batch to buckets
     by unit behind them; table events go to all buckets of keys."""
 
+    title = "check"
+
     rules: OrderRules | None = None
     rising: bool = False
     incomplete: frozenset[UnitId] = frozenset()
@@ -254,9 +258,7 @@ class CheckJob(EdgeJob):
         half = np.isin(touches["change"], np.concatenate([loose[:0], *write_sets.unread]))
         lobs = touches["change"][row & (touches["version"] < 0) & ~half]
         result.counts["large objects"] += len(np.unique(lobs))
-        heads = batch.records[batch.head]
-        place = heads["file"].astype(np.int64) << 32 | heads["number"].astype(np.int64)
-        touches["change"] = place[touches["change"]]
+        touches["change"] = change_places(batch.records[batch.head])[touches["change"]]
         opened = touches.view(f"V{TOUCH.itemsize}")
         if event.any():
             for number in range(KEY_BUCKETS):
@@ -329,9 +331,8 @@ class CheckJob(EdgeJob):
             strict=True,
         ):
             here, there = int(change[place]), int(change[previous]) if previous >= 0 else -1
-            mask = (1 << 32) - 1
-            before = (-1, -1) if there < 0 else (there >> 32, there & mask)
-            result.wrong.append((here >> 32, here & mask, kind, *before))
+            before = (-1, -1) if there < 0 else file_and_number(there)
+            result.wrong.append((*file_and_number(here), kind, *before))
 
 
 def _unlike(records: Records, places: Index) -> Index:

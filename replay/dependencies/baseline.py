@@ -98,6 +98,8 @@ class LookupJob(Look):
     version, the one whose columns the state has. Results are pickled lists of (whether counts are
     of whole rows or of keys, the questions, a :class:`Lookup`)."""
 
+    title = "read keys of rows in question"
+
     asked: Records
     pieces: Records
     versions: Index
@@ -320,6 +322,8 @@ class StateDifferences:
 @dataclass(frozen=True)
 class RowsJob(EdgeJob):
     """Finds the first, or last (``after``), state of every row of the log."""
+
+    title = "find the states of rows"
 
     after: bool = False
 

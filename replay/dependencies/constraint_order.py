@@ -189,7 +189,7 @@ class ConstraintOrder:
 
     def _touched(self, batch: ChangeBatch, rows: Index, spaces: KeySpaces) -> Records:
         """Touches of the changes ``rows``."""
-        return _of_rows(WriteSets(self.log, spaces).touches(_part(batch, rows)), rows)
+        return of_rows(WriteSets(self.log, spaces).touches(part_of(batch, rows)), rows)
 
     def _needs(self, touches: Records, unit: Index) -> tuple[Index, Index]:
         """(first, second): pairs of changes of which the first must be done before the second."""
@@ -220,13 +220,6 @@ class ConstraintOrder:
     # -- unique keys
     # ---------------------------------------------------------------------------------------------
 
-    def crosses(self, batch: ChangeBatch) -> bool:
-        """Whether the changes of one unit, in log order, may need another order for their keys."""
-        count = len(batch.head)
-        unit, live = np.zeros(count, np.int64), batch.version >= 0
-        moved = batch.change == Change.UPDATE
-        return bool(len(self._crossed(batch, unit, live, moved)[2]))
-
     def _crossed(
         self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
     ) -> tuple[Index, Index, Index, Index]:
@@ -238,7 +231,7 @@ class ConstraintOrder:
         if not len(rows):
             return span, rows, rows, rows
         write_sets = WriteSets(self.log, self.spaces, with_nulls=True)
-        touches = _of_rows(write_sets.touches(_part(batch, rows)), rows)
+        touches = of_rows(write_sets.touches(part_of(batch, rows)), rows)
         touches = nulls_once(touches, span, len(self.spaces.spaces))
         crossed = crossed_units(touches, span, batch.change, self.row_spaces)
         plain = touches[touches["space"] < len(self.spaces.spaces)]
@@ -284,7 +277,7 @@ class ConstraintOrder:
         met = self.raw_keys.met_spans(batch, of_keys, span)
         if met is None:
             write_sets = WriteSets(self.log, self.spaces, with_images=False, with_nulls=True)
-            touches = _of_rows(write_sets.touches(_part(batch, of_keys)), of_keys)
+            touches = of_rows(write_sets.touches(part_of(batch, of_keys)), of_keys)
             touches = nulls_once(touches, span, len(self.spaces.spaces))
             met = met_spans(touches, span)
         return rows[np.isin(span[rows], met)]
@@ -336,7 +329,7 @@ class ConstraintOrder:
     def _touches(self, batch: ChangeBatch, part: Index, spaces: KeySpaces) -> Records:
         """Touches of some changes with images compared value by value."""
         write_sets = WriteSets(self.log, spaces, by_value=True, with_nulls=True)
-        return _of_rows(write_sets.touches(_part(batch, part)), part)
+        return of_rows(write_sets.touches(part_of(batch, part)), part)
 
     def _ordered(
         self,
@@ -462,14 +455,14 @@ def nulls_once(touches: Records, span: Index, spaces: int) -> Records:
     return touches[kept]
 
 
-def _part(batch: ChangeBatch, rows: Index) -> ChangeBatch:
+def part_of(batch: ChangeBatch, rows: Index) -> ChangeBatch:
     """Some changes of a batch."""
     return ChangeBatch(
         batch.records, batch.head[rows], batch.weight[rows], batch.change[rows], batch.version[rows]
     )
 
 
-def _of_rows(touches: Records, rows: Index) -> Records:
+def of_rows(touches: Records, rows: Index) -> Records:
     """Touches of a part of a batch, numbered as in the whole."""
     touches = touches.copy()
     touches["change"] = rows[touches["change"]]

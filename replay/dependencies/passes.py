@@ -215,6 +215,8 @@ class Look:
 class SurveyJob(Look):
     """The first pass."""
 
+    title = "survey units of recovery"
+
     start: StartUnits
     buckets: int = 0
 
@@ -248,6 +250,8 @@ class SurveyJob(Look):
 class EdgeJob(Look):
     """The second pass: touches by key, and the edges between units. ``pieces`` are the records of
     segmented changes, taken up where the first of each lies."""
+
+    title = "find what depends on what"
 
     evented: frozenset[int]
     pieces: Records
@@ -334,6 +338,8 @@ def torn_units(log: LogFile, pieces: Records) -> frozenset[UnitId]:
 class CollectJob(Look):
     """The third pass: the records of the units (by hash) that the question reaches."""
 
+    title = "collect changes of units"
+
     units: Hashes
     buckets: int = 0
 
@@ -379,6 +385,15 @@ def assemble(log: LogFile, records: Records) -> ChangeBatch:
     )
 
 
+#: Bits of a record's number in the place of a change.
+_NUMBER = 40
+
+
 def change_places(heads: Records) -> Index:
-    """The places of changes in the log, from their first records: file << 32 | number."""
-    return np.asarray(heads["file"].astype(np.int64) << 32 | heads["number"].astype(np.int64))
+    """The places of changes in the log as one number each, from their first records."""
+    return np.asarray(heads["file"].astype(np.int64) << _NUMBER | heads["number"])
+
+
+def file_and_number(place: int) -> tuple[int, int]:
+    """The first record of a change at a place: its file, and its number there."""
+    return place >> _NUMBER, place & ((1 << _NUMBER) - 1)

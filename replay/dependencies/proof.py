@@ -61,10 +61,10 @@ ASK_WORDS = {
     Ask.UNKNOWN: "its row cannot be compared with what the log left",
 }
 
-#: One question: the unit that it is about with its commit position, the change (file << 32 | number
-#: of its first record), whether the values to look for are in its ``after`` image, the key space,
-#: ``count``, and whether the log says that the unit does not depend (``unflagged``), so that only
-#: an answer to the contrary counts.
+#: One question: the unit that it is about with its commit position, the place of the change
+#: (:func:`replay.dependencies.passes.change_places`), whether the values to look for are in its
+#: ``after`` image, the key space, ``count``, and whether the log says that the unit does not depend
+#: (``unflagged``), so that only an answer to the contrary counts.
 QUESTION = np.dtype(
     [
         ("unit", UNIT),
@@ -72,7 +72,7 @@ QUESTION = np.dtype(
         ("ask", "u1"),
         ("change", "<i8"),
         ("after", "?"),
-        ("space", "<u2"),
+        ("space", "<u4"),
         ("count", "<i8"),
         ("unflagged", "?"),
     ]

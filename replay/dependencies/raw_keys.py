@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,32 @@ from sqlgen.schema import SqlType
 
 _INTEGERS = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
 _ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+class KeyTouches(NamedTuple):
+    """That changes touch keys: hashes of the keys, the changes' numbers, and whether they take
+    them."""
+
+    key: Hashes
+    change: Index
+    takes: Mask
+
+    @classmethod
+    def of(cls, key: Hashes, span: Index, change: Index, takes: Mask | bool) -> KeyTouches:
+        """Those of changes of stretches ``span[change]``: in another one a key is another one."""
+        takes = np.broadcast_to(takes, change.shape)
+        return cls(key ^ mixed(span[change].astype(np.uint64)), change, takes)
+
+    def taken_again(self) -> Index:
+        """The changes that touch a key that the touch before them takes."""
+        ordered = np.sort(self.key)
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        rows = np.flatnonzero(np.isin(self.key, again)) if len(again) else np.zeros(0, np.int64)
+        key, change, takes = (column[rows] for column in self)
+        sequence = np.lexsort([change, key])
+        same = key[sequence][1:] == key[sequence][:-1]
+        later: Index = change[sequence][1:][same & takes[sequence][:-1]]
+        return later
 
 
 @dataclass(frozen=True)
@@ -48,10 +75,14 @@ class RawKeys:
 
         ``rows``, rising, are inserts, deletes and updates of keys.
         """
+        touches = self.touches(batch, rows, span)
+        return None if touches is None else np.unique(span[touches.taken_again()])
+
+    def touches(self, batch: ChangeBatch, rows: Index, span: Index) -> KeyTouches | None:
+        """The keys that changes ``rows`` of stretches ``span[change]`` touch. None where the bytes
+        do not tell."""
         group = batch.version[rows].astype(np.int64) * 16 + batch.change[rows]
-        hashes: list[Hashes] = []
-        changes: list[Index] = []
-        taken: list[Mask] = []
+        found = [KeyTouches.of(np.zeros(0, np.uint64), span, rows[:0], False)]
         for value in distinct(group).tolist():
             kind, keys = Change(value % 16), self._keys(value // 16)
             if keys is None:
@@ -63,12 +94,11 @@ class RawKeys:
                 touches = _touches(image, keys, kind)
                 if touches is None:
                     return None
-                for key, rows_of_key, takes in touches:
-                    change = some[part][rows_of_key]
-                    hashes.append(key ^ mixed(span[change].astype(np.uint64)))
-                    changes.append(change)
-                    taken.append(np.full(len(change), takes))
-        return _met(hashes, changes, taken, span)
+                found += [
+                    KeyTouches.of(key, span, some[part][rows_of_key], takes)
+                    for key, rows_of_key, takes in touches
+                ]
+        return KeyTouches(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     def _keys(self, version: int) -> Sequence[_Key] | None:
         if version not in self._known:
@@ -141,18 +171,3 @@ def _hashed(image: Images, start: Index, key: _Key) -> Hashes:
         words = np.ndarray((len(buffer) - size + 1,), f"u{size}", buffer, 0, (1,))
         hashed = hashed * _ODD + words[start + at]
     return hashed
-
-
-def _met(
-    hashes: Sequence[Hashes], changes: Sequence[Index], taken: Sequence[Mask], span: Index
-) -> Index:
-    if not hashes:
-        return np.zeros(0, np.int64)
-    key = np.concatenate(hashes)
-    ordered = np.sort(key)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    rows = np.flatnonzero(np.isin(key, again)) if len(again) else np.zeros(0, np.int64)
-    change, takes, key = np.concatenate(changes)[rows], np.concatenate(taken)[rows], key[rows]
-    sequence = np.lexsort([change, key])
-    same = key[sequence][1:] == key[sequence][:-1]
-    return np.unique(span[change[sequence][1:][same & takes[sequence][:-1]]])

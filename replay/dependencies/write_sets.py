@@ -61,7 +61,7 @@ TOUCH = np.dtype(
     [
         ("key", "<u8"),
         ("check", "<u4"),
-        ("space", "<u2"),
+        ("space", "<u4"),
         ("role", "u1"),
         ("commit", POSITION),
         ("unit", UNIT),

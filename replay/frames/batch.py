@@ -36,11 +36,13 @@ from replay.changes.envelope import (
     take_records,
 )
 from replay.changes.position import POSITION, leading_words
+from replay.dependencies.baseline import StateBefore
 from replay.errors import InputError, UsageError, Where, first_finding_error
 from replay.frames.options import Damage, RowKind, SourceOptions
 from replay.leftovers import WorkFolder
+from replay.live.target_state import baseline_of
 from replay.logs import Inputs, LogFile, Split, envelope_batch
-from replay.output.bundle import empty_bundle, raise_for
+from replay.output.bundle import consequences_told, empty_bundle, raise_for
 from replay.output.change_batches import forms_of, is_of, merged
 from replay.output.datasets import export_bucket
 from replay.output.formats import OPS, export_request
@@ -304,7 +306,7 @@ def prepared(options: SourceOptions, work: str) -> Prepared:
         opened.family.admit(opened.log)
         found = Prepared(opened.log, ENVELOPE, options, folder)
     else:
-        demand = Demand(options=options.values, export=options.export)
+        demand = demand_of(options)
         opened = open_source(options.source, inputs, demand, options.selection)
         found = of_changes(options, opened, demand, folder)
     _keep(kept, found)
@@ -317,10 +319,17 @@ def of_changes(options: SourceOptions, opened: OpenLog, demand: Demand, folder: 
     schema = REPORT if options.rows is RowKind.REPORT else typed_schema(request)
     plan = request.plan(options.split_bytes)
     images = options.damage is Damage.SET_ASIDE
-    trial = try_export(plan, request.log, local.ENGINE, images)
+    with baseline_of(request) as rows:
+        state = None if rows is None else StateBefore(rows)
+        trial = try_export(plan, request.log, local.ENGINE, images, state)
     raise_for(trial.plan, trial.outcome.tally)
     notes = tuple(_notes(request, trial))
     return Prepared(request.log, schema, options, folder, trial.plan, trial.places, notes)
+
+
+def demand_of(options: SourceOptions) -> Demand:
+    """What the options want of a log."""
+    return Demand(options=options.values, export=options.export, baseline=options.baseline)
 
 
 def typed_schema(request: Request) -> pa.Schema:
@@ -338,7 +347,7 @@ def schema_for(options: SourceOptions, work: str) -> pa.Schema:
     if options.rows is not RowKind.CHANGES:
         return REPORT if options.rows is RowKind.REPORT else ENVELOPE
     with tempfile.TemporaryDirectory(dir=work) as folder:
-        demand = Demand(options=options.values, export=options.export)
+        demand = demand_of(options)
         inputs = replace(options.named(), scratch=folder)
         opened = open_source(options.source, inputs, demand, options.selection)
         return typed_schema(export_request(opened, options.selection, demand, options.keys))
@@ -350,9 +359,10 @@ def check_rows(options: SourceOptions) -> None:
         raise UsageError(
             "LR1001", "found rolled-back work (include_aborted) among changes in commit order"
         )
-    selects = {name for name in options.selection.describe() if name in options.given}
-    if options.rows is RowKind.ENVELOPE and (options.table is not None or selects):
-        found = "table" if options.table is not None else min(selects)
+    known = {*options.selection.describe(), "table", "except", "baseline"}
+    selects = known & options.given.keys()
+    if options.rows is RowKind.ENVELOPE and selects:
+        found = "table" if "table" in selects else min(selects)
         raise UsageError(
             "LR1001",
             f"found {found} with rows = envelope, which shows every record; expected rows = changes"
@@ -366,6 +376,8 @@ def _notes(
     outcome, tally = trial.outcome, trial.outcome.tally
     warnings = [
         *request.warnings,
+        *consequences_told(outcome),
+        *([] if outcome.differences is None else outcome.differences.warnings()),
         *outcome.contradictions(),
         *empty_bundle(trial.plan, request.log, tally),
     ]
@@ -391,6 +403,7 @@ def _key_of(options: SourceOptions, inputs: Inputs) -> str:
         *inputs.log,
         *(value for value in inputs.options.values() if os.path.exists(value)),
         *([options.schema] if options.schema and os.path.exists(options.schema) else []),
+        *_files_of(options.baseline),
     ]
     state: list[object] = []
     for path in paths:
@@ -399,10 +412,18 @@ def _key_of(options: SourceOptions, inputs: Inputs) -> str:
             continue
         status = os.stat(path)
         state.append((path, status.st_size, status.st_mtime_ns))
-    if options.schema is not None and storage.is_database(options.schema):
-        state.append(os.urandom(8).hex())
+    for place in (options.schema, options.baseline):
+        if place is not None and "://" in place:
+            state.append(os.urandom(8).hex())
     text = json.dumps([dict(options.given), state, os.getcwd()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _files_of(folder: str | None) -> list[str]:
+    """The files of a state on this machine."""
+    if folder is None or not os.path.isdir(folder):
+        return []
+    return sorted(entry.path for entry in os.scandir(folder) if entry.is_file())
 
 
 def _keep(path: Path, value: object) -> None:

@@ -12,7 +12,14 @@ from typing import Any
 
 from replay import storage
 from replay.changes.choices import Arrival, Gaps, Late
-from replay.changes.keywords import SelectionOptions, ValueOptions, script_options, selection_of
+from replay.changes.keywords import (
+    SelectionOptions,
+    ValueOptions,
+    chosen_units,
+    script_options,
+    selection_of,
+)
+from replay.changes.notation import choice_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import UsageError
@@ -48,7 +55,7 @@ _LISTS = frozenset(
     (
         *("tables", "exclude_tables", "ops", "units", "authids", "plans", "correlations"),
         *("connections", "members", "luws", "databases", "tablespaces", "partitions", "pages"),
-        *("rids", "columns", "exclude_columns"),
+        *("rids", "columns", "exclude_columns", "except"),
     )
 )
 _NUMBERS = frozenset(("members", "records_per_file"))
@@ -59,6 +66,7 @@ _OWN = frozenset(
     (
         *("source", "control", "data", "path", "logs", "log", "catalog", "framing", "ccsid"),
         *("gaps", "rows", "table", "damage", "split_mb", "work", "records_per_partition"),
+        *("baseline", "except"),
         *("arrival", "settle", "late", "max_units_per_batch", "max_logs_per_batch"),
         "max_files_per_trigger",
     )
@@ -74,7 +82,8 @@ class SourceOptions:
     """What a user wants of a source. ``inputs`` name the files; ``logs`` is the folder, glob or
     list where logs are named together. ``table``: changes of this one, with typed images; ``rows``
     as :class:`RowKind`. ``work``: the folder in which prepared logs are kept (None: one of the
-    process). ``settle`` in seconds; ``max_units`` and ``max_logs`` limit a batch of a stream (None:
+    process). ``baseline``: the folder or URL of the rows before the log (None: not known).
+    ``settle`` in seconds; ``max_units`` and ``max_logs`` limit a batch of a stream (None:
     they do not)."""
 
     source: str
@@ -89,6 +98,7 @@ class SourceOptions:
     schema_dialect: str = "postgres"
     damage: Damage = Damage.SET_ASIDE
     split_bytes: int = SPLIT_BYTES
+    baseline: str | None = None
     work: str | None = None
     arrival: Arrival = Arrival.STABLE
     settle: float = 10.0
@@ -126,11 +136,14 @@ def read_options(options: Mapping[str, str], place: str = "") -> SourceOptions:
     given, log_options = _by_name(options)
     for name in given.keys() & _PATHS:
         given[name] = "\n".join(_placed(path, place) for path in given[name].splitlines())
-    if os.path.exists(os.path.join(place, given.get("schema", ""))) and "schema" in given:
-        given["schema"] = _placed(given["schema"], place)
+    for name in given.keys() & {"schema", "baseline"}:  # which may be the URL of a database too
+        if os.path.exists(os.path.join(place, given[name])):
+            given[name] = _placed(given[name], place)
     values = {name: _value(name, text) for name, text in given.items()}
     with usage_errors():
         selection = selection_of(**{name: values[name] for name in values if name in _SELECTS})
+        if excepted := values.get("except"):
+            selection = replace(selection, excepted=chosen_units(map(choice_of, excepted)))
         selection, table = _of_table(selection, values.get("table"))
         shaping = {name: values[name] for name in values if name in _SHAPES}
         if "records_per_partition" in values:
@@ -165,6 +178,7 @@ def read_options(options: Mapping[str, str], place: str = "") -> SourceOptions:
         schema=values.get("schema"),
         schema_dialect=values.get("schema_dialect", "postgres"),
         split_bytes=values.get("split_mb", SPLIT_BYTES >> 20) << 20,
+        baseline=values.get("baseline"),
         work=values.get("work"),
         settle=values.get("settle", 10.0),
         max_units=values.get("max_units_per_batch"),

@@ -18,23 +18,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from replay import storage
 from replay.changes.balance import Tally, Verdict
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps, Incomplete
 from replay.changes.envelope import RECORD
 from replay.changes.position import UNIT_POSITION, Position, UnitId, sortable, unit_positions
 from replay.changes.selection import Selection
+from replay.dependencies.baseline import StateBefore
 from replay.errors import InputError, UsageError, Where
-from replay.frames.batch import LogPart, Prepared, Pushed, check_rows, typed_schema
+from replay.frames.batch import LogPart, Prepared, Pushed, check_rows, demand_of, typed_schema
 from replay.frames.options import Damage, RowKind, SourceOptions
 from replay.leftovers import WorkFolder
+from replay.live.target_state import baseline_of
 from replay.logs import Inputs, LogPair, source_named
-from replay.logs.arrivals import arrived, stated_end, still_needed
+from replay.logs.arrivals import arrived, places_held, stated_end, still_needed
 from replay.logs.named import natural
 from replay.output.bundle import raise_for
 from replay.output.continuation import (
     Continuation,
     check_continuation,
+    logs_named,
     plan_after,
     where_it_ended,
 )
@@ -44,8 +48,9 @@ from replay.output.trial import look_through, try_export
 from replay.pipeline import local
 from replay.pipeline.late import digest_of_log
 from replay.pipeline.plan import Plan, UnitDecisions
-from replay.pipeline.request import Demand, Request, open_source
+from replay.pipeline.request import Request, open_source
 from replay.pipeline.scan import scan_split
+from replay.pipeline.taken import TakenUnits
 
 #: What messages call the place where offsets are kept.
 _CHECKPOINT = Path("the checkpoint of the stream")
@@ -56,8 +61,10 @@ class Offset:
     """Where a batch ends. ``position`` (hexadecimal, '' before the first): the highest commit that
     was taken; ``units`` those that commit there; ``pending`` those that are set aside, and why;
     ``logs`` all logs that were read, ``read`` those of this batch, by digests of control files (or
-    names of files); ``more``: whether they have units behind the position. ``taken``: the units of
-    all batches."""
+    names of files, to which ``digests`` adds those of their contents); ``more``: whether they have
+    units behind the position. ``taken``: the units of all batches, ``units_taken`` the last of
+    them one by one (:meth:`replay.pipeline.taken.TakenUnits.describe`). ``pending_logs``: the
+    digests of the logs that ``pending`` units are in or hang on (None: not known)."""
 
     source: str = ""
     position: str = ""
@@ -67,6 +74,9 @@ class Offset:
     read: frozenset[str] = frozenset()
     more: bool = False
     taken: int = 0
+    digests: frozenset[str] = frozenset()
+    units_taken: Sequence[Mapping[str, Any]] = ()
+    pending_logs: frozenset[str] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """As a stream keeps it: texts, numbers and a dict of texts."""
@@ -79,11 +89,17 @@ class Offset:
             "read": "\n".join(sorted(self.read)),
             "more": self.more,
             "unitsTaken": self.taken,
+            "digests": "\n".join(sorted(self.digests)),
+            "takenOneByOne": json.dumps(list(self.units_taken)),
+            "pendingLogs": json.dumps(
+                None if self.pending_logs is None else sorted(self.pending_logs)
+            ),
         }
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> Offset:
-        """The inverse of :meth:`as_json`."""
+        """The inverse of :meth:`as_json`; an older version did not note the last ones."""
+        named = json.loads(kept.get("pendingLogs", "null"))
         return cls(
             kept["source"],
             kept["position"],
@@ -93,6 +109,9 @@ class Offset:
             frozenset(kept["read"].splitlines()),
             kept["more"],
             kept["unitsTaken"],
+            frozenset(kept.get("digests", "").splitlines()),
+            json.loads(kept.get("takenOneByOne", "[]")),
+            None if named is None else frozenset(named),
         )
 
     def continuation(self) -> Continuation:
@@ -104,7 +123,9 @@ class Offset:
             Position.from_hex(self.position) if self.position else None,
             frozenset(map(UnitId.of, self.units)),
             {UnitId.of(unit): why for unit, why in self.pending.items()},
-            self.logs,
+            self.logs | self.digests,
+            TakenUnits.of(self.units_taken),
+            self.pending_logs,
         )
 
 
@@ -120,6 +141,7 @@ class Stream:
     _ends: dict[tuple[str, int], Position | None] = field(default_factory=dict)
     _catalogs: dict[bytes, Catalog] = field(default_factory=dict)
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
+    _changed: dict[str, int] = field(default_factory=dict)
     _folders: dict[str, list[WorkFolder]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -133,9 +155,11 @@ class Stream:
         of families without control files: of their names). Errors as those of
         :func:`replay.logs.named.gathered`."""
         options = self.options
-        if options.logs is not None and Path(options.logs).is_dir():
+        if options.logs is not None and _is_folder(options.logs):
             family = source_named(options.source)
-            found = arrived(options.logs, family, options.arrival, options.settle, time.time())
+            place = storage.settled(options.logs)
+            found = arrived(place, family, options.arrival, options.settle, time.time())
+            self._changed = {name: changed for name, _, changed in found.state}
             pairs, files = found.pairs, found.log
         else:
             inputs = options.named()
@@ -147,12 +171,16 @@ class Stream:
             ordered = sorted(known, key=lambda name: self._end(known[name]) or b"\xff" * 10)
             known = {name: known[name] for name in ordered}
         else:
-            known = {Path(name).name: LogPair("", (name,)) for name in sorted(files, key=natural)}
+            known = {
+                storage.name_of(name): LogPair("", (name,)) for name in sorted(files, key=natural)
+            }
         if self.present is None:
             return known
         return {name: pair for name, pair in known.items() if name in self.present}
 
     def _key(self, pair: LogPair) -> tuple[str, int]:
+        if pair.control in self._changed:
+            return pair.control, self._changed[pair.control]
         path = Path(pair.control)
         return pair.control, path.stat().st_mtime_ns if path.exists() else 0
 
@@ -184,7 +212,8 @@ class Stream:
             for name, end in zip(there, ends, strict=True)
             if name in new
         )
-        needed = still_needed(ends, at, bool(start.pending) or late)
+        held = None if late else places_held([*there], bool(start.pending), start.pending_logs)
+        needed = still_needed(ends, at, held)
         return [
             name
             for name, need in zip(there, needed, strict=True)
@@ -212,11 +241,18 @@ class Stream:
             if first is not None:
                 selection = replace(plan.selection, until_position=first)
                 plan = replace(plan, selection=selection)
-            trial = try_export(plan, request.log, local.ENGINE)
+            # the rows before the log are those before the first batch
+            known = request if before is None else replace(request, baseline=None)
+            with baseline_of(known) as rows:
+                state = None if rows is None else StateBefore(rows, compared=False)
+                trial = try_export(plan, request.log, local.ENGINE, state=state)
             tally = trial.outcome.tally
             if tally.read:
                 raise_for(trial.plan, tally)
-            ended = where_it_ended(before, request.log, tally, trial.outcome.results)
+            skipped = None if plan.continued is None else plan.continued.skipped
+            ended = where_it_ended(
+                before, request.log, trial.plan, tally, trial.outcome.results, skipped
+            )
         return Offset(
             ended["source"],
             ended["position"] or "",
@@ -226,6 +262,9 @@ class Stream:
             frozenset(names),
             first is not None,
             start.taken + tally.units,
+            frozenset(ended["logs"]) - start.logs - frozenset(names),
+            ended["taken"],
+            logs_named(ended),
         )
 
     def parts(self, start: Offset, end: Offset) -> tuple[Prepared, list[LogPart]]:
@@ -278,7 +317,7 @@ class Stream:
         """What is wanted of some logs, which are opened into a folder. Errors as those of
         :func:`replay.output.formats.export_request`."""
         options = self.options
-        demand = Demand(options=options.values, export=options.export, continued=True)
+        demand = replace(demand_of(options), continued=True)
         inputs = inputs_of(options, logs, folder)
         opened = open_source(options.source, inputs, demand, options.selection)
         names = {version.name for version in opened.log.catalog.versions}
@@ -323,6 +362,14 @@ class Stream:
                 hint="Start the query again, with the same checkpoint: it then has the"
                 " columns of the last log",
             )
+
+
+def _is_folder(logs: str) -> bool:
+    """Whether logs arrive in a place: a folder, or what names in a store begin with."""
+    if not storage.is_url(logs):
+        return Path(logs).is_dir()
+    *_, name = logs.split("/")
+    return not (name.lower().endswith(".toml") or "*" in name or storage.at(logs).is_file())
 
 
 def of_tables(selection: Selection, names: Collection[str]) -> Selection:
@@ -392,6 +439,8 @@ def check_stream(options: SourceOptions) -> None:
         found = "until_mark"
     elif options.source == "logmaster-load" and options.logs is not None:
         found = "LOAD files in a folder"
+    elif chosen.excepted is not None:
+        found = "except"
     elif options.damage is Damage.FAIL:
         found = "damage = fail"
     if found is not None:

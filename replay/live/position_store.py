@@ -12,18 +12,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from replay.arrays import Records
 from replay.changes.position import Position, UnitId, UnitPosition
 from replay.errors import Refusal, TargetError
 from replay.live import own_tables
 from replay.pipeline.late import read_before
+from replay.pipeline.taken import KEPT, Pool, TakenUnits
 from replay.targets import ConnectionLost, Session
 
 #: What was accepted stands beside the options and is none of them: it may differ from run to run.
 _ACCEPTED = "accepted"
+#: What stands among the inputs of a run: the units that it planned.
+_TAKEN = "taken"
+#: What stands among the inputs of a run forward: the digests of the logs that units set aside are
+#: in or hang on.
+_PENDING_LOGS = "pending_logs"
+#: So many lines of history are read at a time.
+_PAGE = 64
 #: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
 _SECONDS = 19
 
@@ -251,8 +260,20 @@ class Store:
         inputs: Sequence[Mapping[str, Any]],
         position: UnitPosition,
         until: Position | None,
+        planned: Records | None = None,
+        named_behind: UnitPosition | None = None,
+        pending_logs: frozenset[str] | None = None,
     ) -> int:
-        """Write a line of history; its number."""
+        """Write a line of history; its number. ``planned``: the units that a run forward will
+        take; of those up to ``named_behind`` some may be lacking. ``pending_logs``: the logs that
+        units set aside are in or hang on (None: not known, or none)."""
+        kept = [*inputs]
+        if pending_logs:
+            kept.append({_PENDING_LOGS: sorted(pending_logs)})
+        if planned is not None and len(planned):
+            kept.append(
+                {_TAKEN: TakenUnits().and_then(planned, position, named_behind).describe()[0]}
+            )
         number = int(
             self.session.query(f"SELECT coalesce(max(id), 0) + 1 FROM {self.name['run']}")[0][0]
         )
@@ -261,7 +282,7 @@ class Store:
             number,
             program,
             direction,
-            json.dumps(list(inputs)),
+            json.dumps(kept),
             *_columns(position),
             "" if until is None else until.hexadecimal,
         )
@@ -302,10 +323,66 @@ class Store:
 
     def logs_read(self) -> frozenset[str]:
         """The digests of the logs that runs have read, forward or back."""
+        return read_before(self.inputs_read())
+
+    def inputs_read(self) -> list[dict[str, Any]]:
+        """The files that runs have read, forward or back, as their history names them."""
         if not self.is_there():
-            return frozenset()
+            return []
         rows = self.session.query(f"SELECT inputs FROM {self.name['run']}")
-        return read_before(entry for (inputs,) in rows for entry in json.loads(inputs))
+        entries = (entry for (inputs,) in rows for entry in json.loads(inputs))
+        return [entry for entry in entries if "sha256" in entry]
+
+    def taken(self) -> TakenUnits:
+        """Which units forward runs took, as far back as they kept that. A run took what it planned
+        up to where the next one, or the one after it, began: as far as none went back below."""
+        if not self.is_there():
+            return TakenUnits()
+        now = self.session.query(
+            f"SELECT commit_lrsn, unit FROM {self.name['position']} WHERE id = 1"
+        )
+        if not now:
+            return TakenUnits()
+        pools: list[Pool] = []
+        bound = UnitPosition.from_hex("".join(now[0]))
+        for _, direction, inputs, began in self._history():
+            kept = _kept_of(inputs) if direction == "forward" else None
+            if kept is not None:
+                pools.append(Pool.of(kept, bound))
+            whole = kept is not None and pools[-1].since <= began
+            if direction == "forward" and began < bound and not whole:
+                break
+            bound = min(bound, began)
+        return TakenUnits(tuple(pools))
+
+    def forget_taken(self) -> None:
+        """Forget, one by one, the units of runs behind which enough others are known."""
+        count = 0
+        for number, _, inputs, _ in self._history():
+            kept = _kept_of(inputs)
+            if kept is not None and count < KEPT:
+                count += len(Pool.of(kept).hashes)
+            elif kept is not None:
+                text = json.dumps([one for one in inputs if _TAKEN not in one])
+                self.session.execute(
+                    f"UPDATE {self.name['run']} SET inputs = %s WHERE id = %s", (text, number)
+                )
+            elif count >= KEPT:
+                return
+
+    def _history(self) -> Iterator[tuple[int, str, list[dict[str, Any]], UnitPosition]]:
+        """(number, direction, inputs, position where it began) of the runs, the newest first; what
+        nobody asks for is not read."""
+        below = self.session.query(f"SELECT coalesce(max(id), 0) FROM {self.name['run']}")[0][0] + 1
+        while below > 1:
+            rows = self.session.query(
+                f"SELECT id, direction, inputs, from_commit, from_unit FROM {self.name['run']}"
+                f" WHERE id < {below} AND id >= {below - _PAGE} ORDER BY id DESC"
+            )
+            for number, direction, inputs, commit, unit in rows:
+                began = UnitPosition.from_hex(commit + unit)
+                yield int(number), direction, json.loads(inputs), began
+            below -= _PAGE
 
     # -- units set aside, rejects, marks
     # ---------------------------------------------------------------------------------------------
@@ -318,6 +395,21 @@ class Store:
                 f"SELECT unit, reason FROM {self.name['pending']}"
             )
         }
+
+    def pending_logs(self) -> frozenset[str] | None:
+        """The digests of the logs that units set aside are in or hang on, as the last run forward
+        noted them; None where it did not, or where one went back behind it."""
+        if not self.is_there():
+            return None
+        last = f"SELECT max(id) FROM {self.name['run']} WHERE direction <> 'retry'"
+        rows = self.session.query(
+            f"SELECT direction, inputs FROM {self.name['run']} WHERE id = ({last})"
+        )
+        for direction, inputs in rows:
+            for entry in json.loads(inputs) if direction == "forward" else ():
+                if _PENDING_LOGS in entry:
+                    return frozenset(entry[_PENDING_LOGS])
+        return None
 
     def set_aside(self, units: Mapping[UnitId, str], run: int) -> None:
         """Note units that this run leaves out."""
@@ -417,6 +509,11 @@ class Store:
         self.session.begin()
         self.session.execute(f"DELETE FROM {self.name['mark']} WHERE name = %s", (name,))
         self.session.commit()
+
+
+def _kept_of(inputs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The units among the inputs of a run, as :meth:`replay.pipeline.taken.Pool.describe`."""
+    return next((entry[_TAKEN] for entry in inputs if _TAKEN in entry), None)
 
 
 def _parted(options: str) -> tuple[dict[str, Any], tuple[str, ...]]:

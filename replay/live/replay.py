@@ -11,7 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from replay.arrays import Mask
+import numpy as np
+
+from replay.arrays import Mask, Records
 from replay.changes.balance import Tally
 from replay.changes.choices import Derived, Enforcement, Late, Mode
 from replay.changes.envelope import Envelope, opaque
@@ -54,13 +56,22 @@ from replay.live.strict import StrictOrder
 from replay.live.target_state import TargetState
 from replay.live.transactions import Transactions, nothing
 from replay.logs import LogFile
-from replay.output.bundle import Digests, empty_bundle, raise_for
-from replay.output.carry_out import carry_out
+from replay.output.bundle import empty_bundle, raise_for
+from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.steps import Script, open_scripts
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import LogExtent, log_extent
-from replay.pipeline.late import REASON_OF_LATE, late_units
+from replay.pipeline.input_digests import Digests
+from replay.pipeline.late import (
+    REASON_OF_LATE,
+    Before,
+    LateUnits,
+    late_units,
+    named_units,
+    read_before,
+)
 from replay.pipeline.marked import marks_with
+from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Plan, make_plan
 from replay.targets import ConnectionLost, Session, Target, Transient, target_of
 from replay.targets.hazards import HazardKind
@@ -141,7 +152,10 @@ class ReplayReport:
 
 @dataclass(frozen=True)
 class _Statements:
-    """The statements of a route, made and ready to be applied: scripts with their steps."""
+    """The statements of a route, made and ready to be applied: scripts with their steps.
+    ``planned``: the units that are then in the target, as they are called whatever files are given;
+    ``late``: those among them that came late; ``pending_logs``: the digests of the logs that units
+    set aside are in or hang on (None: not known)."""
 
     plan: Plan
     tally: Tally
@@ -151,6 +165,8 @@ class _Statements:
     facts: Facts
     stored: TargetPosition | None
     late: frozenset[UnitId]
+    planned: Records
+    pending_logs: frozenset[str] | None
 
 
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
@@ -264,7 +280,7 @@ class ReplayPlan:
             stored,
             extent,
             marks,
-            late | pending.keys(),
+            late.taken | pending.keys(),
         )
         if route is None:
             stand = "this log has no committed unit"
@@ -281,6 +297,7 @@ class ReplayPlan:
             plan_of_route(log, selection, options, route, facts, split_bytes),
             prepared=self._session.prepares and not log.has_structure,
             constraints=self.source.constraints,
+            awaited=frozenset(route.pending),
         )
         if HazardKind.TYPE not in request.accepted:
             plan = replace(plan, limits=limits_of(log, facts, plan.options))
@@ -316,7 +333,11 @@ class ReplayPlan:
         self.lines += [f"warning: {warning}" for warning in warnings]
         warns = self.problems or warnings or tally.exit_code([])
         self.exit_code = EXIT_WARNING if warns else EXIT_OK
-        self._statements = _Statements(plan, tally, scripts, route, workload, facts, stored, late)
+        units = late.taken, _planned(log, late, outcome)
+        named = _pending_logs(log, plan, store, route, tally)
+        self._statements = _Statements(
+            plan, tally, scripts, route, workload, facts, stored, *units, named
+        )
 
     def _late(
         self,
@@ -326,15 +347,15 @@ class ReplayPlan:
         marks: Mapping[str, Position],
         pending: frozenset[UnitId],
         split_bytes: int,
-    ) -> frozenset[UnitId]:
+    ) -> LateUnits:
         """The units that come late, on the way forward. InputError (LR2039) where they are
         refused."""
         if stored is None or extent.first is None:
-            return frozenset()
+            return LateUnits()
         position = stored.position
         until = self.request.destination.commit(extent, marks)
         if until is not None and until < position.commit:
-            return frozenset()
+            return LateUnits()
         log, options = self.source.log, self.source.options
         plan = make_plan(log, Mode.REDO, self.source.selection, options, split_bytes)
 
@@ -344,9 +365,10 @@ class ReplayPlan:
             """Which records are of units up to the position, and not set aside."""
             return applied.mask(opaque(envelope.commit()), opaque(envelope.unit()))
 
-        known, late = store.logs_read(), self.request.late
         last = frozenset({position.unit})
-        return frozenset(late_units(plan, log, covers, position.commit, last, known, late))
+        read = store.inputs_read()
+        before = Before(covers, position.commit, last, read_before(read), store.taken(), read)
+        return late_units(plan, log, before, self.request.late)
 
     def _state(self, route: Route, options: ScriptOptions) -> StateBefore:
         """The target as the state before what it lacks of the log. What it has is not asked about,
@@ -393,6 +415,25 @@ def run(
         report = plan.apply(progress)
         out(str(report))
         return max(report.exit_code, plan.exit_code)
+
+
+def _planned(log: LogFile, late: LateUnits, outcome: CompletedRun) -> Records:
+    """The units that a target has when all is applied, as they are called whatever files are
+    given."""
+    units = [late.skipped, *(result.units for result in outcome.results)]
+    return named_units(log, np.concatenate(units))
+
+
+def _pending_logs(
+    log: LogFile, plan: Plan, store: Store, route: Route, tally: Tally
+) -> frozenset[str] | None:
+    """The digests of the logs that units set aside are in or hang on, now or before a run forward
+    that is planned."""
+    before = store.pending() if route.forward and store.is_there() else {}
+    named = store.pending_logs() if before else frozenset()
+    read = store.logs_read() if before and named is None else None
+    units = route.pending | tally.quarantined_units.keys()
+    return logs_of_pending(log, plan.splits, units, named, read) if route.forward else None
 
 
 def plan_of_route(
@@ -594,7 +635,13 @@ class _Run:
         accepted = sorted(self.request.accepted)
         store.accept(accepted)
         kept = [*inputs, *([{"accepted": accepted}] if accepted else [])]
-        run = store.start_run(program, direction, kept, route.position, route.until)
+        planned = self.statements.planned if route.forward else None
+        behind = self.statements.plan.named_behind
+        named = self.statements.pending_logs if route.forward else None
+        run = store.start_run(
+            program, direction, kept, route.position, route.until, planned, behind, named
+        )
+        store.forget_taken()
         rejected: frozenset[UnitPosition] = frozenset()
         if route.forward:
             quarantined = tally.quarantined_units

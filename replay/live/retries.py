@@ -54,9 +54,10 @@ from replay.live.route import Destination, Route, UnitGroup
 from replay.live.strict import StrictOrder, WatchedUnit
 from replay.live.target_state import TargetState
 from replay.live.transactions import BadStatement, Transactions
-from replay.output.bundle import Digests, raise_for
+from replay.output.bundle import raise_for
 from replay.output.carry_out import carry_out
 from replay.output.steps import Script, ScriptUnit, open_scripts
+from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
 from replay.targets import Condition, ConnectionLost, Session, target_of
 from replay.targets.hazards import HazardKind

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay import storage
 from replay.changes.position import Position
 from replay.errors import UsageError
 from replay.live import own_tables
@@ -101,13 +102,15 @@ def with_times(report: Mapping[str, Any], log: LogFile) -> dict[str, Any]:
 @dataclass(frozen=True)
 class Stand:
     """How far a target is: its ``position`` (None: nothing was replayed), what is in it, why each
-    unit that is set aside (``pending``) is, and its marks."""
+    unit that is set aside (``pending``) is, and its marks. ``pending_logs``: the digests of the
+    logs that these units are in or hang on (None: not known)."""
 
     position: Position | None
     units: int
     statements: int
     pending: tuple[str, ...]
     marks: Mapping[str, Position]
+    pending_logs: frozenset[str] | None = None
 
 
 def stand(url: str) -> Stand:
@@ -119,7 +122,9 @@ def stand(url: str) -> Stand:
         if row is None:
             return Stand(None, 0, 0, (), store.marks())
         pending = tuple(store.pending().values())
-        return Stand(row.position.commit, row.units, row.statements, pending, store.marks())
+        named = store.pending_logs() if pending else None
+        at, marks = row.position.commit, store.marks()
+        return Stand(at, row.units, row.statements, pending, marks, named)
     finally:
         session.close()
 
@@ -135,21 +140,22 @@ def logs_read(url: str) -> frozenset[str]:
 
 def is_paused(folder: str) -> bool:
     """Whether those who follow a folder shall do nothing."""
-    return (Path(folder) / _PAUSE).exists()
+    return (storage.at(folder) / _PAUSE).exists()
 
 
 def pause(folder: str) -> str:
-    """Tell those who follow a folder to do nothing; a sentence that says so. UsageError (LR1004)
-    where there is no such folder."""
-    if not Path(folder).is_dir():
+    """Tell those who follow a folder, or a place in a store, to do nothing; a sentence that says
+    so. UsageError (LR1004) where there is no such folder."""
+    place = storage.at(folder)
+    if isinstance(place, Path) and not place.is_dir():
         raise UsageError("LR1004", f"found no folder {folder}; expected the one that is followed")
-    (Path(folder) / _PAUSE).touch()
+    (place / _PAUSE).write_text("")
     return f"{folder}: paused; go on with: logreplay resume {folder}"
 
 
 def resume(folder: str) -> str:
     """Tell those who follow a folder to go on; a sentence that says so."""
-    (Path(folder) / _PAUSE).unlink(missing_ok=True)
+    (storage.at(folder) / _PAUSE).unlink(missing_ok=True)
     return f"{folder}: goes on"
 
 

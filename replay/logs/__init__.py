@@ -7,7 +7,7 @@ value; others decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
@@ -444,6 +444,12 @@ class MadeOfLogs(Protocol):
     def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
         """The name of the file by which each of them is known, and the numbers of its data files
         in ``files``, as many entries as there are logs. Raises no error."""
+        ...
+
+    def owing_logs(self) -> Collection[int] | None:
+        """Which of them (places in :meth:`arrived_logs`) lack records of units, so that units of
+        later logs may depend on what is not there; None where a log is read with all of those
+        before it. Raises no error."""
         ...
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
+from replay import storage
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival
 from replay.changes.position import HIGHEST, LOWEST, Position
@@ -16,6 +18,8 @@ from replay.logs.named import MARKS_BESIDE, fitting, is_control, natural
 
 #: What marks a file that is whole, and what one that is not.
 MARKER, UNDERWAY = ".done", (".part", ".tmp", ".filepart")
+#: Files of which the beginning is read side by side.
+_ASKED_TOGETHER = 16
 _OTHERS = (".toml", ".md", ".json", ".txt")
 
 
@@ -33,20 +37,22 @@ class Arrived:
 def arrived(folder: str, family: Family, how: Arrival, settle: float, now: float) -> Arrived:
     """Look at a folder. ``how`` files are known to be whole: by ``NAME.done`` beside the control
     file or the file, by not having been changed for ``settle`` seconds before ``now`` (since 1970),
-    or by their name alone, where they are renamed when they are whole."""
+    or by their name alone, where they are renamed when they are whole. A ``folder`` may be the
+    beginning of names in a store, whose objects appear whole; one that tells no times of changes
+    has no others. Raises OSError."""
     whole_files: dict[str, tuple[int, int]] = {}
     waiting: list[str] = []
-    entries = {entry.name: entry for entry in os.scandir(folder) if entry.is_file()}
-    for name, entry in entries.items():
+    entries = {file.name: file for file in storage.files_in(storage.at(folder))}
+    for name, file in entries.items():
         lower = name.lower()
         if name.startswith(".") or lower.endswith((MARKER, *_OTHERS)) or name == MARKS_BESIDE:
             continue
-        status = entry.stat()
-        still = how is not Arrival.STABLE or now - status.st_mtime >= settle
+        changed = file.changed_ns or 0
+        still = how is not Arrival.STABLE or now - changed / 1e9 >= settle
         if lower.endswith(UNDERWAY) or not still:
-            waiting.append(entry.path)
+            waiting.append(str(file.place))
         else:
-            whole_files[entry.path] = (status.st_size, status.st_mtime_ns)
+            whole_files[str(file.place)] = (file.size, changed)
     names = sorted(whole_files, key=natural)
     if "control" not in family.takes:
         files = [name for name in names if _marked(name, how, entries)]
@@ -54,7 +60,10 @@ def arrived(folder: str, family: Family, how: Arrival, settle: float, now: float
         waiting += [name for name in names if name not in known]
         state = tuple((name, *whole_files[name]) for name in files)
         return Arrived((), tuple(files), tuple(waiting), state)
-    controls = [name for name in names if is_control(name) and _marked(name, how, entries)]
+    with ThreadPoolExecutor(_ASKED_TOGETHER) as pool:
+        begun = pool.map(_is_control, names, (whole_files[name] for name in names))
+        known_controls = [name for name, control in zip(names, begun, strict=True) if control]
+    controls = [name for name in known_controls if _marked(name, how, entries)]
     known = set(controls)
     data = [name for name in names if name not in known]
     found = fitting(controls, data)
@@ -65,12 +74,18 @@ def arrived(folder: str, family: Family, how: Arrival, settle: float, now: float
     return Arrived(tuple(pairs), (), tuple(waiting), state)
 
 
-def _marked(path: str, how: Arrival, entries: dict[str, os.DirEntry[str]]) -> bool:
+@lru_cache(maxsize=1 << 17)
+def _is_control(path: str, state: tuple[int, int]) -> bool:
+    """Whether a file is a control file, asked once as long as it is the same one."""
+    return is_control(path)
+
+
+def _marked(path: str, how: Arrival, entries: Collection[str]) -> bool:
     """Whether a file is marked as whole, where files are: ``NAME.done`` with its name, with or
     without what is behind the dot."""
     if how is not Arrival.MARKER:
         return True
-    name = os.path.basename(path)
+    name = storage.name_of(path)
     return name + MARKER in entries or name.partition(".")[0] + MARKER in entries
 
 
@@ -83,13 +98,34 @@ def stated_end(pair: LogPair, known: dict[bytes, Catalog]) -> Position | None:
 
 
 def still_needed(
-    ends: Sequence[Position | None], position: Position | None, pending: bool
+    ends: Sequence[Position | None],
+    position: Position | None,
+    held: Collection[int] | None,
 ) -> list[bool]:
     """Which logs, by where they end, a target at a position still needs: those that go beyond it,
     the last one before it (which shows that nothing is missing between), those that do not say, and
-    all of them while units are set aside."""
-    if position is None or pending:
+    all from the first one on that holds what is set aside. ``held``: the places of these among the
+    logs (None: not known, so that all are needed)."""
+    if position is None or held is None:
         return [True] * len(ends)
-    before = [end for end in ends if end is not None and end <= position]
-    last = max(before, default=None)
-    return [end is None or end > position or end == last for end in ends]
+    since: list[Position] = []
+    for place in held:
+        end = ends[place]
+        if end is None:  # nothing tells which logs come before it
+            return [True] * len(ends)
+        since.append(end)
+    last = max((end for end in ends if end is not None and end <= position), default=None)
+    first = min(since if last is None else [*since, last], default=None)
+    return [end is None or end > position or (first is not None and end >= first) for end in ends]
+
+
+def places_held(
+    digests: Sequence[str], pending: bool, named: frozenset[str] | None
+) -> list[int] | None:
+    """Which logs, by their digests, hold what is set aside: those that are ``named``. None where
+    that is not known: nothing names them, or one of them is gone."""
+    if not pending:
+        return []
+    if not named or not named <= set(digests):
+        return None
+    return [place for place, digest in enumerate(digests) if digest in named]

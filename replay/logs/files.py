@@ -145,6 +145,13 @@ def made_of(paths: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
+def in_place(path: str, given: str) -> bool:
+    """Whether ``path``, which :func:`unpacked` gave, is the very file that the user gave."""
+    return path in (given, os.path.abspath(given)) or (
+        storage.is_url(path) and path.rpartition("#")[0] == given
+    )
+
+
 def _place(path: str) -> str:
     if not storage.is_url(path):
         return os.path.abspath(path)
@@ -173,7 +180,10 @@ def unpacked_blocks(path: str, most: int | None = None, what: str = "") -> Itera
     """The blocks of a gzip file, unpacked. InputError LR2001 as soon as they are more than
     ``most`` bytes (``what``: which), or more than any log would become."""
     packed, done = storage.size_of(path), 0
-    with storage.opened(path) as raw, gzip.open(cast(IO[bytes], raw), "rb") as file:
+    with (
+        storage.opened(path, whole=True) as raw,
+        gzip.open(cast(IO[bytes], raw), "rb") as file,
+    ):
         while block := file.read(_BLOCK):
             done += len(block)
             over = most is not None and done > most
@@ -194,7 +204,7 @@ def whole(path: str) -> bytes:
     try:
         if head(path, len(_GZIP)) == _GZIP:
             return b"".join(unpacked_blocks(path, _SMALL, "bytes of a small file"))
-        with storage.opened(path) as file:
+        with storage.opened(path, whole=True) as file:
             return file.read()
     except (OSError, EOFError, zlib.error) as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None

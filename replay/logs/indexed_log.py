@@ -88,6 +88,24 @@ class IndexedLog(ABC):
     def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
         """The entries (``int64[n]``) of records by file (one for all, or ``[n]``) and offset."""
 
+    def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
+        """Each file by its own name: as :class:`replay.logs.MadeOfLogs`."""
+        return [(file.name, (number,)) for number, file in enumerate(self.files)]
+
+    def owing_logs(self) -> None:
+        """A file is read with all of those before it: as :class:`replay.logs.MadeOfLogs`."""
+        return
+
+    @property
+    def positions_are_places(self) -> bool:
+        """Whether commit positions are places in the files, which move where a file comes between
+        others."""
+        return False
+
+    #: Whether ids of units count how often the id was used in the files before, and each commit
+    #: position has one unit.
+    numbers_units: ClassVar[bool] = False
+
     @property
     def has_structure(self) -> bool:
         """Whether the log has such changes."""

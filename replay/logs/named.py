@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -160,14 +161,30 @@ def expanded(paths: Iterable[str]) -> list[str]:
     (LR1004) for a glob that nothing matches."""
     found: list[str] = []
     for path in paths:
-        if storage.is_url(path) or not re.search(r"[*?\[]", path) or os.path.exists(path):
+        stored = storage.is_url(path)
+        if stored and not re.search(r"[*\[]", path.rpartition("/")[2]):
             found.append(path)
             continue
-        matches = sorted(glob(path, recursive=True), key=natural)
+        if not stored and (not re.search(r"[*?\[]", path) or os.path.exists(path)):
+            found.append(path)
+            continue
+        matches = _stored_matches(path) if stored else glob(path, recursive=True)
+        matches = sorted(matches, key=natural)
         if not matches:
             raise UsageError("LR1004", f"found no file {path}; expected one at least")
         found += matches
     return found
+
+
+def _stored_matches(url: str) -> list[str]:
+    """The files in a store whose last part matches that of a URL. InputError (LR2001) where the
+    store cannot be asked."""
+    folder, _, pattern = storage.settled(url).rpartition("/")
+    try:
+        files = storage.files_in(storage.at(folder))
+    except OSError as error:
+        raise InputError("LR2001", f"the store cannot be read: {error}", Where(url)) from None
+    return [str(file.place) for file in files if fnmatchcase(file.name, pattern)]
 
 
 def natural(path: str) -> list[tuple[int, int, str]]:
@@ -213,7 +230,7 @@ def listed(paths: Iterable[str], family: Family) -> NamedLogs:
 
 def _files_of(folder: Place) -> list[str]:
     """The files of a folder that may be of a log: no hidden one, no list, no marker."""
-    return [str(path) for path in folder.iterdir() if _counts(path.name) and path.is_file()]
+    return [str(file.place) for file in storage.files_in(folder) if _counts(file.name)]
 
 
 def _counts(name: str) -> bool:

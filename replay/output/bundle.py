@@ -7,27 +7,26 @@ target and renamed at the end.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shutil
-import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from replay import storage
+from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.choices import Late
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.dependencies.baseline import StateBefore
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
-from replay.leftovers import ASIDE, WorkFolder
+from replay.leftovers import ASIDE, WorkFolder, remove_leftovers
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.continuation import (
@@ -41,9 +40,11 @@ from replay.output.continuation import (
 from replay.output.datasets import export_contents, files_beside
 from replay.output.durable import rename_durably, sync_tree
 from replay.output.quarantine import write_quarantine
-from replay.output.stored_folder import STAGED, StoredFolder, holds_something
+from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
+from replay.output.whole_files import check_files
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import nothing_left
+from replay.pipeline.input_digests import Digests
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan
 from replay.storage import Place, StoredPath
@@ -63,8 +64,6 @@ class Bundle:
     exit_code: int
 
 
-#: Bytes of an input that are digested at a time.
-_DIGESTED = 1 << 18
 #: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
 _OURS = re.compile(
     r"manifest\.json|PLAN\.md|load\.ctl|\d{2,}-.+\.(sql|jsonl|templates\.json)"
@@ -159,11 +158,13 @@ def write_bundle(
     before: Continuation | None = None,
     adjoining: bool = False,
     late: str = Late.REFUSE,
+    stand: tuple[Continuation | None, Records | None] = (None, None),
 ) -> Bundle:
     """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
     ``state``: the rows before the log (redo, export) or now (undo), to compare with. ``before``:
     the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it;
-    ``late``: what becomes of units that come late.
+    ``late``: what becomes of units that come late. ``stand``, where each table has a position of
+    its own: where the run before ended, and units that came late and count as taken.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed,
     InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
@@ -176,7 +177,7 @@ def write_bundle(
     hidden = work_folder(out)
     work = Path(hidden.name)
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
-    digests = Digests(log)
+    digests = Digests(log, plan.digests)
     with kept_until_published(work, digests, stored):
         outcome = carry_out(
             replace(plan, constraints=constraints or Constraints()),
@@ -191,7 +192,7 @@ def write_bundle(
         apart = write_quarantine(outcome, log, engine, work, stored)
         warnings = [
             *(warnings or []),
-            *_consequences(outcome),
+            *consequences_told(outcome),
             *([] if outcome.differences is None else outcome.differences.warnings()),
             *outcome.contradictions(),
             *empty_bundle(plan, log, tally),
@@ -200,7 +201,9 @@ def write_bundle(
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
         if can_continue(plan):
-            manifest["continuation"] = where_it_ended(before, log, tally, outcome.results)
+            behind, skipped = stand if plan.continued is None else (before, plan.continued.skipped)
+            ended = where_it_ended(behind or before, log, plan, tally, outcome.results, skipped)
+            manifest["continuation"] = ended
         if before is not None:
             refuse_other_options(before, manifest)
         if engine.reason:
@@ -217,7 +220,8 @@ def write_bundle(
         (work / "manifest.json").write_text(
             json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )
-        publish(work, out, stored)
+        check_output(out, overwrite)  # another run may have been faster
+        publish(work, out, stored, partial(check_files, engine, log))
     return Bundle(out, manifest, tally, exit_code)
 
 
@@ -237,7 +241,7 @@ def kept_until_published(
         raise
 
 
-def _consequences(outcome: CompletedRun) -> list[str]:
+def consequences_told(outcome: CompletedRun) -> list[str]:
     """What a user must know of the changes that built on what was undone or left out."""
     dependents, selection = outcome.consequences, outcome.plan.selection
     if dependents is not None and selection.excepted is not None and not dependents.chosen.any():
@@ -302,11 +306,17 @@ def work_folder(out: Place) -> WorkFolder:
     return WorkFolder(f".{out.name}-", out.parent)
 
 
-def publish(work: Path, out: Place, stored: StoredFolder | None = None) -> None:
+def publish(
+    work: Path,
+    out: Place,
+    stored: StoredFolder | None = None,
+    check: Checking = lambda folder, files: None,
+) -> None:
     """Rename ``work`` to ``out``; an old bundle is moved aside first and removed last. In a store,
-    what tasks wrote (``stored``) and what is in ``work`` get their places, the manifest last."""
+    what tasks wrote (``stored``) and what is in ``work`` get their places, the manifest last, when
+    ``check`` has looked at what tasks wrote."""
     if isinstance(out, StoredPath):
-        (stored or StoredFolder.begun(out)).publish(work)
+        (stored or StoredFolder.begun(out)).publish(work, check)
         shutil.rmtree(work, ignore_errors=True)
         return
     plain = work / ".mode"
@@ -320,6 +330,7 @@ def publish(work: Path, out: Place, stored: StoredFolder | None = None) -> None:
     rename_durably(work, out)
     if aside is not None:
         aside.cleanup()
+    remove_leftovers(out.parent)  # what a run that was killed here had put aside
 
 
 def raise_for(plan: Plan, tally: Tally) -> None:
@@ -351,43 +362,6 @@ def raise_for(plan: Plan, tally: Tally) -> None:
             "found no record in the data files; expected at least one",
             hint="Was the right data file given?",
         )
-
-
-class Digests:
-    """SHA-256 of the inputs, computed in a thread while the engine runs (hashing releases the
-    interpreter lock)."""
-
-    def __init__(self, log: LogFile) -> None:
-        self.log = log
-        self._abandoned = threading.Event()
-        self._inputs: Future[list[dict[str, Any]]] = Future()
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
-        try:
-            self._inputs.set_result(self._digested())
-        except OSError as error:
-            self._inputs.set_exception(error)
-
-    def _digested(self) -> list[dict[str, Any]]:
-        inputs = []
-        for path in self.log.inputs():
-            digest, size = hashlib.sha256(), 0
-            with storage.opened(path) as file:
-                while (block := file.read(_DIGESTED)) and not self._abandoned.is_set():
-                    digest.update(block)
-                    size += len(block)
-            name = storage.name_of(path)
-            inputs.append({"name": name, "size": size, "sha256": digest.hexdigest()})
-        return inputs
-
-    def wait(self) -> list[dict[str, Any]]:
-        """Name, size and digest of each input; raises what reading them raised."""
-        return self._inputs.result()
-
-    def abandon(self) -> None:
-        """End: nobody will ask."""
-        self._abandoned.set()
 
 
 def _manifest(

@@ -100,7 +100,9 @@ def carry_out(
     asked: frozenset[UnitId] = frozenset()
     while True:
         tally, results = write(engine, plan, log, work, stored)
-        contradictory = contradictory_units(results) - plan.quarantine
+        # where tasks looked for them, results hold few units
+        contradictory = contradictory_units([result.units for result in results])
+        contradictory = (contradictory | tally.contradictory) - plan.quarantine
         for result in results:
             tally.add(result.tally)
         outcome = CompletedRun(plan, tally, results, resolution, dependents, differences)

@@ -10,29 +10,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.choices import CascadeMode, Late, Mode
 from replay.changes.position import (
+    LOWEST,
     POSITION,
     UNIT,
     UNIT_POSITION,
     UNIT_POSITION_FIELDS,
     Position,
     UnitId,
+    UnitPosition,
     highest_of,
 )
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
+from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.extent import log_extent
-from replay.pipeline.late import digests_of_logs, late_units
+from replay.pipeline.late import Before, LateUnits, digests_of_logs, late_units, named_units
 from replay.pipeline.partition import BucketResult
+from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Continued, Plan
 from replay.pipeline.request import usage_errors
+from replay.pipeline.taken import TakenUnits
 from replay.storage import Place
 from sqlgen.errors import choice
 
@@ -49,7 +55,9 @@ _WAY = "Give the options of the bundle that this one goes on from"
 class Continuation:
     """Where a bundle ended. ``position`` is the highest commit position that was taken (None: none
     was), ``units`` are the units that commit there, ``pending`` those that were set aside, and
-    why, ``logs`` the digests of all logs that were read (None: nothing tells)."""
+    why, ``logs`` the digests of all logs that were read (None: nothing tells), ``taken`` which
+    units were, as far as that is known, ``pending_logs`` the digests of the logs that ``pending``
+    units are in or hang on (None: not known)."""
 
     path: Place
     manifest: Mapping[str, Any]
@@ -58,6 +66,8 @@ class Continuation:
     units: frozenset[UnitId]
     pending: Mapping[UnitId, str]
     logs: frozenset[str] | None = None
+    taken: TakenUnits = field(default_factory=TakenUnits)
+    pending_logs: frozenset[str] | None = None
 
     @property
     def continued(self) -> Continued | None:
@@ -65,6 +75,29 @@ class Continuation:
         if self.position is None:
             return None
         return Continued(self.position, self.units, frozenset(self.pending))
+
+    @classmethod
+    def of(cls, path: Place, manifest: Mapping[str, Any]) -> Continuation:
+        """Where a bundle with this manifest ended, which has ``continuation``."""
+        ended = manifest["continuation"]
+        position = ended["position"]
+        return cls(
+            path,
+            manifest,
+            ended["source"],
+            None if position is None else Position.from_hex(position),
+            frozenset(map(UnitId.of, ended["units"])),
+            {UnitId.of(unit): reason for unit, reason in ended["pending"].items()},
+            frozenset(ended["logs"]) if "logs" in ended else None,
+            TakenUnits.of(ended.get("taken", ())),
+            logs_named(ended),
+        )
+
+
+def logs_named(ended: Mapping[str, Any]) -> frozenset[str] | None:
+    """The digests of the logs that units set aside are in or hang on, as the ``continuation`` of a
+    manifest has them; None where it does not."""
+    return frozenset(ended["pending_logs"]) if "pending_logs" in ended else None
 
 
 def read_manifest(path: Place) -> Any:
@@ -94,16 +127,7 @@ def read_continuation(path: Place) -> Continuation | None:
             " of an export without --until-time and --except",
             Where(str(path)),
         )
-    position = ended["position"]
-    return Continuation(
-        path,
-        manifest,
-        ended["source"],
-        None if position is None else Position.from_hex(position),
-        frozenset(map(UnitId.of, ended["units"])),
-        {UnitId.of(unit): reason for unit, reason in ended["pending"].items()},
-        frozenset(ended["logs"]) if "logs" in ended else None,
-    )
+    return Continuation.of(path, manifest)
 
 
 def can_continue(plan: Plan) -> bool:
@@ -183,10 +207,13 @@ def _refuse(before: Continuation, name: str, now: object, was: object) -> None:
 def where_it_ended(
     before: Continuation | None,
     log: LogFile,
+    plan: Plan,
     tally: Tally,
     results: Sequence[BucketResult],
+    skipped: Records | None = None,
 ) -> dict[str, Any]:
-    """What the manifest says of where a bundle ended."""
+    """What the manifest says of where a bundle ended. ``skipped``: units that came late and count
+    as taken."""
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *(result.units for result in results)])
     fields = seen.view(UNIT_POSITION_FIELDS)
     position = highest_of(np.ascontiguousarray(fields["commit"])) if len(seen) else None
@@ -206,23 +233,60 @@ def where_it_ended(
             del pending[UnitId(unit.tobytes())]
     pending |= {unit: str(verdict) for unit, verdict in tally.quarantined_units.items()}
     units -= pending.keys()
+    new = seen if skipped is None else np.concatenate([seen, skipped])
+    taken = TakenUnits() if before is None else before.taken
+    taken = taken.and_then(named_units(log, new), _behind(before), plan.named_behind)
+    where = logs_of_pending(
+        log,
+        plan.splits,
+        pending,
+        frozenset() if before is None or not before.pending else before.pending_logs,
+        None if before is None else before.logs,
+    )
     return {
         "source": log.source,
         "position": None if position is None else position.hexadecimal,
         "units": sorted(map(str, units)),
         "pending": {str(unit): pending[unit] for unit in sorted(pending)},
         "logs": sorted(digests_of_logs(log) | (before.logs or frozenset() if before else set())),
+        "taken": taken.describe(),
+        **({"pending_logs": sorted(where)} if pending and where is not None else {}),
     }
+
+
+def _behind(before: Continuation | None) -> UnitPosition:
+    """Behind what a bundle takes all units."""
+    return LOWEST.start if before is None or before.position is None else before.position.end
 
 
 def plan_after(plan: Plan, log: LogFile, before: Continuation, late: str) -> Plan:
     """The plan of what a bundle lacks. ``late``: what becomes of units that come late; errors as
     those of :func:`replay.pipeline.late.late_units`."""
+    continued, awaited = _continued(log, before), frozenset(before.pending)
+    if continued is not None:
+        came = late_behind(plan, log, before, late)
+        awaited |= came.taken
+        continued = replace(continued, pending=awaited, skipped=came.skipped)
+    return replace(plan, continued=continued, awaited=awaited)
+
+
+def late_behind(plan: Plan, log: LogFile, before: Continuation, late: str) -> LateUnits:
+    """The units that come late behind a bundle. Errors as those of :func:`plan_after`."""
     with usage_errors():
         how = choice(Late, late, "late")
+    continued = _continued(log, before)
+    if continued is None or before.logs is None:
+        return LateUnits()
+    covers, position = continued.covers, continued.position
+    inputs = before.manifest.get("inputs", ())
+    there = Before(covers, position, before.units, before.logs, before.taken, inputs)
+    return late_units(plan, log, there, how)
+
+
+def _continued(log: LogFile, before: Continuation) -> Continued | None:
+    """What a plan leaves out. Where ids of units are numbered in the files that are given, and a
+    commit position has one unit, what committed at the last position is known by that alone."""
     continued = before.continued
-    if continued is not None and before.logs is not None:
-        at, here = continued.position, before.units
-        units = late_units(plan, log, continued.covers, at, here, before.logs, how)
-        continued = replace(continued, pending=continued.pending | units.keys())
-    return replace(plan, continued=continued)
+    if continued is not None and isinstance(log, IndexedLog) and log.numbers_units:
+        return replace(continued, units=None)
+    return continued

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from replay.arrays import Mask, Records
 from replay.changes import order
 from replay.changes.balance import Tally
 from replay.changes.envelope import RECORD, ROW_CHANGES, Change, take_records
-from replay.changes.position import UNIT, UNIT_POSITION
+from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, unit_positions
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
 from replay.pipeline.partition import (
@@ -72,10 +72,14 @@ class CopyCounts:
 @dataclass(frozen=True)
 class CopyResult(BucketResult):
     """What became of one bucket of a copy; ``taken``: the units of recovery with a change in it
-    (:data:`replay.changes.position.UNIT`)."""
+    (:data:`replay.changes.position.UNIT`), ``copied``: those with any record in it that are
+    whole, where they commit (:data:`replay.changes.position.UNIT_POSITION`), ``incomplete``: those
+    that another log may have more of (UNIT)."""
 
     counts: CopyCounts = field(default_factory=CopyCounts)
     taken: Records = field(default_factory=lambda: np.zeros(0, UNIT))
+    copied: Records = field(default_factory=lambda: np.zeros(0, UNIT_POSITION))
+    incomplete: Records = field(default_factory=lambda: np.zeros(0, UNIT))
 
 
 class CopySink:
@@ -85,6 +89,7 @@ class CopySink:
     def __init__(self, path: Path, log: LogFile, writer: LogWriter, proven: bool) -> None:
         self.path, self.log, self.writer, self.proven = path, log, writer, proven
         self.counts, self.records, self.size = CopyCounts(), 0, 0
+        self._copied, self._incomplete = [np.zeros(0, UNIT_POSITION)], [np.zeros(0, UNIT)]
         self._digest = hashlib.sha256()
         self._file = path.open("wb")
 
@@ -100,8 +105,23 @@ class CopySink:
         self._file.write(octets.data)
         self._digest.update(octets.data)
         self.counts.count(records)
+        self._note(records)
         self.records += len(records)
         self.size += len(octets)
+
+    def _note(self, records: Records) -> None:
+        """Note the units of some records, and which of them are incomplete."""
+        self._copied.append(np.unique(unit_positions(records["commit"], records["unit"])))
+        envelope = self.log.envelope(records["file"], records["offset"], records["length"])
+        self._incomplete.append(np.unique(records["unit"][envelope.incomplete_unit()]))
+
+    def units(self) -> tuple[Records, Records]:
+        """The whole units that were written, where they commit, and those that are incomplete."""
+        copied, incomplete = (
+            np.unique(np.concatenate(p)) for p in (self._copied, self._incomplete)
+        )
+        units = np.ascontiguousarray(copied.view(UNIT_POSITION_FIELDS)["unit"])
+        return copied[~np.isin(units, incomplete)], incomplete
 
     def mark(self) -> None:
         """Nothing: a unit is never taken back."""
@@ -189,8 +209,13 @@ def copy_bucket(
         for start in range(0, len(others), _TOGETHER):
             sink.write(others[start : start + _TOGETHER])
         if not len(changes):
-            return CopyResult(sink.files(), tally, np.zeros(0, UNIT_POSITION), sink.counts)
+            return _result(sink, tally)
         copier = BucketCopier(plan, log, [changes.tobytes()], sink)
         tally.add(copier.run())
     taken = np.ascontiguousarray(copier.unit_heads["unit"][copier.taken])
-    return CopyResult(sink.files(), tally, np.zeros(0, UNIT_POSITION), sink.counts, taken)
+    return replace(_result(sink, tally), taken=taken)
+
+
+def _result(sink: CopySink, tally: Tally) -> CopyResult:
+    none, (copied, incomplete) = np.zeros(0, UNIT_POSITION), sink.units()
+    return CopyResult(sink.files(), tally, none, sink.counts, copied=copied, incomplete=incomplete)

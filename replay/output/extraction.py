@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from replay import storage
-from replay.changes.balance import Tally
-from replay.changes.choices import USUAL_NAME
+from replay.changes.balance import Tally, Verdict
+from replay.changes.choices import USUAL_NAME, Late
 from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
 from replay.errors import Refusal, UsageError
 from replay.logs import CopyFacts, Family, LogFile, LogWriter
 from replay.output.bundle import (
     Bundle,
-    Digests,
     changes_by_table,
     check_output,
     empty_bundle,
@@ -34,11 +33,21 @@ from replay.output.bundle import (
     work_folder,
 )
 from replay.output.carry_out import CompletedRun, carry_out, clear
+from replay.output.continuation import (
+    Continuation,
+    can_continue,
+    check_continuation,
+    plan_after,
+    refuse_other_options,
+    where_it_ended,
+)
 from replay.output.copies import CopyCounts, CopyResult
 from replay.output.jobs import write
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import time_text
+from replay.pipeline.input_digests import Digests
+from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.storage import StoredPath
 from replay.version import __version__
@@ -46,6 +55,8 @@ from replay.version import __version__
 _NAME = re.compile(r"[A-Za-z0-9_@#$-][A-Za-z0-9_@#$.-]*")
 #: Octets of a part that are copied at a time.
 _COPIED = 4 << 20
+#: What a manifest says of units that are in a copy and wanted again.
+_INCOMPLETE = Verdict("", "it is in the copy as far as the logs have it")
 
 
 def writer_of(family: Family) -> LogWriter:
@@ -73,11 +84,15 @@ def check_name(name: str) -> None:
 @dataclass(frozen=True)
 class ExtractOptions:
     """How an extract is written: the ``name`` of its files (without what is behind the dot),
-    whether what is in the folder already is replaced, and whether units of recovery come whole."""
+    whether what is in the folder already is replaced, whether units of recovery come whole, whether
+    the log continues that of the extract before (``adjoining``), and what becomes of units that
+    come late."""
 
     name: str = USUAL_NAME
     overwrite: bool = False
     whole_units: bool = False
+    adjoining: bool = False
+    late: str = Late.REFUSE
 
 
 def write_extract(
@@ -88,9 +103,11 @@ def write_extract(
     engine: Engine,
     options: ExtractOptions,
     warnings: Sequence[str] = (),
+    before: Continuation | None = None,
 ) -> Bundle:
     """Run ``plan`` (whose ``copies`` names the family of ``writer``) and publish the log and its
-    manifest as the folder ``out``.
+    manifest as the folder ``out``. ``before``: the extract to go on from, as
+    :func:`replay.output.continuation.check_continuation` has it.
 
     Raises UsageError when ``out`` is in use, Refusal (LR3022) for what cannot be one log, or would
     be read otherwise than the log it comes from, InputError where a record names no unit, or at the
@@ -99,10 +116,13 @@ def write_extract(
     check_output(out, options.overwrite)
     check_name(options.name)
     writer.admit(log)
+    if before is not None:
+        check_continuation(before, plan, log, options.adjoining)
+        plan = plan_after(plan, log, before, options.late)
     hidden = work_folder(out)
     work = Path(hidden.name)
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
-    digests = Digests(log)
+    digests = Digests(log, plan.digests)
     with kept_until_published(work, digests, stored):
         if options.whole_units:
             plan = _with_whole_units(plan, log, engine, work, stored)
@@ -126,13 +146,34 @@ def write_extract(
             *_damage(outcome.tally, facts),
         ]
         manifest = _manifest(outcome, log, digests.wait(), files, facts, said)
+        if options.whole_units:
+            manifest["options"] = {"whole_units": True}
+        if can_continue(plan):
+            manifest["continuation"] = _where_it_ended(before, outcome, log)
+        if before is not None:
+            refuse_other_options(before, manifest)
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
         (work / "manifest.json").write_text(
             json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )
+        check_output(out, options.overwrite)
         publish(work, out, stored)
     return Bundle(out, manifest, outcome.tally, manifest["exit_code"])
+
+
+def _where_it_ended(
+    before: Continuation | None, outcome: CompletedRun, log: LogFile
+) -> dict[str, Any]:
+    """What the manifest says of where the copy ended. Incomplete units are in it as they are, and
+    are wanted again where a later log has more of them."""
+    copies = [result for result in outcome.results if isinstance(result, CopyResult)]
+    seen = [BucketResult((), result.tally, result.copied) for result in copies]
+    tally = Tally(quarantined_units=dict(outcome.tally.quarantined_units))
+    for result in copies:
+        for unit in result.incomplete:
+            tally.quarantined_units.setdefault(UnitId(unit.tobytes()), _INCOMPLETE)
+    return where_it_ended(before, log, outcome.plan, tally, seen)
 
 
 def _with_whole_units(
@@ -152,16 +193,16 @@ def _joined(
     """Put the parts of a copy one behind the other; the size and digest of the whole."""
     parts = sorted(file.name for result in outcome.results for file in result.files)
     digest, size = hashlib.sha256(), 0
+    if stored is not None:
+        stored.fetch_taken(work)
     with data.open("wb") as whole:
         for name in parts:
-            place = str(work / name) if stored is None else str(stored.taken.pop(name)[0])
-            with storage.opened(place) as part:
+            with (work / name).open("rb") as part:
                 while block := part.read(_COPIED):
                     whole.write(block)
                     digest.update(block)
                     size += len(block)
-            if stored is None:
-                (work / name).unlink()
+            (work / name).unlink()
     return {"size": size, "sha256": digest.hexdigest()}
 
 

@@ -22,7 +22,7 @@ from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.continuation import NOTHING, read_manifest
 from replay.output.durable import rename_durably, sync_folders
-from replay.output.lake import RUNS
+from replay.output.lake_stands import RUNS
 from replay.storage import Place
 
 #: Where the files of a commit lie until they have their names.
@@ -44,7 +44,12 @@ class GrowingFolder:
 
     def __init__(self, out: Place) -> None:
         if not isinstance(out, Path) or re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(out)):
-            raise UsageError("LR1002", f"{out} is a URL; expected a folder of this machine")
+            raise UsageError(
+                "LR1002",
+                f"{out} is a URL; expected a folder of this machine",
+                hint="The files of a commit cannot appear together in a store: grow a folder of"
+                " this machine and copy it, or write a table there from a Spark stream",
+            )
         if out.exists() and not out.is_dir():
             raise UsageError("LR1002", f"{out} is a file; expected a folder")
         self.out, self.commits = out, out / RUNS

@@ -2,60 +2,118 @@
 
 An engine may run a task twice: it was lost, or thought lost, or slow. So no two attempts write the
 same file. Each attempt at a bucket writes into a folder of its own; the driver takes the files of
-the attempt whose result it got, checks their sizes, gives them their names, and removes what other
-attempts left. An attempt that wakes up late finds its folder gone and ends.
+the attempt whose result it got, gives them their names, has their bytes compared with what the
+attempt said of them, and removes what other attempts left. An attempt that wakes up late finds its
+folder gone and ends.
+
+Where tasks cannot reach the folder of the driver, they give it their files through a store.
 """
 
 from __future__ import annotations
 
 import pickle
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from replay.arrays import Records
 from replay.changes.balance import Tally
+from replay.changes.envelope import compare, octets
+from replay.changes.position import (
+    LOWEST,
+    POSITION,
+    UNIT,
+    UNIT_POSITION,
+    UNIT_POSITION_FIELDS,
+    highest_of,
+)
+from replay.decoding.hashes import unit_hash
 from replay.errors import InputError, Where
+from replay.leftovers import remove_tree
 from replay.logs import LogFile, Split
 from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
+from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
 from replay.pipeline.engine import Engine
-from replay.pipeline.partition import BucketResult
+from replay.pipeline.partition import BucketResult, WrittenFile, contradictory_units
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
 
-#: How often a folder is removed in which others still make files.
-_REMOVALS = 100
-_SHARED = "The output folder must be on storage that all executors and the driver share"
+_SHARED = (
+    "The output folder must be on storage that all executors and the driver share; with --work URL"
+    " they give their files to the driver through that store"
+)
+
+
+#: From so many buckets on tasks look for contradictory units, one for each of so many; the driver
+#: looks for them where there are fewer.
+_BUCKETS_THAT_MEET = 16
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one attempt at a bucket wrote: its folder's name, and the result."""
+    """What one attempt at a bucket wrote: its folder's name, the result, and where the folder is in
+    a store the files beside those of the result (None: it is a folder)."""
 
     folder: str
     result: BucketResult
+    staged: tuple[WrittenFile, ...] | None = None
 
 
 @dataclass(frozen=True)
 class RenderJob:
     """Writes the scripts of a plan: blocks of sort records by bucket, and a task for each bucket
-    that sorts and renders them into a new folder in ``folder``. Images never travel: tasks gather
-    them from the log by position. Results are (bucket, :class:`Attempt`), and (-1,
-    :class:`replay.changes.balance.Tally`) of each split.
+    that sorts and renders them into a new folder in ``folder``, or in ``exchange`` where that is
+    not to be found. Images never travel: tasks gather them from the log by position. Results are
+    (bucket, :class:`Attempt`), and (-1, :class:`replay.changes.balance.Tally`) of each split.
     """
+
+    title = "write scripts"
 
     plan: Plan
     folder: Place
+    exchange: StoredPath | None = None
+
+    def __post_init__(self) -> None:
+        # each task is given its own split; those of all others would travel with it
+        object.__setattr__(self, "plan", replace(self.plan, splits=(), digests={}))
 
     @property
     def buckets(self) -> int:
         """Those of the plan."""
         return self.plan.buckets
+
+    @property
+    def meetings(self) -> int:
+        """Where there are many buckets, units of recovery meet by their hashes."""
+        return self.buckets // _BUCKETS_THAT_MEET
+
+    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
+        """The units of a bucket, for the tasks that look whether one commits twice, and its result
+        with those units that the run must name."""
+        bucket, attempt = pickle.loads(result)
+        units = attempt.result.units
+        place = unit_hash(octets(units)[:, -UNIT.itemsize :]) % np.uint64(self.meetings)
+        order = np.argsort(place, kind="stable")
+        edges = np.searchsorted(place[order], np.arange(self.meetings + 1))
+        for meeting in range(self.meetings):
+            if edges[meeting] < edges[meeting + 1]:
+                yield meeting, units[order[edges[meeting] : edges[meeting + 1]]].tobytes()
+        named = replace(attempt.result, units=units_to_name(self.plan, units))
+        yield self.meetings, pickle.dumps((bucket, replace(attempt, result=named)))
+
+    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """A tally of the units that commit twice, if there are any."""
+        units = contradictory_units(np.frombuffer(block, UNIT_POSITION) for block in blocks)
+        if units:
+            yield pickle.dumps((-1, Tally(contradictory=set(units))))
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The blocks of a split, and its tally."""
@@ -65,20 +123,25 @@ class RenderJob:
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Write the files of a bucket. InputError LR2001 where the folder cannot be written to."""
-        if isinstance(self.folder, StoredPath):
-            attempt_folder = AttemptFolder(self.folder, bucket)
-            with attempt_folder as here:
-                result = self._write(log, bucket, blocks, here)
-                attempt_folder.send(result.files)
-            yield pickle.dumps((bucket, Attempt(attempt_folder.name, result)))
-            return
-        try:
-            attempt = Path(tempfile.mkdtemp(prefix=f"{bucket}-", dir=self.folder))
-        except OSError as error:
-            message = f"a task cannot write there: {error.strerror}"
-            raise InputError("LR2001", message, Where(file=str(self.folder)), _SHARED) from error
-        result = self._write(log, bucket, blocks, attempt)
-        yield pickle.dumps((bucket, Attempt(attempt.name, result)))
+        staging = self.folder
+        if isinstance(staging, Path):
+            try:
+                attempt = Path(tempfile.mkdtemp(prefix=f"{bucket}-", dir=staging))
+            except OSError as error:
+                if self.exchange is None or not isinstance(error, FileNotFoundError):
+                    message = f"a task cannot write there: {error.strerror}"
+                    raise InputError("LR2001", message, Where(file=str(staging)), _SHARED) from None
+                staging = self.exchange
+            else:
+                result = self._write(log, bucket, blocks, attempt)
+                yield pickle.dumps((bucket, Attempt(attempt.name, result)))
+                return
+        attempt_folder = AttemptFolder(staging, bucket)
+        with attempt_folder as here:
+            result = self._write(log, bucket, blocks, here)
+            beside = () if staging is self.folder else files_beside(here, result.files)
+            attempt_folder.send((*result.files, *beside))
+        yield pickle.dumps((bucket, Attempt(attempt_folder.name, result, beside)))
 
     def _write(
         self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
@@ -90,6 +153,8 @@ class RenderJob:
 class ExportJob(RenderJob):
     """Writes the datasets of a plan's export, along the same path."""
 
+    title = "write datasets"
+
     def _write(
         self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
     ) -> BucketResult:
@@ -100,73 +165,116 @@ class ExportJob(RenderJob):
 class CopyJob(RenderJob):
     """Writes records as they are, along the same path."""
 
+    title = "copy records"
+
     def _write(
         self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
     ) -> BucketResult:
         return copy_bucket(self.plan, log, bucket, blocks, folder)
 
 
-def _job(plan: Plan, attempts: Place) -> RenderJob:
+def units_to_name(plan: Plan, units: Records) -> Records:
+    """The units of a bucket (:data:`replay.changes.position.UNIT_POSITION`) that somebody asks for
+    when all is written. A run after this one asks for those at its highest commit position, for
+    those behind :attr:`Plan.named_behind`, and for those that a run before this one left pending or
+    that came late; this one for all that are written because they were set aside."""
+    if not len(units) or (plan.decisions is not None and plan.decisions.only is not None):
+        return units
+    fields = units.view(UNIT_POSITION_FIELDS)
+    commit = np.ascontiguousarray(fields["commit"])
+    named = commit == np.frombuffer(highest_of(commit), POSITION)
+    named |= compare(octets(units), plan.named_behind or LOWEST.start) > 0
+    if plan.awaited:
+        waiting = np.frombuffer(b"".join(plan.awaited), UNIT)
+        named |= np.isin(np.ascontiguousarray(fields["unit"]), waiting)
+    return np.ascontiguousarray(units[named])
+
+
+def _job(plan: Plan, attempts: Place, exchange: StoredPath | None) -> RenderJob:
     if plan.copies is not None:
-        return CopyJob(plan, attempts)
-    return RenderJob(plan, attempts) if plan.export is None else ExportJob(plan, attempts)
+        return CopyJob(plan, attempts, exchange)
+    kind = RenderJob if plan.export is None else ExportJob
+    return kind(plan, attempts, exchange)
 
 
 def write(
     engine: Engine, plan: Plan, log: LogFile, folder: Path, stored: StoredFolder | None = None
 ) -> tuple[Tally, list[BucketResult]]:
     """Write the scripts or datasets of a plan into ``folder``, which every task must be able to
-    reach, or into ``stored``: the tally of what was read, the buckets in order.
+    reach unless the engine has an exchange, or into ``stored``: the tally of what was read, the
+    buckets in order.
 
-    Raises what a task raised, and InputError LR2001 where files of a task are not there or are not
-    whole.
+    Raises what a task raised, and InputError LR2001 where files of a task are not there, or are not
+    those that it wrote (of ``stored`` that is found when it is published).
     """
-    tally = Tally()
-    results: dict[int, BucketResult] = {}
     if stored is not None:
         stored.taken.clear()
-        attempts: Place = stored.staging
-    else:
-        attempts = Path(tempfile.mkdtemp(prefix=".attempts-", dir=folder.absolute()))
-    job = _job(plan, attempts)
+        return _written(engine, _job(plan, stored.staging, None), plan, log, _InStore(stored))
+    attempts = Path(tempfile.mkdtemp(prefix=".attempts-", dir=folder.absolute()))
+    exchange = StoredFolder.begun(StoredPath(engine.exchange)) if engine.exchange else None
     try:
-        for blob in engine.execute(job, log, plan.splits):
-            bucket, value = pickle.loads(blob)
-            if isinstance(value, Tally):
-                tally.add(value)
-            elif bucket not in results:
-                if stored is not None:
-                    stored.take(value.folder, value.result.files)
-                elif isinstance(attempts, Path):
-                    _take(attempts / value.folder, value.result, folder)
-                results[bucket] = value.result
+        taking = _InFolder(attempts, folder, exchange)
+        job = _job(plan, attempts, None if exchange is None else exchange.staging)
+        tally, results = _written(engine, job, plan, log, taking)
     finally:
-        if isinstance(attempts, Path):
-            _remove(attempts)
+        remove_tree(attempts)
+        if exchange is not None:
+            with suppress(OSError):
+                exchange.end()
+    if rewritten_elsewhere(engine, folder):
+        check_files(engine, log, folder, [file for result in results for file in result.files])
+    return tally, results
+
+
+def _written(
+    engine: Engine, job: RenderJob, plan: Plan, log: LogFile, taking: _InStore | _InFolder
+) -> tuple[Tally, list[BucketResult]]:
+    tally = Tally()
+    results: dict[int, BucketResult] = {}
+    for blob in engine.execute(job, log, plan.splits):
+        bucket, value = pickle.loads(blob)
+        if isinstance(value, Tally):
+            tally.add(value)
+        elif bucket not in results:
+            taking.take(value)
+            results[bucket] = value.result
     return tally, [results[bucket] for bucket in sorted(results)]
 
 
-def _take(attempt: Path, result: BucketResult, folder: Path) -> None:
-    """Move what an attempt wrote into ``folder``, under the same names."""
-    for file in result.files:
-        path = attempt / file.name
-        size = path.stat().st_size if path.is_file() else None
-        if size != file.size:
-            state = "it is not there" if size is None else f"{size:,} bytes of it are there"
-            message = f"a task wrote {file.size:,} bytes of {file.name}, but {state}"
-            raise InputError("LR2001", message, Where(file=str(attempt)), _SHARED)
-    for path in sorted(attempt.rglob("*")):
-        if path.is_file():
-            place = folder / path.relative_to(attempt)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            path.rename(place)
+@dataclass(frozen=True)
+class _InStore:
+    """Files that go into a folder of a store."""
+
+    stored: StoredFolder
+
+    def take(self, attempt: Attempt) -> None:
+        """Those of an attempt, when all is published."""
+        self.stored.take(attempt.folder, attempt.result.files)
 
 
-def _remove(attempts: Path) -> None:
-    """Remove what other attempts left. One that still runs may make a file meanwhile; once the
-    folder is gone, none can."""
-    for _ in range(_REMOVALS):
-        shutil.rmtree(attempts, ignore_errors=True)
-        if not attempts.exists():
+@dataclass(frozen=True)
+class _InFolder:
+    """Files that go into ``folder``: from ``attempts``, or through a store."""
+
+    attempts: Path
+    folder: Path
+    exchange: StoredFolder | None
+
+    def take(self, attempt: Attempt) -> None:
+        """Move what an attempt wrote into the folder, under the same names. InputError LR2001 where
+        a file is not whole."""
+        if attempt.staged is not None and self.exchange is not None:
+            files = (*attempt.result.files, *attempt.staged)
+            self.exchange.fetch(attempt.folder, files, self.folder)
             return
-    shutil.rmtree(attempts)
+        place = self.attempts / attempt.folder
+        for file in attempt.result.files:
+            path = place / file.name
+            size = path.stat().st_size if path.is_file() else None
+            if size != file.size:
+                raise InputError("LR2001", wrong_size(file, size), Where(file=str(place)), _SHARED)
+        for path in sorted(place.rglob("*")):
+            if path.is_file():
+                target = self.folder / path.relative_to(place)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.rename(target)

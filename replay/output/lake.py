@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -24,16 +24,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from replay.changes.choices import Late as LateChoice
+from replay.changes.position import UnitId
 from replay.changes.selection import BY_HEADER
 from replay.errors import EXIT_WARNING, Refusal, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
-from replay.output.continuation import read_manifest
 from replay.output.durable import rename_durably
 from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
+from replay.output.lake_stands import RUNS, Stands
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.storage import Place
@@ -43,8 +45,6 @@ LAKES: dict[str, str] = {
     "delta": "replay.output.lake_delta",
     "iceberg": "replay.output.lake_iceberg",
 }
-#: The folder of a lake in which manifests of runs and what was set aside are kept.
-RUNS = "_logreplay"
 _ORDER = ["commit_lrsn", "urid", "member", "sequence"]
 #: What limits an export to a part of the changes of its tables.
 _LIMITS = (
@@ -124,15 +124,22 @@ class Lake(Protocol):
 
 
 def write_lake(
-    plan: Plan, log: LogFile, out: Place, engine: Engine, warnings: list[str] | None, **how: Any
+    plan: Plan,
+    log: LogFile,
+    out: Place,
+    engine: Engine,
+    warnings: list[str] | None,
+    late: str = LateChoice.REFUSE,
+    **how: Any,
 ) -> Bundle:
     """Run ``plan``, and append its changes to the tables of the lake ``out``, or merge them
     (``plan.export.merge``). The manifest of the run, and what it sets aside, are kept in
-    ``out/_logreplay``.
+    ``out/_logreplay``. ``late``: what becomes of units that come late.
 
     UsageError LR1001 for a selection that a lake cannot follow, LR1002 for a folder that is none;
-    Refusal LR4005 where a table follows another source, LR4006 where a column changed its type,
-    LR3013 where a table without a key is to be merged; else errors as those of
+    InputError LR2037 where logs of a run that was killed are missing, LR2039 for units that come
+    late; Refusal LR4005 where a table follows another source, LR4006 where a column changed its
+    type, LR3013 where a table without a key is to be merged; else errors as those of
     :func:`replay.output.bundle.write_bundle`.
     """
     assert plan.export is not None
@@ -144,22 +151,32 @@ def write_lake(
         folder = Path(work) / "run"
         if plan.export.initial is not None and how.get("state") is None:
             how["state"] = proof_in(Path(plan.export.initial), log)
-        bundle = write_bundle(plan, log, folder, engine, warnings=warnings, **how)
+        stands = Stands.of(out, plan, log)
+        late_units = stands.late_units(plan, log, late)
+        stand = stands.ended, late_units.skipped
+        named = replace(plan, awaited=stands.pending | late_units.taken)
+        bundle = write_bundle(named, log, folder, engine, warnings=warnings, stand=stand, **how)
         mark = _mark_of(bundle, log, _what(plan))
         loads = _loads(bundle, plan.export.merge, mark) if mark else iter(())
         if plan.export.initial is not None and mark:
             loads = _with_initial(plan, log, mark, list(loads))
         # a lake from here on, also where a table is refused: its library may have made a catalog
         (out / RUNS).mkdir(exist_ok=True)
-        prepared = [load for load in (_prepared(lake, load) for load in loads) if load is not None]
-        for load in prepared:
-            load.carry_out()
+        prepared = [
+            ready
+            for load in loads
+            if (ready := _prepared(lake, load, late_units.taken)) is not None
+        ]
+        stands.begin(bundle.manifest)
+        for ready in prepared:
+            ready.carry_out()
         manifest = {**bundle.manifest, "lake": [load.described for load in prepared]}
         told = [load.warning for load in prepared if load.warning]
         manifest["warnings"] = [*manifest["warnings"], *told]
         code = max(bundle.exit_code, EXIT_WARNING if told else 0)
         manifest["exit_code"] = code
         _keep(folder, manifest, out)
+        stands.done()
     return Bundle(out, manifest, bundle.tally, code)
 
 
@@ -211,23 +228,10 @@ def _what(plan: Plan) -> str:
     return json.dumps({"form": form, "selection": chosen, "options": options}, sort_keys=True)
 
 
-def last_run(out: Path) -> Mapping[str, Any]:
-    """The manifest of the last run that took changes, with the units set aside as the very last
-    one has them; empty where there is none. InputError (LR2001) for one that cannot be read."""
-    runs = out / RUNS
-    aside: Any = None
-    for path in sorted(runs.glob("*/manifest.json"), reverse=True) if runs.is_dir() else ():
-        manifest: dict[str, Any] = read_manifest(path)
-        aside = manifest["quarantined_units"] if aside is None else aside
-        if manifest["last_commit_lrsn"] is not None:
-            return {**manifest, "quarantined_units": aside}
-    return {} if aside is None else {"quarantined_units": aside}
-
-
 def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:
     """The manifest of the run, and its quarantine, beside those of the runs before it."""
     runs = out / RUNS
-    number = len(list(runs.iterdir())) + 1
+    number = sum(path.is_dir() for path in runs.iterdir()) + 1
     while (folder := runs / f"{number:06d}").exists():
         number += 1
     kept = run / "kept"
@@ -381,8 +385,9 @@ def merge_batch(rows: pa.Table, path: Path, key: Sequence[str], stream: str, bat
     return True
 
 
-def _prepared(lake: Lake, load: TableLoad) -> PreparedLoad | None:
-    """What is left to do for a table; None where it holds all of it."""
+def _prepared(lake: Lake, load: TableLoad, late: Collection[UnitId]) -> PreparedLoad | None:
+    """What is left to do for a table; None where it holds all of it. ``late``: units that it lacks
+    though they commit below where it stands."""
     table, name = lake.table(load.schema, load.name), f"{load.schema}.{load.name}".strip(".")
     before = table.mark()
     mark, warning = load.mark, ""
@@ -394,6 +399,8 @@ def _prepared(lake: Lake, load: TableLoad) -> PreparedLoad | None:
                 f"{name} stands at {before.position}, and its first change here is at {first}:"
                 " whether changes between them are missing is not known"
             )
+        lacks = {*before.set_aside, *map(str, late)}
+        before = replace(before, set_aside=tuple(sorted(lacks)))
     parts = [_new_rows(part, before) for part in load.parts]
     count = sum(map(len, parts))
     held = {*mark.set_aside, *(before.set_aside if before else ())}

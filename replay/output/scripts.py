@@ -20,6 +20,7 @@ from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder
+from replay.dependencies.long_units import crosses
 from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
@@ -80,20 +81,38 @@ class BucketRenderer(BucketReader[ChunkStatements]):
 
     def _stays_whole(self, start: int, stop: int) -> bool:
         """Whether rows of a long unit may take each other's keys; refused where it is too long."""
-        records = self.records[start:stop]
-        changes = self._joined(records, self.unit_of[start:stop])
-        batch = ChangeBatch(records, changes.head, changes.weight, changes.change, changes.version)
-        if not self.order.crosses(batch):
+        if not crosses(self.order, lambda: self._windows(start, stop)):
             return False
-        size = int(self.size_before[stop] - self.size_before[start])
+        size = int(self.records["length"][start:stop].sum(dtype=np.int64))
         if size > LONGEST_CROSSED:
             found = f"a unit of {size:,} bytes in which rows take the keys of other rows"
             expected = f"at most {LONGEST_CROSSED:,} bytes: its changes are ordered all together"
             hint = "Leave the unit or its tables out, and bring these over another way"
-            where = self._where(records[0])
+            where = self._where(self.records[start])
             self.tally.refusals.append(Finding("LR3012", where, found, expected, hint))
             return False
         return True
+
+    def _windows(self, start: int, stop: int) -> Iterator[ChangeBatch]:
+        """The changes of a unit's records, some at a time."""
+        while start < stop:
+            cut = min(self._limit(start), stop)
+            while (
+                cut < stop
+                and len(
+                    self._joined(
+                        self.records[cut - 1 : cut + 1], self._units_of(cut - 1, cut + 1)
+                    ).head
+                )
+                < 2
+            ):
+                cut += 1
+            records = self.records[start:cut]
+            changes = self._joined(records, np.zeros(len(records), np.int64))
+            yield ChangeBatch(
+                records, changes.head, changes.weight, changes.change, changes.version
+            )
+            start = cut
 
     # -- statements
     # ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.envelope import RECORD, distinct
 from replay.changes.position import leading_words, unit_positions
+from replay.dependencies.baseline import StateBefore
 from replay.logs import LogFile, Split
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.datasets import export_bucket
@@ -81,6 +82,8 @@ class TrialJob:
     bucket) of each split, and (-1, :class:`replay.pipeline.partition.BucketResult`, bucket) of each
     bucket."""
 
+    title = "try what would be written"
+
     plan: Plan
     images: bool
 
@@ -108,9 +111,15 @@ class TrialJob:
         yield pickle.dumps((-1, result, bucket))
 
 
-def try_export(plan: Plan, log: LogFile, engine: Engine, images: bool = True) -> Trial:
+def try_export(
+    plan: Plan,
+    log: LogFile,
+    engine: Engine,
+    images: bool = True,
+    state: StateBefore | None = None,
+) -> Trial:
     """Find out what an export would write. ``images``: whether row images are read, without which
-    damage in them is not found. Raises what
+    damage in them is not found; ``state``: the rows before the log. Raises what
     :func:`replay.output.carry_out.carry_out` raises."""
     last: list[tuple[BucketPlace, ...]] = []
 
@@ -122,7 +131,7 @@ def try_export(plan: Plan, log: LogFile, engine: Engine, images: bool = True) ->
         return tally, results
 
     with TemporaryDirectory() as nothing:
-        outcome = carry_out(plan, log, engine, Path(nothing), write=tried)
+        outcome = carry_out(plan, log, engine, Path(nothing), state, write=tried)
     return Trial(outcome, last[0])
 
 

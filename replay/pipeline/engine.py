@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from replay.changes.choices import EngineName
 from replay.logs import LogFile, Split
@@ -13,7 +13,8 @@ from replay.logs import LogFile, Split
 class Job(Protocol):
     """A job over a log in two stages: each split is scanned by a task of its own, and all blocks of
     one bucket meet in a task that reduces them. It must be picklable, and may keep nothing between
-    two calls: tasks run in other processes, in any order. Raises LogReplayError, which an engine
+    two calls: tasks run in other processes, in any order. A ``title`` says what it does where an
+    engine shows its stages (else the name of its class). Raises LogReplayError, which an engine
     hands to the caller as it was raised."""
 
     @property
@@ -34,6 +35,31 @@ class Job(Protocol):
         ...
 
 
+@runtime_checkable
+class ThreeStageJob(Job, Protocol):
+    """A job in which parts of the results of all buckets meet in a third stage, so that nobody
+    gathers them. Errors as those of :class:`Job`."""
+
+    @property
+    def meetings(self) -> int:
+        """The number of tasks of the third stage; 0 where there is none in this run."""
+        ...
+
+    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
+        """(meeting, block) of one result of :meth:`Job.reduce`: meetings from 0; a block for the
+        meeting :attr:`meetings` is a result as it is. Results of the scan are not divided."""
+        ...
+
+    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The results of one meeting, of all blocks (one at least) for it, in no order."""
+        ...
+
+
+def third_stage(job: Job) -> ThreeStageJob | None:
+    """The job, where it has a third stage in this run."""
+    return job if isinstance(job, ThreeStageJob) and job.meetings else None
+
+
 #: Runs a job over splits and gives its results, in no order. Raises what ``scan`` or ``reduce``
 #: raise, and UsageError (LR1005) where the engine cannot be started.
 Runner = Callable[[Job, LogFile, Sequence[Split]], Iterator[bytes]]
@@ -43,11 +69,13 @@ Runner = Callable[[Job, LogFile, Sequence[Split]], Iterator[bytes]]
 class Engine:
     """Carries out jobs: ``execute`` is called with a job, the log and the splits to scan. ``name``
     is what it is called, ``reason`` why it was taken where nobody named it; manifests hold it
-    then."""
+    then. ``exchange``: the URL of a folder in a store through which tasks give files to the
+    caller, where they cannot reach its folders; '' for none."""
 
     execute: Runner
     name: EngineName = EngineName.LOCAL
     reason: str = ""
+    exchange: str = ""
 
 
 #: Bytes of log from which on Spark is worth its start.

@@ -4,13 +4,14 @@ statements straight from the images.
 What this module makes for a table version and a kind of change are tables of numbers: how the
 columns lie (from the row format), the elements of the statement (from :mod:`sqlgen.templates`), how
 each character is written. The statements are those of :mod:`replay.pipeline.rows`, byte for byte;
-rows that the kernel leaves out are decoded there.
+rows that the kernel leaves out are decoded there. Of the calls of prepared statements, those that
+insert are written here; updates and deletes call one of many, which is settled there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 import numpy as np
@@ -51,24 +52,28 @@ _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 @dataclass(frozen=True)
 class Program:
-    """What the kernel needs to know of one table version, kind of change and direction."""
+    """What the kernel needs to know of one table version, kind of change and direction, and the
+    prepared statements that its rows call (``shapes`` of :class:`sqlgen.shapes.Shaped`)."""
 
     cells: Index
     elements: Index
     pool: Bytes
     lengths: Bytes
     codes: Bytes
+    shapes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class FastStatements:
     """``text`` one statement a row ('' for none), ``outcome`` of :mod:`sqlgen.statements`, which
-    updates change a watched column, and the rows that were left out."""
+    updates change a watched column, the rows that were left out, and the prepared statements that
+    the others call."""
 
     text: pa.StringArray
     outcome: Bytes
     moved: Mask
     odd: Index
+    shapes: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,12 @@ class FastPath:
         profile: Profile,
         options: RenderOptions,
         watched: Callable[[TableVersion], frozenset[str]] = lambda _: frozenset(),
+        prepared: bool = False,
     ) -> None:
-        """``watched``: the columns of a table version whose change is told of."""
+        """``watched``: the columns of a table version whose change is told of. ``prepared``:
+        statements are calls of prepared ones."""
         self.undo, self.profile, self.options, self.watched = undo, profile, options, watched
+        self.prepared = prepared
         self._programs: dict[tuple[int, Op], Program | None] = {}
 
     def statements(
@@ -105,7 +113,7 @@ class FastPath:
             return None
         if (version.index, op) not in self._programs:
             self._programs[version.index, op] = _program(
-                version, op, self.undo, self.profile, self.options, reading
+                version, op, self.undo, self.profile, self.options, reading, self.prepared
             )
             self._watch(version, self._programs[version.index, op])
         program = self._programs[version.index, op]
@@ -127,7 +135,7 @@ class FastPath:
         )
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
-        return FastStatements(text, status, moved, np.flatnonzero(odd))
+        return FastStatements(text, status, moved, np.flatnonzero(odd), program.shapes)
 
     def _watch(self, version: TableVersion, program: Program | None) -> None:
         """Mark the columns whose change the kernel tells of."""
@@ -194,8 +202,16 @@ def _program(
     profile: Profile,
     options: RenderOptions,
     reading: int,
+    prepared: bool,
 ) -> Program | None:
-    elements = templates.skeleton(version.table, INVERSE[op] if undo else op, profile, options)
+    written = INVERSE[op] if undo else op
+    shapes: Mapping[str, str] = {}
+    if prepared:
+        call = templates.call(version.table, written, profile, options)
+        elements = call.elements if call else None
+        shapes = {call.name: call.statement} if call else {}
+    else:
+        elements = templates.skeleton(version.table, written, profile, options)
     cells = list(images.layouts(version.format))[reading]
     if (
         elements is None
@@ -204,6 +220,7 @@ def _program(
     ):
         return None
     exported = {column.name for column in shown_columns(version.table, options)}
+    texts = templates.texts(profile)
     charsets: list[int] = []
     table = np.zeros((len(cells), tables.WATCHED + 1), np.int64)
     for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
@@ -221,8 +238,10 @@ def _program(
                 assert column.ccsid is not None
                 charsets += [] if column.ccsid in charsets else [column.ccsid]
                 table[place, tables.CHARSET] = charsets.index(column.ccsid)
-    lengths, codes = _characters(tuple(charsets), templates.texts(profile))
-    return Program(table, *_elements(elements, version, op is not Op.UPDATE, undo), lengths, codes)
+                table[place, tables.LEAST] = texts.least
+    lengths, codes = _characters(tuple(charsets), texts)
+    given = _elements(elements, version, op is not Op.UPDATE, undo)
+    return Program(table, *given, lengths, codes, shapes)
 
 
 def _kind(column: ColumnFormat, cell: images.Cell, options: RenderOptions) -> int | None:

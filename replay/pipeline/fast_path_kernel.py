@@ -28,6 +28,7 @@ from replay.pipeline.fast_path_tables import (
     EXPANDED,
     INTEGER,
     KIND,
+    LEAST,
     MOVED,
     NO_CHANGE,
     NULL,
@@ -200,16 +201,20 @@ def _text(
     at: int,
     size: int,
     strip: bool,
+    least: int,
     lengths: Array,
     codes: Array,
     charset: int,
     out: Array,
     place: int,
 ) -> int:
-    """Characters as UTF-8, quotes as the dialect writes them; -1 where one needs more than that."""
+    """Characters as UTF-8, quotes as the dialect writes them; -1 where one needs more than that,
+    and for a text that is too short."""
     if strip:
         while size and codes[U(charset), buffer[U(at + size - 1)], 0] == 32:
             size -= 1
+    if size < least:
+        return -1
     single = True
     for index in range(size):
         byte = buffer[U(at + index)]
@@ -305,6 +310,7 @@ def _value(
             at,
             size,
             kind == TEXT_STRIPPED,
+            cells[U(column), LEAST],
             lengths,
             codes,
             cells[U(column), CHARSET],

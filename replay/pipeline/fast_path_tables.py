@@ -12,6 +12,9 @@ MOVED = 128
 #: Columns of the table of cells: how a column lies in an image, how its value is said, whether
 #: statements may name it, and whether it belongs to a key that rows may take from each other.
 NULLABLE, VARIABLE, WIDTH, EXPANDED, KIND, SCALE, CHARSET, SHOWN, WATCHED = range(9)
+#: The same place for texts: characters that one has at least, blanks at its end apart where they
+#: are left out.
+LEAST = SCALE
 #: What KIND says: big-endian integers, packed decimals, text of one byte a character (with or
 #: without the blanks at its end), moments.
 INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP = range(7)

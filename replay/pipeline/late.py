@@ -1,30 +1,45 @@
-"""Units of recovery that come late: they commit below the position that a bundle or a target is
-at, and no log that was read before has them.
+"""Units of recovery that come late: they commit at or below the position that a bundle or a target
+is at, and were not taken.
 
-Position alone says that such a unit was taken. What was read before is known by the digests of the
-control files, so a log that is new is told from one that is there again; and a unit of a new log
-that is in a known one too, because logs overlap or a scan was repeated, was there to be taken. A
-new log that has a unit of the position itself overlaps what was taken, or repeats it in a longer
-scan: nothing in it tells a late unit from one that was taken, so its units count as taken.
+Position alone says that such a unit was taken. Which units were is known one by one, as far back as
+runs keep that (:mod:`replay.pipeline.taken`). Of what commits before, it is known by the digests of
+the logs that were read: a log that is new is told from one that is there again, and a unit of a new
+log that is in a known one too, because logs overlap or a scan was repeated, was there to be taken.
+A new log that has a unit which was taken overlaps what was read, or repeats it in a longer scan: of
+what it has from so long ago, nothing tells a late unit from one that was taken, so it counts as
+taken.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
 from replay import storage
-from replay.arrays import Mask
+from replay.arrays import Mask, Records
 from replay.changes.choices import Late
-from replay.changes.envelope import Envelope, opaque
-from replay.changes.position import UNIT, Position, UnitId
+from replay.changes.envelope import CANCELLED, Envelope, opaque
+from replay.changes.position import (
+    UNIT,
+    UNIT_POSITION,
+    UNIT_POSITION_FIELDS,
+    Position,
+    UnitId,
+    UnitPosition,
+    unit_positions,
+)
 from replay.changes.selection import INCOMPLETE, RecordFacts, decide
 from replay.errors import InputError, Where
 from replay.logs import LogFile, MadeOfLogs, Split
+from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import BATCH
+from replay.pipeline.taken import TakenUnits
 
 #: Tells which records count as taken.
 Covers = Callable[[Envelope], Mask]
@@ -36,7 +51,16 @@ _READ = 1 << 20
 
 
 def digest_of_log(path: str) -> str:
-    """What a log is known by: the digest of its control file. Raises OSError."""
+    """What a log is known by: the digest of its control file, or of the file itself where its
+    family has none. A local file is read again when it has changed. Raises OSError."""
+    if storage.is_url(path):
+        return _digest(path, 0, 0)
+    status = os.stat(path)
+    return _digest(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1 << 14)
+def _digest(path: str, size: int, changed: int) -> str:
     digest = hashlib.sha256()
     with storage.opened(path) as file:
         while block := file.read(_READ):
@@ -56,40 +80,143 @@ def read_before(inputs: Iterable[Mapping[str, object]]) -> frozenset[str]:
     return frozenset(str(entry["sha256"])[:DIGITS] for entry in inputs if "sha256" in entry)
 
 
-def late_units(
-    plan: Plan,
-    log: LogFile,
-    covers: Covers,
-    position: Position,
-    units: frozenset[UnitId],
-    known: frozenset[str],
-    late: Late,
-) -> Mapping[UnitId, str]:
-    """The units of a plan that come late, and the place of the first record of each. ``covers``:
-    which records count as taken, up to ``position``; ``units``: those that commit there; ``known``:
-    the digests of the logs that were read before. Empty for ``late`` ``skip``, where they count as
-    taken. InputError (LR2039) for ``refuse``, where there are some."""
-    if late is Late.SKIP or not isinstance(log, MadeOfLogs):
-        return {}
-    found: dict[UnitId, str] = {}
-    new: set[int] = set()
-    for name, files in log.arrived_logs():
-        if digest_of_log(name) not in known:
-            below = _below(plan, log, covers, set(files))
-            if not units & below.keys():
-                new.update(files)
-                found |= below
+@dataclass(frozen=True)
+class Before:
+    """What a run goes on from. ``covers``: which records count as taken, up to ``position``;
+    ``units``: those that commit there; ``known``: the digests of the logs that were read;
+    ``taken``: which units were, as far as that is known; ``inputs``: the files that were read, as
+    manifests and histories name them."""
+
+    covers: Covers
+    position: Position
+    units: frozenset[UnitId]
+    known: frozenset[str]
+    taken: TakenUnits
+    inputs: Sequence[Mapping[str, object]] = ()
+
+
+@dataclass(frozen=True)
+class LateUnits:
+    """Units that came late: those that are ``taken`` now, and those that count as taken from now on
+    (``skipped``, :data:`UNIT_POSITION`)."""
+
+    taken: frozenset[UnitId] = frozenset()
+    skipped: Records = field(default_factory=lambda: np.zeros(0, UNIT_POSITION))
+
+
+def late_units(plan: Plan, log: LogFile, before: Before, late: Late) -> LateUnits:
+    """The units of a plan that come late. InputError (LR2039) for ``late`` ``refuse``, where there
+    are some, and where new files stand before known ones in a log whose commit positions are places
+    in its files."""
+    if not isinstance(log, MadeOfLogs):
+        return LateUnits()
+    indexed = isinstance(log, IndexedLog)
+    if indexed and not before.taken.pools:
+        return LateUnits()  # an older version noted which files were read, or nothing
+    logs = [(name, files, digest_of_log(name)) for name, files in log.arrived_logs()]
+    if isinstance(log, IndexedLog) and log.positions_are_places:
+        _check_places([(name, digest in before.known) for name, _, digest in logs])
+    changed = {} if indexed else _changed(log, logs, before.inputs)
+    for name, files, _ in logs:
+        # a unit of which a part was cut off counts as taken, and nothing tells its rest from it
+        if name in changed and late is Late.REFUSE and _below(plan, log, before.covers, set(files)):
+            raise changed[name]
+    # what was read of those is not what is there
+    known_logs = before.known - {digest for name, _, digest in logs if name in changed}
+    before = replace(before, known=known_logs)
+    new = {file for _, files, digest in logs if digest not in before.known for file in files}
+    if not new:
+        return LateUnits()
+    found: dict[UnitPosition, str] = {}
+    old: dict[UnitPosition, str] = {}
+    for _, files, digest in logs:
+        # a unit of an indexed log may have its changes in a known file, and its commit in a new one
+        if digest not in before.known or indexed:
+            below = _below(plan, log, before.covers, set(files))
+            units = named_units(log, np.frombuffer(b"".join(below), UNIT_POSITION))
+            was_taken, known = before.taken.has(units), before.taken.known(units)
+            fresh = digest not in before.known
+            overlaps = was_taken.any() or any(one.unit in before.units for one in below)
+            places = zip(below.items(), was_taken.tolist(), known.tolist(), strict=True)
+            for (unit, place), there, certain in places:
+                if certain and not there:
+                    found[unit] = place
+                elif not certain and fresh and not there and not overlaps:
+                    old[unit] = place
     for split in plan.splits:
-        if found and split.file not in new:
-            _leave_known(log, split, found)
+        if old and split.file not in new:
+            _leave_known(log, split, old)
+    found |= old
     if found and late is Late.REFUSE:
-        _refuse(found, position)
+        _refuse(found, before.position)
+    if late is Late.TAKE:
+        return LateUnits(frozenset(unit.unit for unit in found))
+    return LateUnits(skipped=np.frombuffer(b"".join(found), UNIT_POSITION))
+
+
+def named_units(log: LogFile, units: Records) -> Records:
+    """Units with their commit positions (:data:`UNIT_POSITION`) as they are called whatever files
+    are given: where a commit position has one unit, by it alone, for ids are numbered there."""
+    if not isinstance(log, IndexedLog) or not log.numbers_units:
+        return units
+    named = units.copy().view(UNIT_POSITION_FIELDS)
+    named["unit"] = np.zeros(len(units), UNIT)
+    return named.view(UNIT_POSITION)
+
+
+def _changed(
+    log: LogFile,
+    logs: Sequence[tuple[str, Sequence[int], str]],
+    inputs: Sequence[Mapping[str, object]],
+) -> dict[str, InputError]:
+    """Logs, by name, that were read with the same control file, but with a data file of another
+    size, and what is to be said of each (LR2039). A file that was renamed is not found."""
+    controls = read_before(inputs)
+    sizes: dict[str, set[int]] = {}
+    for entry in inputs:
+        if isinstance(size := entry.get("size"), int):
+            sizes.setdefault(str(entry.get("name")), set()).add(size)
+    found: dict[str, InputError] = {}
+    for name, files, digest in logs:
+        if digest not in controls:
+            continue
+        for file in files:
+            path = log.files[file].name
+            there, before = storage.size_of(path), sizes.get(storage.name_of(path), set())
+            if before and there not in before:
+                found[name] = InputError(
+                    "LR2039",
+                    f"found {there:,} bytes; expected"
+                    f" {' or '.join(f'{size:,}' for size in sorted(before))}, as when this log was"
+                    " read before: it was cut then, or has been changed since",
+                    Where(path),
+                    "Of units that were cut then, a part was taken, and the rest counts as taken."
+                    " Go back to before that run, and take the whole log. Else say what becomes of"
+                    " units that were not there at all: --late take (they come now) or --late skip",
+                )
     return found
 
 
-def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[UnitId, str]:
-    """The units of some files that count as taken before, though a plan selects them."""
-    found: dict[UnitId, str] = {}
+def _check_places(logs: Sequence[tuple[str, bool]]) -> None:
+    """InputError (LR2039) for a new file before a known one, where commit positions are places."""
+    known = [place for place, (_, there) in enumerate(logs) if there]
+    for place, (name, there) in enumerate(logs):
+        if not there and known and place < known[-1]:
+            raise InputError(
+                "LR2039",
+                f"found a file that was not read before, in front of {logs[known[-1]][0]}, which"
+                " was; expected new files behind all others: commit positions of this log are"
+                " places in its files, so those behind it move",
+                Where(name),
+                "Name the files in the order in which they were read, the new ones last; where the"
+                " file belongs in between, begin anew with all of them",
+            )
+
+
+def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[UnitPosition, str]:
+    """The units of some files that count as taken before, though a plan selects them, with the
+    place of the first record of each."""
+    found: dict[UnitPosition, str] = {}
     for split in plan.splits:
         if split.file not in files:
             continue
@@ -99,33 +226,36 @@ def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[Un
             facts = RecordFacts(change, version, plan.version_taken, log.dependent_position, True)
             verdict = decide(plan.selection, envelope, facts)
             selected = (verdict == 0) | (verdict == INCOMPLETE)
+            selected &= envelope.disposition() != CANCELLED
             whole = ~log.check(envelope, lengths, change, version)
             rows = np.flatnonzero(selected & whole & covers(envelope))
-            units, places = np.unique(opaque(envelope.unit()[rows]), return_index=True)
+            both = unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows]))
+            units, places = np.unique(both, return_index=True)
             for unit, place in zip(units, rows[places].tolist(), strict=True):
                 where = f"{log.files[split.file].name} record {first + place}"
-                found.setdefault(UnitId(unit.tobytes()), where)
+                found.setdefault(UnitPosition(unit.tobytes()), where)
     return found
 
 
-def _leave_known(log: LogFile, split: Split, found: dict[UnitId, str]) -> None:
+def _leave_known(log: LogFile, split: Split, found: dict[UnitPosition, str]) -> None:
     """Take away the units that a split of a known log has."""
-    wanted = np.frombuffer(b"".join(found), UNIT)
+    wanted = np.frombuffer(b"".join(unit.unit for unit in found), UNIT)
+    named = {unit.unit: unit for unit in found}
     for _, offsets, lengths in log.records(split, BATCH):
         units = opaque(log.envelope(split.file, offsets, lengths).unit())
         for unit in wanted[np.isin(wanted, units)]:
-            found.pop(UnitId(unit.tobytes()), None)
+            found.pop(named[UnitId(unit.tobytes())], None)
 
 
-def _refuse(found: Mapping[UnitId, str], position: Position) -> None:
+def _refuse(found: Mapping[UnitPosition, str], position: Position) -> None:
     unit = min(found, key=lambda one: found[one])
     file, _, record = found[unit].rpartition(" record ")
     raise InputError(
         "LR2039",
         f"found {len(found):,} unit(s) of recovery that commit at or below"
-        f" {position.hexadecimal}, in logs that were not read before; expected none there:"
-        " everything up to that position counts as applied",
-        Where(file, int(record), unit=str(unit)),
+        f" {position.hexadecimal} and were not taken, in logs that were not read before; expected"
+        " none there: everything up to that position counts as applied",
+        Where(file, int(record), unit=str(unit.unit)),
         "A log came late, or repeats one that is not given: give that too. Else say what becomes of"
         " these units: --late take (they come now, behind later ones) or --late skip (they are"
         " there)",

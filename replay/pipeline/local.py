@@ -4,8 +4,10 @@ tests."""
 from __future__ import annotations
 
 import os
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -13,7 +15,7 @@ from typing import IO
 from replay.changes.choices import EngineName
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile, Split
-from replay.pipeline.engine import Engine, Job
+from replay.pipeline.engine import Engine, Job, third_stage
 from replay.pipeline.workers import Task, Workers
 
 Progress = Callable[[str, int, int], None]
@@ -70,9 +72,21 @@ def execute(
             Task(partial(_reduced, job, log, bucket, files), files.size(bucket))
             for bucket in buckets
         )
+        last = third_stage(job)
         for done, results in enumerate(workers.results(reductions, len(buckets))):
             progress("writing", done, len(buckets))
-            yield from results
+            for result in results:
+                if last is None:
+                    yield result
+                    continue
+                for meeting, block in last.divide(result):
+                    if meeting == last.meetings:
+                        yield block
+                    else:
+                        files.append(meeting, block)
+        if last is not None:
+            for meeting in files.buckets():
+                yield from last.meet(meeting, files.taken(meeting))
 
 
 def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
@@ -80,7 +94,7 @@ def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
 
 
 def _reduced(job: Job, log: LogFile, bucket: int, files: _BucketFiles) -> list[bytes]:
-    return list(job.reduce(log, bucket, [files.taken(bucket)]))
+    return list(job.reduce(log, bucket, files.taken(bucket)))
 
 
 class _BucketFiles:
@@ -106,7 +120,7 @@ class _BucketFiles:
                 self._open.popitem(last=False)[1].close()
             self._open[bucket] = (self.folder / str(bucket)).open("ab")
             self._known.add(bucket)
-        self._open[bucket].write(block)
+        pickle.dump(block, self._open[bucket])
 
     def buckets(self) -> list[int]:
         """The buckets that have blocks, in order; nothing is appended from now on."""
@@ -117,12 +131,15 @@ class _BucketFiles:
         """The bytes of a bucket."""
         return (self.folder / str(bucket)).stat().st_size
 
-    def taken(self, bucket: int) -> bytes:
-        """All of a bucket, whose file goes."""
+    def taken(self, bucket: int) -> Iterator[bytes]:
+        """The blocks of a bucket, whose file goes."""
         path = self.folder / str(bucket)
-        content = path.read_bytes()
-        path.unlink()
-        return content
+        self._known.discard(bucket)
+        with path.open("rb") as file:
+            path.unlink()
+            with suppress(EOFError):
+                while True:
+                    yield pickle.load(file)
 
     def _close(self) -> None:
         while self._open:

@@ -36,6 +36,7 @@ from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import RowDecoder, RowProblem
+from replay.pipeline.sorted_records import RUN, in_commit_order
 from sqlgen.dialects import Profile
 
 #: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk
@@ -108,7 +109,7 @@ class WrittenFile:
 class BucketResult:
     """What became of one bucket: its files, the tally, and the commit position and id of every unit
     seen (:data:`replay.changes.position.UNIT_POSITION`), for the check that no unit has two commit
-    positions."""
+    positions; where tasks make that check, of those that the run must name."""
 
     files: tuple[WrittenFile, ...]
     tally: Tally
@@ -129,30 +130,28 @@ class BucketReader(ABC, Generic[Content]):
     def __init__(
         self, plan: Plan, log: LogFile, blocks: Iterable[bytes], output: Output, profile: Profile
     ) -> None:
-        records = np.frombuffer(b"".join(blocks), RECORD)
         self.plan, self.log, self.output, self.profile = plan, log, output, profile
-        self.records = take_records(records, order.commit_order(records))
+        self.records = in_commit_order(blocks)
         self.tally = Tally()
-        same = self._like_the_one_before("commit", "unit")
-        self.unit_start = np.concatenate([[0], np.flatnonzero(~same) + 1]).astype(np.int64)
+        self.unit_start = self._unit_starts()
         self.unit_heads = take_records(self.records, self.unit_start)
-        self.unit_of = np.zeros(len(self.records), np.int64)
-        self.unit_of[self.unit_start[1:]] = 1
-        self.unit_of = np.cumsum(self.unit_of)
-        self.size_before = np.concatenate([[0], np.cumsum(self.records["length"], dtype=np.int64)])
-        self.decoder = RowDecoder(plan, log, self.profile, len(records))
-        self.twice = self._duplicates()
+        self.decoder = RowDecoder(plan, log, self.profile, len(self.records))
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
 
-    def _like_the_one_before(self, *names: str) -> Mask:
-        """Which records but the first are the same as their neighbour in fields of bytes."""
-        rows = self.records.view(np.uint8).reshape(len(self.records), RECORD.itemsize)
-        same = np.ones(max(len(rows) - 1, 0), bool)
-        for name in names:
-            field = rows[:, field_slice(name)]
-            same &= codecs.equal_rows(field[1:], field[:-1])
-        return same
+    def _unit_starts(self) -> Index:
+        """The first record of each unit of recovery."""
+        starts = [np.zeros(1, np.int64)]
+        for low in range(0, len(self.records) - 1, RUN):
+            same = _like_the_one_before(self.records[low : low + RUN + 1], "commit", "unit")
+            starts.append(np.flatnonzero(~same) + low + 1)
+        return np.concatenate(starts)
+
+    def _units_of(self, start: int, stop: int) -> Index:
+        """The number of the unit of each of some records."""
+        first, last = np.searchsorted(self.unit_start, [start, stop - 1], side="right") - 1
+        edges = [start, *self.unit_start[first + 1 : last + 1].tolist(), stop]
+        return np.repeat(np.arange(first, last + 1), np.diff(edges))
 
     @abstractmethod
     def _make(self, changes: ChunkChanges) -> Content:
@@ -184,11 +183,8 @@ class BucketReader(ABC, Generic[Content]):
 
     def _limit(self, start: int) -> int:
         """The first row after ``start`` that no longer fits into a chunk that begins there."""
-        size = int(self.size_before[start]) + CHUNK_BYTES
-        return max(
-            start + 1,
-            min(start + CHUNK, int(np.searchsorted(self.size_before, size, side="right")) - 1),
-        )
+        size = np.cumsum(self.records["length"][start : start + CHUNK], dtype=np.int64)
+        return start + max(1, int(np.searchsorted(size, CHUNK_BYTES, side="right")))
 
     def _chunks(self) -> Iterator[Chunk]:
         ends = np.append(self.unit_start[1:], len(self.records))
@@ -251,20 +247,19 @@ class BucketReader(ABC, Generic[Content]):
     # -- checks over the whole bucket
     # ---------------------------------------------------------------------------------------------
 
-    def _duplicates(self) -> Mask:
-        """Records that are the same change (or segment) as their neighbour: same unit, LOGRBA,
-        SEGNUM, and then table, row and change."""
-        records = self.records
-        twice = np.zeros(len(records), bool)
-        if len(records) < 2:
-            return twice
-        same = (self.unit_of[1:] == self.unit_of[:-1]) & self._like_the_one_before("position")
+    def _duplicates(self, start: int, stop: int) -> Mask:
+        """Which of some records are the same change (or segment) as their neighbour before them:
+        same unit, LOGRBA, SEGNUM, and then table, row and change."""
+        low = max(start - 1, 0)
+        records = self.records[low:stop]
+        same = _like_the_one_before(records, "commit", "unit", "position")
         same &= records["segment"][1:] == records["segment"][:-1]
+        twice = np.zeros(len(records), bool)
         rows = np.flatnonzero(same) + 1
         if len(rows):
             here, before = self._envelope(records[rows]), self._envelope(records[rows - 1])
             twice[rows[self.log.same_change(here, before)]] = True
-        return twice
+        return twice[start - low :]
 
     def _contradictory_units(self) -> Mask:
         """Units in the plan's quarantine: their records disagree about the commit position, so the
@@ -353,7 +348,7 @@ class BucketReader(ABC, Generic[Content]):
 
     def _assemble(self, records: Records, base: int) -> ChunkChanges:
         """Join segments, check headers against each other, and note what is damaged."""
-        changes = self._joined(records, self.unit_of[base : base + len(records)])
+        changes = self._joined(records, self._units_of(base, base + len(records)))
         head, weight = changes.head, changes.weight
         segments, number = (np.ascontiguousarray(records[name]) for name in ("segments", "segment"))
         place = np.arange(len(records)) - np.repeat(head, weight)
@@ -418,7 +413,7 @@ class BucketReader(ABC, Generic[Content]):
                 )
             )
             changes.outcome[change_of_record[row]] = FAILED
-        for row in np.flatnonzero(self.twice[base : base + len(records)]):
+        for row in np.flatnonzero(self._duplicates(base, base + len(records))):
             hint = "Was a data file given twice, or do two files overlap? Give each record once"
             self._finding(
                 "LR2017",
@@ -617,10 +612,20 @@ def _uncommitted(envelope: Envelope) -> Bytes:
     return result
 
 
-def contradictory_units(results: list[BucketResult]) -> frozenset[UnitId]:
-    """Units that occur with more than one commit position: at least one of their records is
-    damaged."""
-    seen = np.concatenate([np.zeros(0, UNIT_POSITION), *(result.units for result in results)])
+def _like_the_one_before(records: Records, *names: str) -> Mask:
+    """Which records but the first are the same as their neighbour in fields of bytes."""
+    rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), RECORD.itemsize)
+    same = np.ones(max(len(rows) - 1, 0), bool)
+    for name in names:
+        field = rows[:, field_slice(name)]
+        same &= codecs.equal_rows(field[1:], field[:-1])
+    return same
+
+
+def contradictory_units(columns: Iterable[Records]) -> frozenset[UnitId]:
+    """Units that occur with more than one commit position in columns of
+    :data:`replay.changes.position.UNIT_POSITION`: at least one of their records is damaged."""
+    seen = np.concatenate([np.zeros(0, UNIT_POSITION), *columns])
     units = np.ascontiguousarray(seen.view(UNIT_POSITION_FIELDS)["unit"])
     values, counts = np.unique(units, return_counts=True)
     return frozenset(UnitId(value.tobytes()) for value in values[counts > 1])

@@ -18,7 +18,14 @@ from replay.changes.balance import Verdict
 from replay.changes.choices import Mode
 from replay.changes.envelope import Envelope, compare, octets, opaque
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.position import UNIT, Position, UnitId, leading_words
+from replay.changes.position import (
+    UNIT,
+    UNIT_POSITION,
+    Position,
+    UnitId,
+    UnitPosition,
+    leading_words,
+)
 from replay.changes.selection import (
     BUILT_ON,
     BY_HEADER,
@@ -27,19 +34,22 @@ from replay.changes.selection import (
     NOT_ASKED,
     REASON,
     TAKEN_BEFORE,
-    RecordFacts,
     Selection,
     VerdictCodes,
-    decide,
 )
 from replay.decoding.hashes import unit_hash
 from replay.logs import LogFile, Split
+from replay.pipeline.commit_sample import CommitSample
+from replay.pipeline.engine import Engine
+from replay.pipeline.input_digests import FileDigest
+from replay.pipeline.range_walk import LogIndex, index_by_tasks
+from replay.pipeline.taken import MOST
 from sqlgen.constraints import Constraints
 from sqlgen.errors import settle_choices
 from sqlgen.value_limits import ValueLimit
 
-#: Of this many records one is looked at to place the bounds of the buckets.
-SAMPLE_EVERY = 64
+#: So many buckets at least, the newest ones, name all their units.
+_BUCKETS_NAMED = 16
 
 
 @dataclass(frozen=True)
@@ -105,20 +115,22 @@ def places_of(file: Index | int, offsets: Index) -> Index:
 @dataclass(frozen=True)
 class Continued:
     """What was taken before: all units of recovery up to the commit ``position``, of those that
-    commit there ``units``, and not ``pending``."""
+    commit there ``units`` (None: all), and not ``pending``. ``skipped``
+    (:data:`replay.changes.position.UNIT_POSITION`): units that came late and count as taken."""
 
     position: Position
-    units: frozenset[UnitId]
+    units: frozenset[UnitId] | None
     pending: frozenset[UnitId]
+    skipped: Records = field(default_factory=lambda: np.zeros(0, UNIT_POSITION))
 
     def covers(self, envelope: Envelope) -> Mask:
         """Which records count as taken, by their commit positions and units."""
         commit = envelope.commit()
         side = compare(commit, self.position)
-        taken = side < 0
+        taken = side < 0 if self.units is not None else side <= 0
         units = opaque(envelope.unit())
         here = np.flatnonzero(side == 0)
-        if len(here):
+        if len(here) and self.units is not None:
             taken[here] = _among(units[here], self.units)
         if self.pending:
             there = np.flatnonzero(taken)
@@ -153,7 +165,9 @@ class Plan:
     written later. ``export``: datasets are written, not scripts. ``limits``: table version ->
     column -> what values the live database's column holds, where its type alone does not tell.
     ``continued``: what a bundle before this one took. ``copies``: the family whose log the records
-    become again as they are, None where they become something else."""
+    become again as they are, None where they become something else. ``digests``: those of inputs
+    that tasks made while they indexed them, by input. ``awaited``: units that the bundle before
+    left pending and those that came late, which results name where they find them."""
 
     mode: Mode
     selection: Selection
@@ -172,6 +186,8 @@ class Plan:
     limits: Mapping[int, Mapping[str, ValueLimit]] = field(default_factory=dict)
     continued: Continued | None = None
     copies: str | None = None
+    digests: Mapping[str, FileDigest] = field(default_factory=dict)
+    awaited: frozenset[UnitId] = frozenset()
 
     def __post_init__(self) -> None:
         settle_choices(self, mode=Mode)
@@ -215,6 +231,16 @@ class Plan:
         """Number of output files at most (a bucket without statements writes none)."""
         return len(self.bounds) + 1
 
+    @property
+    def named_behind(self) -> UnitPosition | None:
+        """Results name every unit that commits behind this position, and of others some; None: they
+        name all. Those behind it lie in the newest buckets, so their number has a bound."""
+        newest = max(_BUCKETS_NAMED, -(-MOST // self.options.records_per_file))
+        if self.buckets <= newest:
+            return None
+        word = int(self.bounds[self.buckets - newest - 1])
+        return Position(word.to_bytes(8, "big") + b"\xff\xff").end
+
     def bucket_of(self, commit: Records) -> Index:
         """The bucket of each commit position. Units that share a commit position share a bucket."""
         return np.searchsorted(self.bounds, leading_words(commit), side="left").astype(np.int64)
@@ -240,32 +266,29 @@ def make_plan(
     selection: Selection,
     options: ScriptOptions,
     split_bytes: int = 128 << 20,
+    engine: Engine | None = None,
 ) -> Plan:
-    """Index the data files, sample the commit positions of what is selected, and cut.
+    """Index the data files, sample the commit positions of what is selected, and cut. Tasks of
+    ``engine`` index a large log (:mod:`replay.pipeline.range_walk`).
 
-    Raises InputError where a file's framing is damaged.
+    Raises InputError where a file's framing is damaged, and what tasks raise.
     """
     taken = np.array(
         [selection.takes_table(f"{v.table.schema}.{v.table.name}") for v in log.catalog.versions]
         or [False],
         bool,
     )
-    samples: list[Hashes] = []
-    splits: list[Split] = []
-    for split, offsets, lengths in log.splits(split_bytes):
-        splits.append(split)
-        phase = -(split.first_record - 1) % SAMPLE_EVERY
-        chosen, chosen_lengths = offsets[phase::SAMPLE_EVERY], lengths[phase::SAMPLE_EVERY]
-        if not len(chosen):
-            continue
-        envelope = log.envelope(split.file, chosen, chosen_lengths)
-        change, version = log.classify(envelope)
-        verdict = decide(
-            selection, envelope, RecordFacts(change, version, taken, log.dependent_position)
-        )
-        kept = (verdict == 0) & (verdict != INCOMPLETE)
-        samples.append(leading_words(opaque(envelope.commit()[kept])))
-    sample = np.sort(np.concatenate(samples)) if samples else np.zeros(0, np.uint64)
-    files = max(1, -(-len(sample) * SAMPLE_EVERY // options.records_per_file))
+    found = index_by_tasks(log, selection, taken, split_bytes, engine)
+    if found is None:
+        splits: list[Split] = []
+        commits = CommitSample(log, selection, taken)
+        for split, offsets, lengths in log.splits(split_bytes):
+            splits.append(split)
+            commits.look(split, offsets, lengths)
+        found = LogIndex(tuple(splits), commits.words(), commits.stride, {})
+    sample = found.words
+    files = max(1, -(-len(sample) * found.stride // options.records_per_file))
     cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample
-    return Plan(mode, selection, options, tuple(splits), np.unique(cuts), taken)
+    return Plan(
+        mode, selection, options, found.splits, np.unique(cuts), taken, digests=found.digests
+    )

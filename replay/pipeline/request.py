@@ -19,6 +19,7 @@ from replay.changes.value_filter import ValueFilter
 from replay.errors import UsageError
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
+from replay.pipeline.engine import Engine
 from replay.pipeline.marked import mark_notes, without_marks
 from replay.pipeline.placing import place_position, placed_unit
 from replay.pipeline.plan import Plan, make_plan
@@ -91,9 +92,9 @@ class Request:
         """The log."""
         return self.opened.log
 
-    def plan(self, split_bytes: int = SPLIT_BYTES) -> Plan:
+    def plan(self, split_bytes: int = SPLIT_BYTES, engine: Engine | None = None) -> Plan:
         """The plan of it. Raises what :func:`replay.pipeline.plan.make_plan` raises."""
-        plan = make_plan(self.log, self.mode, self.selection, self.options, split_bytes)
+        plan = make_plan(self.log, self.mode, self.selection, self.options, split_bytes, engine)
         return replace(plan, export=self.export, constraints=self.constraints)
 
 

@@ -98,12 +98,13 @@ class RowDecoder:
         plainly = (
             self.filter is None
             and plan.options.mapping is None
-            and not plan.prepared
             and not statements.checked_when_rendered(profile, self.options)
             and expected >= fast_path.WORTH
         )
         self.shortcut = (
-            fast_path.FastPath(plan.mode == "undo", profile, self.options, self._watched)
+            fast_path.FastPath(
+                plan.mode == "undo", profile, self.options, self._watched, plan.prepared
+            )
             if plainly
             else None
         )
@@ -124,7 +125,7 @@ class RowDecoder:
         if (quick.outcome == statements.EXCLUDED_COLUMNS).any():  # which have comments
             odd = np.union1d(odd, np.flatnonzero(quick.outcome == statements.EXCLUDED_COLUMNS))
         if not len(odd):
-            return ChangeStatements(quick.text, outcome, failed, quick.moved, [], {})
+            return ChangeStatements(quick.text, outcome, failed, quick.moved, [], quick.shapes)
         rest = self._statements(version, kind, image.take(odd))
         outcome[odd], failed[odd] = rest.outcome, rest.failed
         moved = quick.moved
@@ -136,7 +137,7 @@ class RowDecoder:
             failed,
             moved,
             problems,
-            {},
+            {**quick.shapes, **rest.shapes},
         )
 
     def _watched(self, version: TableVersion) -> frozenset[str]:

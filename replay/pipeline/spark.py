@@ -13,18 +13,18 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import pickle
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext, SparkFiles
+from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -33,17 +33,16 @@ from pyspark.sql.types import StructType
 
 from replay.changes.choices import EngineName
 from replay.changes.envelope import ENVELOPE
-from replay.errors import InputError, LogReplayError, UsageError
+from replay.errors import InputError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
-from replay.pipeline.engine import Engine, Job
+from replay.pipeline.cluster_trouble import why_failed
+from replay.pipeline.engine import Engine, Job, third_stage
 from replay.pipeline.java import prepare_environment
 from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
-
-#: A bucket, and bytes for it.
-BucketBlock = tuple[int, bytes]
+from replay.pipeline.stages import BucketBlock, met, reduced, results_of, scanned
 
 _DDL = {
     pa.int32(): "int",
@@ -81,6 +80,13 @@ DEFAULTS: dict[str, str] = {
 def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors
     only. Raises UsageError (LR1005) when it does not start."""
+    if os.environ.get("SPARK_REMOTE"):
+        raise UsageError(
+            "LR1005",
+            f"found a server of Spark Connect (SPARK_REMOTE) and --master {master}; expected one of"
+            " them",
+            hint="Unset SPARK_REMOTE, which keeps Java from starting, or leave out --master",
+        )
     prepare_environment(master)
     travels = {} if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -104,9 +110,24 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     return context
 
 
+def timeouts(seconds: int) -> dict[str, str]:
+    """Settings by which executors that give no sign of life for so many seconds are lost, of which
+    Spark alone thinks so after two minutes."""
+    answers = min(max(seconds, 20), 120)
+    return {
+        "spark.network.timeout": f"{answers}s",
+        "spark.network.timeoutInterval": f"{answers // 2}s",
+    }
+
+
 def is_local(master: str) -> bool:
     """Whether the tasks of a master run in processes that share everything with this one."""
     return re.fullmatch(r"local(\[.*\])?", master) is not None
+
+
+def is_connect(master: str) -> bool:
+    """Whether a master is a server of Spark Connect (:mod:`replay.pipeline.connect`)."""
+    return master.startswith("sc://")
 
 
 @cache
@@ -214,11 +235,12 @@ class _EnvelopeReader(DataSourceReader):
 
 @dataclass(frozen=True)
 class Travel:
-    """What a cluster asks for: ``files`` of this machine that tasks need there, and after how many
-    seconds without an executor the run ends (None: never)."""
+    """What a cluster asks for: ``files`` of this machine that tasks need there, after how many
+    seconds without an executor the run ends (None: never), and the ``exchange`` of the engine."""
 
     files: Sequence[str] = ()
     timeout: int | None = None
+    exchange: str = ""
 
 
 def engine(
@@ -242,6 +264,7 @@ def engine(
         run,
         EngineName.SPARK,
         reason,
+        "" if travel is None else travel.exchange,
     )
 
 
@@ -271,44 +294,51 @@ def execute(
     ``sent`` to them (path, name). UsageError LR1005 where no executor comes within ``timeout``
     seconds, or where they cannot run Python programs of ours."""
     sent = sent or {}
+    title = getattr(job, "title", type(job).__name__)
+    read = context.accumulator(0)
 
-    def scan(numbers: Iterable[int]) -> Iterator[BucketBlock]:
+    def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
-        for number in numbers:
-            yield from _caught(job.buckets, job.scan(log, splits[number]))
+        return scanned(job, log, part, lambda split: read.add(split.stop - split.start))
 
     def reduce(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
-        by_bucket: dict[int, list[bytes]] = {}
-        for bucket, block in blocks:
-            if bucket >= job.buckets:
-                yield bucket, block
-            else:
-                by_bucket.setdefault(bucket, []).append(block)
-        for bucket in sorted(by_bucket):
-            yield from _caught(
-                job.buckets,
-                (
-                    (job.buckets, result)
-                    for result in job.reduce(log, bucket, by_bucket.pop(bucket))
-                ),
-            )
+        return reduced(job, log, blocks)
 
-    blocks = context.parallelize(range(len(splits)), max(len(splits), 1)).mapPartitions(scan)
+    # a partition is one bucket (:func:`_place`)
+    blocks = context.parallelize(splits, max(len(splits), 1)).mapPartitions(scan)
     if job.buckets:
         blocks = blocks.partitionBy(job.buckets + 2, _place).mapPartitions(reduce)
-    with _ProgressWatch(context, splits, progress, timeout) as watch:
+    last = third_stage(job)
+    if last is not None:
+        blocks = blocks.partitionBy(last.meetings + 2, _place).mapPartitions(partial(met, last))
+    watch = _ProgressWatch(context, splits, progress, timeout, read)
+    with _described(context, title, splits, job.buckets), watch:
         try:
             results = blocks.collect()
         except (Py4JError, PySparkException) as error:
-            told = _failed(context, error, watch.expired)
+            conf = dict(context.getConf().getAll())
+            told = why_failed(conf, error, title, watch.expired, watch.came)
             if told is None:
                 raise
             raise told from error
-    for bucket, block in results:
-        if bucket > job.buckets:
-            raise pickle.loads(block)
-        yield block
+    yield from results_of(job, results)
+
+
+@contextmanager
+def _described(
+    context: SparkContext, title: str, splits: Sequence[Split], buckets: int
+) -> Iterator[None]:
+    """Name the stages of a job in Spark's pages."""
+    name = "spark.job.description"
+    before = context.getLocalProperty(name)
+    size = f"{read_size(splits) / 1e6:,.1f} MB, {len(splits):,} splits"
+    then = f", then {buckets:,} buckets" if buckets else ""
+    context.setLocalProperty(name, f"logreplay: {title} ({size}{then})")
+    try:
+        yield
+    finally:
+        context.setLocalProperty(name, before)  # type: ignore[arg-type]
 
 
 def _place(bucket: int) -> int:
@@ -316,61 +346,22 @@ def _place(bucket: int) -> int:
     return bucket
 
 
-def _caught(results: int, blocks: Iterator[BucketBlock]) -> Iterator[BucketBlock]:
-    """Blocks; an error of ours becomes one too (of the bucket after the results), so that it
-    arrives as it was raised."""
-    try:
-        yield from blocks
-    except LogReplayError as error:
-        yield results + 1, pickle.dumps(error)
-
-
-def _failed(context: SparkContext, error: Exception, expired: int | None) -> LogReplayError | None:
-    """Why a job ended, where that is a matter of the cluster."""
-    conf = context.getConf()
-    address = f"{conf.get('spark.driver.host')}:{conf.get('spark.driver.port')}"
-    if expired is not None:
-        return UsageError(
-            "LR1005",
-            f"found no executor of {context.master} within {expired} s (--executor-timeout);"
-            " expected at least one",
-            hint=(
-                "Does the master have workers with memory and cores left? They must reach this"
-                f" program at {address}: --conf spark.driver.host=ADDRESS names another address"
-            ),
-        )
-    text = str(getattr(error, "java_exception", None) or error)
-    missing = re.search(r"No module named '?([\w.]+)'?", text)
-    if missing is not None:
-        return UsageError(
-            "LR1005",
-            f"found no Python module {missing[1]} on an executor; expected the libraries that"
-            " logreplay needs there (it brings its own modules itself)",
-            hint="Install them for the Python of the executors; replay/docs/cluster.md says how",
-        )
-    python = re.search(r"PYTHON_VERSION_MISMATCH[^\n]*", text)
-    if python is not None:
-        return UsageError(
-            "LR1005",
-            f"found another Python on an executor: {python[0]}",
-            hint="PYSPARK_PYTHON names the Python of the executors",
-        )
-    return None
-
-
 class _ProgressWatch:
     """Reports the progress of the running job from Spark's status tracker, in a thread of its own,
-    and ends a job for which no executor comes: ``expired`` says after how many seconds."""
+    and ends a job for which no executor comes, or none is left: ``expired`` says after how many
+    seconds, ``came`` whether there was one. ``read`` counts the bytes that tasks have read."""
 
     def __init__(
         self,
         context: SparkContext,
         splits: Sequence[Split],
         progress: Progress,
-        timeout: int | None = None,
+        timeout: int | None,
+        read: Accumulator[int],
     ) -> None:
-        self.context, self.timeout = context, timeout
+        self.context, self.timeout, self.read = context, timeout, read
         self.expired: int | None = None
+        self.came = False
         self.tracker, self.progress = context.statusTracker(), progress
         self.splits, self.size = len(splits), read_size(splits)
         self.done = threading.Event()
@@ -391,7 +382,9 @@ class _ProgressWatch:
     def _watch(self) -> None:
         waited = 0.0
         while not self.done.wait(_LOOKS):
-            waited = 0.0 if self.timeout is None or self._executors() else waited + _LOOKS
+            there = self.timeout is None or self._executors() > 0
+            self.came |= there
+            waited = 0.0 if there else waited + _LOOKS
             if self.timeout is not None and waited >= self.timeout:
                 self.expired = self.timeout
                 self.context.cancelAllJobs()
@@ -400,7 +393,7 @@ class _ProgressWatch:
                 info = self.tracker.getStageInfo(stage)
                 if info is not None:
                     if info.numTasks == self.splits and stage % 2 == 0:
-                        done = self.size * info.numCompletedTasks // max(info.numTasks, 1)
-                        self.progress(READING, done, self.size)
+                        # a split that was read twice counts twice
+                        self.progress(READING, min(self.read.value, self.size), self.size)
                     else:
                         self.progress("writing", info.numCompletedTasks, info.numTasks)

@@ -67,6 +67,8 @@ class HeaderJob:
     """Reads the headers that a ``selection`` takes. Results are three Arrow tables: units, counts,
     and records that are no changes of rows."""
 
+    title = "read headers"
+
     selection: Selection
     version_taken: Mask
     buckets: int = 0

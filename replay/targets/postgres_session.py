@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: Both halves of the advisory lock's key: the letters LOGR and PLAY.
 _LOCK = (0x4C4F4752, 0x504C4159)
-#: Prepared statements that a session keeps; each takes some 20 KB of the server's memory.
+#: Prepared statements that a session keeps; each takes memory of the server's memory.
 _PREPARED = 4000
 #: Text handed to COPY at once.
 _COPY_BYTES = 1 << 20
@@ -185,13 +185,51 @@ class PostgresSession:
             self._prepared, self._unprepared, fresh = set(), {}, dict(shapes)
         if not fresh:
             return
-        text = " ".join(f"PREPARE {name} AS {text};" for name, text in fresh.items())
-        if self.run(text.encode()).failure is not None:
-            for name, statement in fresh.items():
-                failure = self.run(f"PREPARE {name} AS {statement};".encode()).failure
-                if failure is not None and failure.sqlstate != _PREPARED_ALREADY:
-                    self._unprepared[name.encode()] = failure
+        for name, failure in self._prepare(fresh).items():
+            if failure.sqlstate != _PREPARED_ALREADY:
+                self._unprepared[name.encode()] = failure
         self._prepared |= fresh.keys()
+
+    def _prepare(self, shapes: Mapping[str, str]) -> dict[str, StatementFailure]:
+        """Prepare statements, each in a message of its own: with every execution the server copies
+        the whole text of the message that a statement was prepared in. Why those failed that did,
+        by name."""
+        import psycopg
+        from psycopg.pq import ExecStatus
+
+        failures: dict[str, StatementFailure] = {}
+        server = self.connection.pgconn
+        try:
+            server.enter_pipeline_mode()
+            for name, text in shapes.items():
+                server.send_prepare(name.encode(), text.encode())
+                server.pipeline_sync()  # the next one is prepared whatever becomes of this one
+            self._send()
+            for name in shapes:
+                while (result := self._result()) is not None:
+                    if result.status == ExecStatus.FATAL_ERROR:
+                        failures[name] = self._failure(result)
+                self._result()  # that of the synchronization
+            server.exit_pipeline_mode()
+        except psycopg.OperationalError as error:
+            raise self._lost(error) from error
+        return failures
+
+    def _send(self) -> None:
+        """Send what the network did not take at once; the server may want to be read from first."""
+        server = self.connection.pgconn
+        while server.flush():
+            readable, _, _ = select.select([server.socket], [server.socket], [])
+            if readable:
+                server.consume_input()
+
+    def _result(self) -> Any:
+        """The next result, waited for; None at the end of those of a message."""
+        server = self.connection.pgconn
+        while server.is_busy():
+            select.select([server.socket], [], [])
+            server.consume_input()
+        return server.get_result()
 
     def run(self, text: bytes) -> StatementCounts:
         import psycopg
@@ -202,19 +240,8 @@ class PostgresSession:
         server = self.connection.pgconn
         try:
             server.send_query(text)
-            while (
-                server.flush()
-            ):  # what the network did not take at once; the server may want to be read from first
-                readable, _, _ = select.select([server.socket], [server.socket], [])
-                if readable:
-                    server.consume_input()
-            while True:
-                while server.is_busy():
-                    select.select([server.socket], [], [])
-                    server.consume_input()
-                result = server.get_result()
-                if result is None:
-                    break
+            self._send()
+            while (result := self._result()) is not None:
                 if result.status in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
                     rows = result.command_tuples
                     counts.append(-1 if rows is None else rows)

@@ -16,6 +16,15 @@ from tests.bytes.matrix import CASES
 from tests.bytes.published import Bench, changed, listed
 
 KEPT = listed()
+#: A family, a command and a format each, with units of many records.
+LONG = (
+    "bank redo",
+    "bank undo",
+    "bank export",
+    "sakila undo",
+    "luw-sakila redo",
+    "solid-sakila redo",
+)
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +41,14 @@ def test_what_is_published_stays_the_same(bench: Bench, case: str) -> None:
         shown = shlex.join(bench.words(case, bench.folder))
         lines = [f"{name}: {kept.get(name)} became {found.get(name)}" for name in files]
         pytest.fail("\n".join([f"logreplay {shown}", *lines]), pytrace=False)
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_buckets_that_are_merged_from_files_give_the_same_bytes(
+    bench: Bench, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("replay.pipeline.sorted_records.RUN", 16)
+    test_what_is_published_stays_the_same(bench, case)
 
 
 def test_the_list_has_the_cases_of_the_matrix_and_no_others() -> None:

@@ -24,6 +24,7 @@ MODULES = {
     "fast": ("numba", "llvmlite"),
     "dbcs": ("icu",),
     "sign": ("cryptography",),
+    "connect": ("grpc", "grpc_status"),
     "storage": ("fsspec",),
     "delta": ("deltalake",),
     "iceberg": ("pyiceberg",),
@@ -69,6 +70,7 @@ def test_the_base_install_writes_scripts_and_names_what_else_is_needed(
             *("follow", f"--logs={sakila_small}", f"--export={tmp_path}/changes", "--once"),
             "--metrics-port=0",
         ],
+        "connect": ["redo", *log[:2], f"--out={tmp_path}/far", "--master=sc://localhost:1"],
         "sign": ["verify", f"--certificate={tmp_path}/certificate.json"],
     }
     signed = {"sha256": "", "signature": {"public_key": "", "value": ""}}
@@ -115,7 +117,7 @@ def test_extras_are_those_of_the_project() -> None:
     }
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "replay").rglob("*.py"))
     named = set(re.findall(r"logreplay(?:-sql)?\[(\w+)\]'", sources))
-    named |= set(re.findall(r'optional_library\("[\w.]+", "(\w+)"', sources))
+    named |= set(re.findall(r'optional_library\("?[\w.]+"?, "(\w+)"', sources))
     named |= set(re.findall(r'= \("(?:duckdb|cryptography)", "(\w+)"', sources))
     assert named == set(MODULES) - {"fast"}  # without it the other way is taken
 

@@ -62,7 +62,10 @@ def test_the_disk_of_the_target_is_full(
     postgres.run_scripts(container_database, [sakila / "schema.sql"])
     postgres.load_state(container_database, "sakila", sakila / "initial")
     space = f"{SMALL_DISK}/{mode}"
-    rows(container_database, f"COPY (SELECT 1) TO PROGRAM 'mkdir {space} && chmod 700 {space}'")
+    rows(
+        container_database,
+        f"COPY (SELECT 1) TO PROGRAM 'cat > /dev/null && mkdir {space} && chmod 700 {space}'",
+    )
     rows(container_database, f"CREATE TABLESPACE {mode} LOCATION '{space}'")
     rows(container_database, f"ALTER TABLE sakila.payment_audit SET TABLESPACE {mode}")
     rows(container_database, f"CREATE TABLE public.filler (t text) TABLESPACE {mode}")

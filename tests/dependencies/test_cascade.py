@@ -201,3 +201,34 @@ def test_an_incomplete_dependent_is_named(tmp_path: Path) -> None:
 )
 def test_which_selections_leave_out_a_later_change(selection: Selection, limits: bool) -> None:
     assert limits_changes(selection) is limits
+
+
+@pytest.mark.parametrize("command", ["whatif", "redo"])
+def test_units_named_in_several_ways_are_all_left_out(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = LogBuilder()
+    units = [log.unit() for _ in range(4)]
+    for number, (unit, who) in enumerate(
+        zip(units, ("CLERK1", "CLERK2", "CLERK2", "CLERK3"), strict=True)
+    ):
+        unit.insert(ACCT, acct(number), AUTHID=who, PLAN=f"PLAN{number}")
+    control, data = log.write(tmp_path)
+    words = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
+    words += ["--engine", "local"]
+    option = "--without" if command == "whatif" else "--except"
+    words += [option, "authid=CLERK1", option, name(units[1]), option, "plan=PLAN3"]
+    if command == "whatif":
+        assert main.main(["whatif", *words, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["without"]
+        assert sorted(found) == sorted(map(name, (units[0], units[1], units[3])))
+        return
+    assert main.main(["redo", *words, "--out", str(tmp_path / "out")]) == 0
+    inserts = [
+        line
+        for path in (tmp_path / "out").glob("*.sql")
+        for line in path.read_text().splitlines()
+        if line.startswith("INSERT")
+    ]
+    assert len(inserts) == 1
+    assert "VALUES (2, " in inserts[0]

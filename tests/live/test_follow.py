@@ -337,6 +337,80 @@ def test_past_logs_are_not_read(site: Site) -> None:
     assert site.once(*both) == 8
 
 
+def _lacking(site: Site, number: int, key: int, **more: str) -> None:
+    """A unit of the next log that lacks a record, or (``INCOMPLETETRANS="N"``) has it."""
+    site.log.clock = 5_000 + number
+    fields = {"INCOMPLETETRANS": "Y", **more}
+    site.log.unit(commit=35_000, **fields).insert(TABLE, (key, 3))
+
+
+def test_past_logs_before_the_first_unit_that_is_set_aside_are_not_read(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
+    for number in range(6):
+        if number == 3:
+            _lacking(site, 3, 99)
+        site.arrive(number, range(number, number + 1))
+    capsys.readouterr()
+    assert site.once(*both, "--log-json") == 4
+    told = [entry["names"] for entry in events(capsys) if entry["event"] == "no longer needed"]
+    assert [[Path(name).stem for name in names] for names in told] == [
+        ["night-0", "night-1", "night-2"]
+    ]
+    for path in sorted(site.logs.glob("night-[0-2].dat")):
+        path.write_bytes(b"no log at all")
+    for number in (6, 7):
+        site.arrive(number, range(number, number + 1))
+        assert site.once(*both) == 4
+        assert site.keys() == list(range(number + 1))
+    good = (site.logs / "night-3.dat").read_bytes()
+    (site.logs / "night-3.dat").write_bytes(b"no log at all")
+    site.arrive(8, range(8, 9))
+    assert site.once(*both) == 8
+    (site.logs / "night-3.dat").write_bytes(good)
+    _lacking(site, 3, 99, INCOMPLETETRANS="N")
+    site.arrive(9, range(9, 10))
+    capsys.readouterr()
+    assert site.once(*both, "--log-json") == 0
+    assert site.keys() == [*range(10), 99]
+    told = [entry["names"] for entry in events(capsys) if entry["event"] == "no longer needed"]
+    assert Path(told[-1][-1]).stem == "night-7"
+
+
+@pytest.mark.parametrize("forgotten", ["target", "export"])
+def test_where_nothing_says_which_logs_have_a_unit_all_are_read(site: Site, forgotten: str) -> None:
+    out = site.folder / "changes"
+    both = ["--export", str(out), "--format", "jsonl"]
+    _lacking(site, 3, 99)
+    for number in (3, 4, 5):
+        site.arrive(number, range(number, number + 1))
+    assert site.once(*both) == 4
+    manifest = out / "_logreplay" / "000001" / "manifest.json"
+    stand = json.loads(manifest.read_text())
+    assert len(stand["continuation"].pop("pending_logs")) == 1
+    if forgotten == "export":  # as an older version leaves it
+        manifest.write_text(json.dumps(stand))
+    else:
+        with closing(sqlite3.connect(site.folder / "testown.db")) as database:
+            ((number, inputs),) = database.execute("select id, inputs from logreplay_run")
+            kept = [entry for entry in json.loads(inputs) if "pending_logs" not in entry]
+            assert len(kept) < len(json.loads(inputs))
+            text = json.dumps(kept)
+            database.execute("update logreplay_run set inputs = ? where id = ?", (text, number))
+            database.commit()
+    good = (site.logs / "night-3.dat").read_bytes()
+    (site.logs / "night-3.dat").write_bytes(b"no log at all")
+    site.arrive(6, range(6, 7))
+    assert site.once(*both) == 8
+    (site.logs / "night-3.dat").write_bytes(good)
+    assert site.once(*both) == 4
+    assert (
+        "pending_logs"
+        in json.loads((out / "_logreplay" / "000002" / "manifest.json").read_text())["continuation"]
+    )
+
+
 def test_a_mark_of_a_target_is_taken_back(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.arrive(0, range(2))
     assert site.once() == 0

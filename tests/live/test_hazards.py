@@ -127,8 +127,8 @@ def test_what_was_accepted_is_kept(
     verify = ["verify", "--to", fresh_database, *state, "--certificate", str(certificate)]
     assert main(verify) == 0
     assert json.loads(certificate.read_text())["accepted"] == ["type"]
-    ((inputs,),) = rows(fresh_database, "SELECT inputs::json -> -1 FROM logreplay.run")
-    assert inputs == {"accepted": ["type"]}
+    ((inputs,),) = rows(fresh_database, "SELECT inputs::json FROM logreplay.run")
+    assert {"accepted": ["type"]} in inputs
     assert replay(fresh_database, log, "--accept", "type", "--accept", "unlogged") == 0
     ((options,),) = rows(
         fresh_database, "SELECT options::json -> 'accepted' FROM logreplay.position"

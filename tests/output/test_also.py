@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from replay.cli import commands
 from replay.cli.main import main
+from tests.support.cutlogs import cut_log
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -31,15 +33,16 @@ def test_outputs_of_one_command_are_those_of_three(
     log: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = ["--table", "SAKILA.[F-R]*"]
-    for kind in ("redo", "undo", "export"):
+    kinds = ("redo", "undo", "export", "extract")
+    for kind in kinds:
         assert main([kind, *log, *HOW, *chosen, "--out", str(tmp_path / kind)]) == 0
     opened: list[object] = []
     really = commands.open_log
     monkeypatch.setattr(commands, "open_log", lambda *a: opened.append(a) or really(*a))
-    also = ["--also", f"undo:{tmp_path}/also/undo", "--also", f"export:{tmp_path}/also/export"]
+    also = [word for kind in kinds[1:] for word in ("--also", f"{kind}:{tmp_path}/also/{kind}")]
     assert main(["redo", *log, *HOW, *chosen, *also, "--out", str(tmp_path / "also/redo")]) == 0
     assert len(opened) == 1
-    for kind in ("redo", "undo", "export"):
+    for kind in kinds:
         found = files_of(tmp_path / "also" / kind)
         assert found
         assert found == files_of(tmp_path / kind)
@@ -51,7 +54,23 @@ def test_outputs_of_one_command_are_those_of_three(
         (["redo", "--also", "undo:{t}/out"], "found {t}/out for two outputs"),
         (["redo", "--also", "undo:{t}/out/undo"], "for two outputs"),
         (["redo", "--also", "undo:{t}/used"], "is not empty"),
-        (["redo", "--after", "none", "--also", "undo:{t}/b"], "found --also with --after"),
+        (["redo", "--after", "none", "--also", "undo:{t}/b"], "found --also undo with --after"),
+        (["redo", "--after", "{t}/m", "--also", "export:{t}/b"], "--also-after export:MANIFEST"),
+        (
+            ["redo", "--after", "none", "--also-after", "export:none"],
+            "found --also-after export without --also export:DIR",
+        ),
+        (
+            ["redo", "--also", "export:{t}/b", "--also-after", "export:none"],
+            "found --also-after export without --after",
+        ),
+        (["redo", "--columns", "ID", "--also", "extract:{t}/b"], "found --columns with"),
+        (["undo", "--mapping", "{t}/m", "--also", "extract:{t}/b"], "found --mapping with"),
+        (["undo", "--cascade", "all", "--also", "extract:{t}/b"], "found --cascade of undo"),
+        (
+            ["redo", "--source", "soliddb", "--log", "{t}/l", "--also", "extract:{t}/b"],
+            "LR3020 found --source soliddb",
+        ),
         (["redo", "--except", "authid=CLERK", "--also", "undo:{t}/b"], "found --except of redo"),
         (["undo", "--cascade", "all", "--also", "redo:{t}/b"], "found --cascade of undo"),
         (["undo", "--upsert", "--also", "export:{t}/b"], "found --upsert of undo"),
@@ -68,10 +87,64 @@ def test_what_cannot_be_had_together(
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "letter.txt").touch()
     given = [word.format(t=tmp_path) for word in words]
-    assert main([*given, *log, *HOW, "--out", str(tmp_path / "out")]) == 12
+    log = [] if "--source" in given else log
+    (tmp_path / "l").touch()
+    code = 8 if said.startswith("LR3") else 12
+    assert main([*given, *log, *HOW, "--out", str(tmp_path / "out")]) == code
     assert said.format(t=tmp_path) in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("first", ["redo", "extract"])
+def test_outputs_of_a_chain_hold_each_unit_once(
+    sakila_small: Path, tmp_path: Path, first: str
+) -> None:
+    """Logs that are cut within units: the bundles of each kind have every change once, and the
+    copies are, as a set, the log that was cut."""
+    whole = ["--control", f"{sakila_small}/small.ctl", "--data", f"{sakila_small}/small.dat"]
+    assert main(["redo", *whole, *HOW, "--out", str(tmp_path / "redo")]) == 0
+    counts = dict.fromkeys(("redo", "export", "extract"), 0)
+    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
+    pairs = cut_log(control, data, tmp_path / "cut", 6, 5, shuffled=False)
+    before = dict.fromkeys(counts, "none")
+    for end in (2, 4, 6):
+        log = [w for pair in pairs[:end] for w in ("--control", pair.control, "--data", *pair.data)]
+        outs = {kind: str(tmp_path / f"{kind}-{end}") for kind in counts}
+        words = [*log, *HOW, "--gaps", "warn", "--out", outs[first], "--after", before[first]]
+        if first == "redo":
+            for kind in ("export", "extract"):
+                words += ["--also", f"{kind}:{outs[kind]}"]
+                words += ["--also-after", f"{kind}:{before[kind]}"] * (end > 2)
+        assert main([first, *words]) in (0, 4)
+        before = outs
+        for kind in counts if first == "redo" else (first,):
+            manifest = json.loads((Path(outs[kind]) / "manifest.json").read_text())
+            counts[kind] += manifest["statements" if kind == "redo" else "changes"]
+    found = json.loads((tmp_path / "redo/manifest.json").read_text())["statements"]
+    if first == "redo":
+        assert (counts["redo"], counts["export"]) == (found, found)
+    copies = [word for end in (2, 4, 6) for word in ("--logs", str(tmp_path / f"extract-{end}"))]
+    assert main(["redo", *copies, *HOW, "--gaps", "warn", "--out", str(tmp_path / "again")]) == 0
+    assert files_of(tmp_path / "again") == files_of(tmp_path / "redo")
+    last = json.loads((tmp_path / "extract-6/manifest.json").read_text())["continuation"]
+    assert last["pending"] == {}
+
+
+def test_a_chain_of_copies_keeps_its_options(log: list[str], tmp_path: Path) -> None:
+    words = ["extract", *log, "--engine", "local"]
+    assert main([*words, "--out", str(tmp_path / "a"), "--after", "none"]) == 0
+    more = [*words, "--after", str(tmp_path / "a")]
+    assert main([*more, "--out", str(tmp_path / "b")]) == 0
+    kept = json.loads((tmp_path / "b/manifest.json").read_text())
+    assert (kept["changes"], kept["balance"]["skipped"]) == (
+        0,
+        {"taken by the bundle before (--after)": kept["balance"]["read"]},
+    )
+    for other in (["--whole-units"], ["--table", "SAKILA.FILM"], ["--until-time", "2030-01-01"]):
+        assert main([*more, *other, "--out", str(tmp_path / "c")]) == 12
+    redo = ["redo", *log, *HOW, "--after", str(tmp_path / "a"), "--out", str(tmp_path / "c")]
+    assert main(redo) == 12
 
 
 def test_another_kind_is_not_understood(log: list[str], tmp_path: Path) -> None:

@@ -4,21 +4,23 @@ once."""
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from replay.changes.choices import ExportFormat
+from replay import storage
+from replay.changes.choices import EngineName, ExportFormat
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import InputError, UsageError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
+from replay.output import whole_files
 from replay.output.bundle import write_bundle
-from replay.output.jobs import RenderJob
+from replay.output.jobs import RenderJob, write
 from replay.pipeline import local
 from replay.pipeline.engine import Engine, Job
 from replay.pipeline.plan import make_plan
@@ -47,7 +49,8 @@ class _Repeated:
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         return self.job.scan(log, split)
 
-    def reduce(self, log: LogFile, bucket: int, blocks: Sequence[bytes]) -> Iterator[bytes]:
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        blocks = list(blocks)
         if isinstance(self.job, RenderJob):
             if isinstance(self.job.folder, Path):
                 (self.job.folder / f"{bucket}-dead").mkdir()
@@ -99,6 +102,68 @@ def test_a_file_that_is_not_whole(sakila_small: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"LR2001.*bytes of it are there"):
         write_bundle(plan, log, tmp_path / "out", Engine(torn))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("by_tasks", [False, True])
+def test_a_file_of_other_bytes(
+    sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_tasks: bool
+) -> None:
+    """Of the right size: what a machine makes of blocks that never came to the disk."""
+    log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
+    plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
+    jobs: list[Job] = []
+
+    def torn(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        jobs.append(job)
+        for blob in local.execute(job, log, splits):
+            if isinstance(job, RenderJob):
+                bucket, value = pickle.loads(blob)
+                if bucket == 2:
+                    path = job.folder / value.folder / value.result.files[0].name
+                    path.write_bytes(path.read_bytes()[:-30] + b"\0" * 30)
+            yield blob
+
+    if by_tasks:
+        monkeypatch.setattr(whole_files, "_BY_TASKS", 0)
+    with pytest.raises(InputError, match=r"LR2001.*a task wrote 0002-redo.sql with the SHA-256"):
+        write_bundle(plan, log, tmp_path / "out", Engine(torn, EngineName.SPARK))
+    assert isinstance(jobs[-1], whole_files.ReadAgainJob) == by_tasks
+    assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
+    sakila_small: Path, tmp_path: Path, steps: bool
+) -> None:
+    log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
+    plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
+    plan = replace(plan, steps=steps)
+
+    def elsewhere(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        assert isinstance(job, RenderJob)
+        there = replace(job, folder=tmp_path / "not" / "here")
+        for blob in local.execute(there, log, splits):
+            bucket, _ = pickle.loads(blob)
+            if bucket == 2 and torn:
+                for path in storage.StoredPath(url).rglob("2-*/0002-redo.sql"):
+                    storage.put(b"\0" * path.size(), path)
+            yield blob
+
+    url, torn = f"memory://{tmp_path.name}/work", False
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    write(local.ENGINE, plan, log, tmp_path / "here")
+    far = Engine(elsewhere, EngineName.SPARK, exchange=url)
+    write(far, plan, log, tmp_path / "there")
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+    assert any(name.endswith(".steps") for name in contents(tmp_path / "there")) == steps
+    assert list(storage.StoredPath(url).rglob("*")) == []
+    torn = True
+    with pytest.raises(InputError, match=r"LR2001.*a task wrote 0002-redo.sql with the SHA-256"):
+        write(far, plan, log, tmp_path / "there")
+    assert list(storage.StoredPath(url).rglob("*")) == []
+    with pytest.raises(InputError, match=r"LR2001.*cannot write there.*--work URL"):
+        write(replace(far, exchange=""), plan, log, tmp_path / "there")
 
 
 @pytest.mark.parametrize("url", ["s3a://bucket/out", "hdfs://host/out", "file:///out"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from replay import storage
 from replay.cli.main import main
 from replay.leftovers import ASIDE, WorkFolder
 from replay.output.bundle import write_file
@@ -64,6 +65,47 @@ def test_the_only_copy_of_a_bundle_stays(tmp_path: Path) -> None:
     kept = [path.name for path in tmp_path.iterdir() if path.name != "other"]
     assert len(kept) == 1
     assert kept[0].startswith(f".out{ASIDE}")
+
+
+def test_what_a_killed_run_left_in_a_store_is_removed_by_the_next(
+    sakila_small: Path, tmp_path: Path
+) -> None:
+    script = (
+        "import time; from replay.leftovers import name_of_run;"
+        " print(name_of_run(), flush=True); time.sleep(60)"
+    )
+    killed, alive = (
+        subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE)
+        for _ in range(2)
+    )
+    place = storage.StoredPath(f"memory://{tmp_path.name}/work")
+    names = []
+    for process in (killed, alive):
+        assert process.stdout is not None
+        names.append(process.stdout.readline().decode().strip())
+        storage.put(b"x", place / names[-1] / "unpacked")
+    of_others = names[0].rpartition("-")[0] + "9-00"  # of another space of numbers
+    storage.put(b"x", place / of_others / "unpacked")
+    killed.kill()
+    killed.communicate()
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    words = ["redo", *log, "--engine", "local", "--out", str(tmp_path / "out")]
+    assert main([*words, "--work", str(place)]) == 0
+    alive.kill()
+    alive.communicate()
+    left = {path.name for path in place.iterdir()}
+    storage.remove_folder(place)
+    assert left == {names[1], of_others}
+
+
+def test_what_was_put_aside_goes_with_the_next_bundle(sakila_small: Path, tmp_path: Path) -> None:
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    killed = holder(tmp_path, f".out{ASIDE}", ".out-")
+    killed.kill()
+    killed.communicate()
+    words = ["redo", *log, "--engine", "local", "--out", str(tmp_path / "out"), "--overwrite"]
+    assert main(words) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize(("mask", "folder", "file"), [(0o077, 0o700, 0o600), (0o002, 0o775, 0o664)])

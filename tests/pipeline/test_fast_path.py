@@ -231,7 +231,11 @@ options = st.builds(
     names=st.sampled_from(["lower", "exact"]),
     where_columns=st.sampled_from(["key", "guard", "all"]),
     exclude_columns=st.sampled_from([(), ("C1",), ("C2", "C3")]),
-    policy=st.builds(Policy, char_padding=st.sampled_from(["strip", "keep"])),
+    policy=st.builds(
+        Policy,
+        char_padding=st.sampled_from(["strip", "keep"]),
+        empty_text=st.sampled_from(["refuse", "null", "space"]),
+    ),
 )
 
 
@@ -242,6 +246,7 @@ def both(
     mode: str,
     dialect: str,
     render: RenderOptions,
+    prepared: bool = False,
 ) -> tuple[ChangeStatements | str, ChangeStatements | str, int]:
     """What the two ways make, or say that they cannot; and how many rows went the fast way."""
     plan = Plan(
@@ -251,6 +256,7 @@ def both(
         (),
         np.zeros(0, np.uint64),
         np.ones(1, bool),
+        prepared=prepared,
     )
     made: list[ChangeStatements | str] = []
     quick = 0
@@ -301,10 +307,53 @@ def test_both_ways_say_the_same(
     assert_same(one, other)
 
 
-@pytest.mark.parametrize("dialect", sorted(set(BUILT_IN) - {"oracle"}))
+@settings(max_examples=examples(100))
+@given(
+    spec=specs,
+    seed=st.integers(0, 2**32),
+    way=st.sampled_from([("redo", Change.INSERT), ("undo", Change.DELETE)]),
+    render=options,
+)
+def test_both_ways_call_the_same(
+    spec: Spec, seed: int, way: tuple[str, Change], render: RenderOptions
+) -> None:
+    """Calls of prepared statements: their bytes, and what is prepared for them."""
+    mode, kind = way
+    image = spec.images(np.random.default_rng(seed), kind)
+    one, other, _ = both(spec.version(), image, kind, mode, "postgres", render, True)
+    assert_same(one, other)
+    if isinstance(one, ChangeStatements) and isinstance(other, ChangeStatements):
+        assert one.shapes == other.shapes
+        assert all(text.startswith("EXECUTE lr_") for text in one.text.to_pylist() if text)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "fast"),
+    [
+        ("redo", Change.INSERT, True),
+        ("undo", Change.DELETE, True),
+        ("undo", Change.INSERT, False),
+        ("redo", Change.DELETE, False),
+        ("redo", Change.UPDATE, False),
+    ],
+)
+def test_calls_that_insert_go_the_fast_way(mode: str, kind: Change, fast: bool) -> None:
+    """Rows that call one of many prepared statements do not."""
+    spec = Spec(tuple((each, True, False) for each in KINDS), 1)
+    image = spec.images(np.random.default_rng(1), kind)
+    one, other, quick = both(
+        spec.version(), image, kind, mode, "postgres", RenderOptions(where_columns="guard"), True
+    )
+    assert_same(one, other)
+    assert quick > ROWS / 2 if fast else quick == 0
+    assert isinstance(one, ChangeStatements)
+    assert any(text.startswith("EXECUTE lr_") for text in one.text.to_pylist()) or not fast
+
+
+@pytest.mark.parametrize("dialect", sorted(BUILT_IN))
 @pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE, Change.DELETE])
 def test_plain_rows_go_the_fast_way(dialect: str, kind: Change) -> None:
-    """Nearly all of them, in nearly every dialect; else the other tests here would compare one way
+    """Nearly all of them, in every dialect; else the other tests here would compare one way
     with itself."""
     spec = Spec(
         tuple(

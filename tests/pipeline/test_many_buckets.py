@@ -1,4 +1,4 @@
-"""More buckets than 16 bits can number."""
+"""More buckets, files and records than 16 or 32 bits can number."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from replay.arrays import Index, Records
 from replay.changes.envelope import RECORD
+from replay.dependencies.passes import change_places, file_and_number
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import _by_bucket
 
@@ -34,3 +35,12 @@ def test_every_record_lies_in_its_bucket(buckets: int) -> None:
     assert [
         (bucket, np.frombuffer(block, RECORD)["number"].tolist()) for bucket, block in blocks
     ] == [(0, [1, 4]), (1, [2]), (buckets - 1, [0, 3])]
+
+
+@pytest.mark.parametrize("file", [0, 65_535, 65_536, 1_000_000])
+@pytest.mark.parametrize("number", [1, (1 << 32) - 1, 1 << 32, 1 << 39])
+def test_files_and_records_have_numbers_of_any_size(file: int, number: int) -> None:
+    records = np.zeros(1, RECORD)
+    records["file"], records["number"] = file, number
+    (place,) = change_places(records).tolist()
+    assert file_and_number(place) == (file, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,50 @@ def test_what_is_there_is_not_made_again(generator: ModuleType, tmp_path: Path) 
     assert generator.generate(tmp_path, 100)[1].stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize(("size", "idle"), [(1, 0), (500, 0), (3000, 7)])
+def test_units_and_tables_are_as_many_as_asked_for(
+    generator: ModuleType, tmp_path: Path, size: int, idle: int
+) -> None:
+    control, data = generator.generate(tmp_path, RECORDS, unit_size=size, idle=idle)
+    log = open_log(control, [data])
+    assert len(log.catalog.versions) == 3 + idle
+    plan = make_plan(log, "redo", Selection(), ScriptOptions())
+    bundle = write_bundle(plan, log, tmp_path / "out", local.ENGINE)
+    assert bundle.exit_code == 0
+    assert bundle.manifest["balance"]["read"] == RECORDS
+    if size > 1:
+        assert bundle.manifest["units"] == RECORDS // size
+    else:  # some updates change nothing
+        assert RECORDS * 0.95 < bundle.manifest["units"] <= RECORDS
+
+
+@pytest.mark.slow
+def test_growth_is_measured_and_judged(tmp_path: Path) -> None:
+    program = [sys.executable, str(SCRIPTS / "bench.py"), "scale", "--engine", "local"]
+    sizes = ["--steps", "1", "2", "--units", "500", "--unit", "2000", "--tables", "20"]
+    done = subprocess.run(
+        [*program, *sizes, "--records", str(RECORDS), "--dir", str(tmp_path)]
+        + ["--json", str(tmp_path / "figures.json")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "figures.json").read_text())
+    assert [(run["case"], run["records"]) for run in told["runs"]] == [
+        ("1x", RECORDS),
+        ("2x", 2 * RECORDS),
+        ("units of one change", 500),
+        ("one unit", 2000),
+        ("10 tables", RECORDS),
+        ("20 tables", RECORDS),
+    ]
+    assert all(run["cpu"] > 0 and run["memory"]["driver"] > 0 for run in told["runs"])
+    assert len(told["verdicts"]) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["figures.json"]
+
+
 @pytest.mark.slow
 def test_every_stage_is_measured(tmp_path: Path) -> None:
     program = [sys.executable, str(SCRIPTS / "bench.py"), "run", "--engine", "local"]
@@ -96,3 +141,16 @@ def test_every_stage_is_measured(tmp_path: Path) -> None:
     for stage in ("scan", "sort", "gather headers", "decode", "SQL text", "write", "whole run"):
         assert f"\n{stage} " in done.stdout, stage
     assert "the same SHA-256 in 2 runs" in done.stdout
+
+
+@pytest.mark.slow
+def test_many_small_logs_are_measured(tmp_path: Path) -> None:
+    program = [sys.executable, str(SCRIPTS / "bench.py"), "logs", "--logs", "12"]
+    done = subprocess.run(
+        [*program, "--dir", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [row[0] for row in rows] == ["12"] * 8
+    assert [row[-1] for row in rows] == ["0"] * 5 + ["4"] * 3
+    assert not list(tmp_path.iterdir())

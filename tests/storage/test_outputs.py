@@ -4,8 +4,10 @@ nothing of attempts that do not count. The store is fsspec's, in memory."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -112,6 +114,126 @@ def test_a_file_that_is_not_whole(
     with pytest.raises(InputError, match="LR2001.*bytes of it are there"):
         write_bundle(plan, log, storage.at(out), replay.pipeline.local.ENGINE)
     assert "manifest.json" not in objects(out)
+
+
+def test_a_file_of_other_bytes(
+    sakila_small: Path, tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, log = planned(sakila_small, tmp_path)
+    plain = storage.copy_all
+
+    def torn(pairs: list[tuple[storage.StoredPath, storage.StoredPath]]) -> None:
+        plain(pairs)
+        storage.put(b"\0" * pairs[0][1].size(), pairs[0][1])
+
+    monkeypatch.setattr(storage, "copy_all", torn)
+    with pytest.raises(InputError, match=r"LR2001.*the bytes that are there have"):
+        write_bundle(plan, log, storage.at(out), replay.pipeline.local.ENGINE)
+    assert objects(out) == {}
+
+
+def test_an_attempt_that_sleeps_while_it_sends_its_last_file(
+    sakila_small: Path, tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, log = planned(sakila_small, tmp_path)
+    twice, plain = Twice(), storage.put
+    write_bundle(plan, log, storage.at(out), Engine(twice.execute))
+    before = objects(out)
+    job, *rest = twice.late[-1]
+    plain(b"", job.folder / "open")
+
+    def slept(source: Path, target: storage.StoredPath) -> None:
+        storage.remove(job.folder / "open")
+        plain(source, target)
+
+    monkeypatch.setattr(storage, "put", slept)
+    with pytest.raises(InputError, match="the run that this task is of has ended"):
+        list(job.reduce(*rest))
+    assert objects(out) == before
+
+
+def test_an_attempt_that_takes_back_its_files_while_they_are_removed(
+    sakila_small: Path, tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, log = planned(sakila_small, tmp_path)
+    plain = storage.StoredPath.rglob
+
+    def vanishing(self: storage.StoredPath, pattern: str) -> Iterator[storage.StoredPath]:
+        found = list(plain(self, pattern))
+        if self.name.startswith(".attempts-"):
+            for path in found:
+                storage.remove(path)
+        yield from found
+
+    monkeypatch.setattr(storage.StoredPath, "rglob", vanishing)
+    write_bundle(plan, log, storage.at(out), Engine(Twice().execute))
+    there = objects(out)
+    assert "manifest.json" in there
+    assert not any(name.startswith(".attempts-") for name in there)
+
+
+class Killed(BaseException):
+    """From here on the process does nothing any more."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [[], ["--overwrite"]], ids=["new", "overwrite"])
+def test_a_driver_that_is_killed_at_any_moment(
+    small: list[str], tmp_path: Path, out: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the same command again gives the same bundle, and nothing else stays."""
+    plain = {
+        name: getattr(storage, name) for name in ("put", "remove", "remove_folder", "copy_all")
+    }
+    left = 0
+
+    def stopping(name: str) -> Callable[..., None]:
+        def run(first: Any, *more: Any) -> None:
+            nonlocal left
+            for part in [[pair] for pair in first] if name == "copy_all" else [first]:
+                left -= 1
+                if left < 0:
+                    raise Killed
+                plain[name](part, *more)
+
+        return run
+
+    small = [*small[:-1], "150"]  # records a file
+    whole = written(tmp_path / "here", "redo", *small)
+    command = ["redo", *small, *words, "--engine", "local", "--out", out]
+    moments = 0
+    while left <= 0:
+        storage.remove_folder(storage.StoredPath(out))
+        if words:
+            assert main(["export", *small, "--engine", "local", "--out", out]) in (0, 4)
+        moments, left = moments + 1, moments
+        with monkeypatch.context() as patch:
+            for name in plain:
+                patch.setattr(storage, name, stopping(name))
+            with suppress(Killed):
+                assert main(command) in (0, 4)
+        published = "redo.sql" in "".join(objects(out)) and "manifest.json" in objects(out)
+        ended = main(command)
+        assert ended in ((EXIT_UNUSABLE,) if published and not words else (0, 4)), moments
+        assert objects(out) == whole, moments
+    assert moments > 8
+
+
+def test_what_a_killed_run_was_publishing_is_no_excuse(
+    small: list[str], out: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other files stay as ever."""
+    left = StoredFolder.begun(storage.StoredPath(out))
+    storage.put(b'["0000-redo.sql"]', left.staging / "publishes")
+    storage.put(b"half", left.out / "0000-redo.sql")
+    storage.put(b"x", left.out / "precious.txt")
+    for more in ([], ["--overwrite"]):
+        words = ["redo", *small, *more, "--engine", "local", "--out", out]
+        assert main(words) == EXIT_UNUSABLE
+        assert "LR1002" in capsys.readouterr().err
+    storage.remove(left.out / "precious.txt")
+    assert main(words[:-5] + words[-4:]) in (0, 4)
+    assert "precious.txt" not in objects(out)
 
 
 def test_what_a_killed_run_left(small: list[str], tmp_path: Path, out: str) -> None:

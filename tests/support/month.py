@@ -12,41 +12,67 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from tests.support.cutlogs import with_end
-from tests.support.logbuilder import Change, Col, LogBuilder, Tab, frame, generation, lrsn
+from typing import NamedTuple, Protocol
 
 #: Positions that an hour has.
 HOUR = 100_000
-_COLUMNS = (Col("K", "INT", 4, key=1), Col("V", "INT", 4))
-#: A table that stays as it is.
-LEDGER = Tab("LEDGER", _COLUMNS)
-#: A table of which there is another generation later, with one column more.
-STOCK = Tab("STOCK", _COLUMNS, psid=4, obid=5)
-_WIDER = (*_COLUMNS, Col("W", "INT", 4, nulls="Y"))
 
 Row = tuple[int | None, ...]
 
 
 @dataclass
 class Work:
-    """A unit of recovery: its records by position, and the rows that it takes away and leaves, in
-    their order: (table, before, after)."""
+    """A unit of recovery: the positions of its records, and the rows that it takes away and leaves,
+    in their order: (table, before, after)."""
 
     number: int
+    begin: int
     commit: int
-    records: list[tuple[int, Change]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
     rows: list[tuple[str, Row | None, Row | None]] = field(default_factory=list)
+
+
+class Written(NamedTuple):
+    """A record of a log: change ``number`` of a unit; ``flagged``: marked as incomplete."""
+
+    place: int
+    work: Work
+    number: int
+    flagged: bool
+
+
+class Encoded(NamedTuple):
+    """The octets of a log, where in them the row images of its first record begin, and where its
+    records end."""
+
+    control: bytes
+    data: bytes
+    images: int
+    ends: frozenset[int]
+
+
+class Encoder(Protocol):
+    """Writes logs of a site that has LEDGER and STOCK, which have K and V; from position ``edge``
+    on there is another generation of STOCK, with W as well."""
+
+    edge: int | None
+
+    def encoded(self, records: Sequence[Written], high: int, dependent: int | None) -> Encoded:
+        """A log that ends at ``high``; units from ``dependent`` on may come again."""
 
 
 @dataclass
 class HourLog:
-    """A log as it arrives, and what it ``has``: (number of a unit, number of its change)."""
+    """A log as it arrives, and what it ``has``: (number of a unit, number of its change).
+    ``images``: where in ``data`` the row images of its first record begin; ``ends``: where its
+    records (and the words before them) end."""
 
     name: str
     control: bytes
     data: bytes
     has: frozenset[tuple[int, int]]
+    images: int = 0
+    ends: frozenset[int] = frozenset()
 
     def arrive(self, folder: Path, name: str | None = None, data: bytes | None = None) -> None:
         """Write it: the control file last, and each under its name at once."""
@@ -61,10 +87,10 @@ class HourLog:
 class Month:
     """The source. ``due`` are the units that targets must have."""
 
-    def __init__(self, draw: random.Random) -> None:
-        self.draw = draw
-        self.stock = STOCK
-        self.builder = LogBuilder(tables=(LEDGER, STOCK))
+    def __init__(self, draw: random.Random, encoder: Encoder | None = None) -> None:
+        self.draw, self.encoder = draw, encoder
+        #: Columns that a row has now.
+        self.widths = {"LEDGER": 2, "STOCK": 2}
         self.units: list[Work] = []
         self.rows: dict[str, dict[int, Row]] = {"LEDGER": {}, "STOCK": {}}
         self.arrived: set[tuple[int, int]] = set()
@@ -81,7 +107,7 @@ class Month:
             self._unit(hour * HOUR + 3000 + 5000 * number, None, lane)
         for number in range(crossing):
             begin = (hour + 1) * HOUR - 9000 + 3000 * number
-            self._unit(begin, (hour + 1) * HOUR + 500 + 16 * number, lane)
+            self._unit(begin, (hour + 1) * HOUR + 500 + 400 * number, lane)
         self._busy = {
             (name, (before or after or (0,))[0] or 0)
             for work in self.units
@@ -111,54 +137,39 @@ class Month:
     def _add(
         self, begin: int, commit: int, places: Sequence[int], keys: Sequence[tuple[str, int]]
     ) -> None:
-        work = Work(len(self.units), commit)
-        unit = self.builder.unit(start=begin, commit=commit)
-        for place, (name, key) in zip(places, keys, strict=True):
+        work = Work(len(self.units), begin, commit, list(places))
+        for name, key in keys:
             before = self.rows[name].get(key)
-            table = LEDGER if name == "LEDGER" else self.stock
             after = (
-                None if before is not None and self.draw.random() < 0.3 else self._row(key, table)
+                None if before is not None and self.draw.random() < 0.3 else self._row(key, name)
             )
-            self.builder.clock = place - 16
-            if before is None:
-                change = unit.insert(table, after or ())
-                self.rows[name][key] = after or ()
-            elif after is None:
-                change = unit.delete(table, before)
+            if after is None:
                 del self.rows[name][key]
             else:
-                change = unit.update(table, before, after)
                 self.rows[name][key] = after
-            work.records.append((place, change))
             work.rows.append((name, before, after))
             if commit // HOUR > begin // HOUR:
                 self._busy.add((name, key))
-        self.builder.changes.clear()
         self.units.append(work)
 
-    def _row(self, key: int, table: Tab) -> Row:
+    def _row(self, key: int, table: str) -> Row:
         self._serial += 1
-        return (key, self._serial) if len(table.columns) == 2 else (key, self._serial, key % 7)
+        return (key, self._serial, key % 7)[: self.widths[table]]
 
     def new_generation(self, hour: int) -> None:
         """STOCK is emptied, dropped, and created again with one column more."""
         place = hour * HOUR + 10
-        keys = [("STOCK", key) for key in sorted(self.rows["STOCK"])]
+        keys = sorted(self.rows["STOCK"])
         assert not self._busy
-        work = Work(len(self.units), place + 16 * len(keys) + 16)
-        unit = self.builder.unit(start=place, commit=work.commit)
-        for number, (name, key) in enumerate(keys, 1):
-            self.builder.clock = place + 16 * (number - 1)
-            row = self.rows[name].pop(key)
-            work.records.append((self.builder.clock + 16, unit.delete(self.stock, row)))
-            work.rows.append((name, row, None))
-        self.builder.changes.clear()
+        work = Work(len(self.units), place, place + 16 * len(keys) + 16)
+        for number, key in enumerate(keys, 1):
+            work.places.append(place + 16 * number)
+            work.rows.append(("STOCK", self.rows["STOCK"].pop(key), None))
         if keys:
             self.units.append(work)
-        edge = lrsn(hour * HOUR + 2900)
-        first = generation(STOCK, 1, dropped=edge)
-        self.stock = generation(STOCK, 2, created=edge, columns=_WIDER)
-        self.builder.tables = (LEDGER, first, self.stock)
+        self.widths["STOCK"] = 3
+        if self.encoder is not None:
+            self.encoder.edge = hour * HOUR + 2900
 
     # -- its logs
     # ---------------------------------------------------------------------------------------------
@@ -170,32 +181,26 @@ class Month:
         is ``later`` ``split`` (the rest comes in the next log), ``left`` (nothing is there, all of
         it comes) or ``flagged`` (marked as incomplete, and all of it comes). ``before``: units that
         it has as a whole, though they began below ``low``."""
+        assert self.encoder is not None
         whole = set(before)
-        found: list[tuple[int, Change, tuple[int, int] | None]] = []
-        starts = []
+        found = []
         for work in self.units:
             is_open = work.commit >= high
-            for number, (place, change) in enumerate(work.records):
+            for number, place in enumerate(work.places):
                 if not (low <= place < high or (work.number in whole and place < high)):
                     continue
-                if not is_open or later == "split":
-                    found.append((place, change, (work.number, number)))
-                elif later == "flagged":
-                    starts.append(work.records[0][0])
-                    flagged = {**change.fields, "INCOMPLETETRANS": "Y"}
-                    found.append((place, Change(flagged, change.images, change.cuts), None))
-        found.sort(key=lambda entry: entry[0])
-        self.builder.changes = [change for _, change, _ in found]
-        raw = frame(self.builder.control_records(), "rdw")
-        data = frame(self.builder.records(), "rdw")
-        self.builder.changes = []
-        dependent = lrsn(min(starts)) if starts else b"\xff" * 10
-        has = frozenset(entry for _, _, entry in found if entry is not None)
-        return HourLog(name, with_end(raw, lrsn(high), dependent), data, has)
+                if not is_open or later in ("split", "flagged"):
+                    flagged = is_open and later == "flagged"
+                    found.append(Written(place, work, number, flagged))
+        found.sort(key=lambda record: record.place)
+        starts = [record.work.places[0] for record in found if record.flagged]
+        control, data, images, ends = self.encoder.encoded(found, high, min(starts, default=None))
+        has = frozenset((one.work.number, one.number) for one in found if not one.flagged)
+        return HourLog(name, control, data, has, images, ends)
 
     def open_at(self, position: int) -> list[int]:
         """The units that have begun below a position and are open there."""
-        return [work.number for work in self.units if work.records[0][0] < position <= work.commit]
+        return [work.number for work in self.units if work.places[0] < position <= work.commit]
 
     # -- what must be in a target
     # ---------------------------------------------------------------------------------------------
@@ -205,7 +210,7 @@ class Month:
         whole = [
             work
             for work in self.units
-            if all((work.number, number) in self.arrived for number in range(len(work.records)))
+            if all((work.number, number) in self.arrived for number in range(len(work.places)))
         ]
         return sorted(whole, key=lambda work: work.commit)
 

@@ -1,79 +1,103 @@
-"""A Spark master and workers as processes of their own, which share nothing with the driver but the
-network: what the driver has of this clone and of its temporary files is hidden from them."""
+"""A Spark master and workers on machines of their own (:mod:`tests.support.networks`), which share
+nothing with the driver but the network: neither the program nor any folder of the test's."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 
 import pyspark
 
 from replay.pipeline.java import java_home
+from tests.support.networks import Network, stop
 from tests.support.places import ROOT
 
 _CLASS = "org.apache.spark.deploy"
 _STARTED = "Successfully registered with master"
-#: Mounts empty file systems over folders, and becomes the program.
-_HIDING = 'for one in $HIDDEN; do mount -t tmpfs none "$one"; done; cd "$0" && exec "$@"'
 
 
 @dataclass
 class Standalone:
-    """A running cluster: the URL of its master, and the processes of its workers."""
+    """A running cluster: the URL of its master, and the processes of its workers, which see nothing
+    below ``top`` but their own folder in ``folder``, and have the ``environment`` beside what Spark
+    needs."""
 
-    master: str
+    network: Network
     folder: Path
-    hidden: list[Path]
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    top: Path
+    environment: Mapping[str, str]
+    master: str = ""
+    workers: list[Popen[str]] = field(default_factory=list)
 
-    def add_worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker of two tasks that does not see ``hidden``, and wait for it."""
-        place = self.folder / f"worker-{len(self.workers)}"
-        place.mkdir()
-        namespaces = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]
-        command = [
-            *("unshare", *namespaces, "sh", "-c", _HIDING, str(place)),
-            *(str(_home() / "bin" / "spark-class"), f"{_CLASS}.worker.Worker", "--host"),
-            *("127.0.0.1", "--cores", "2", "--memory", "1g", "--webui-port", "0"),
-            *("--work-dir", str(place), self.master),
-        ]
-        hidden = {"HIDDEN": " ".join(map(str, self.hidden)), "TMPDIR": str(place)}
-        worker = _started(command, place / "log", hidden)
+    def add_worker(self) -> Popen[str]:
+        """Start a worker of two tasks, and wait for it."""
+        words = ["--cores", "2", "--memory", "1g", "--webui-port", "0", "--work-dir", "work"]
+        worker, _ = self._start(
+            "worker.Worker", _STARTED, ["--host", "{address}", *words, self.master]
+        )
         self.workers.append(worker)
-        _wait_for(_STARTED, place / "log")
         return worker
+
+    def begin(self) -> None:
+        """Start the master."""
+        words = ["--port", "7077", "--webui-port", "0"]
+        _, address = self._start(
+            "master.Master", "I have been elected leader", ["--host", "{address}", *words]
+        )
+        self.master = f"spark://{address}:7077"
+
+    @contextmanager
+    def connect_server(self) -> Iterator[str]:
+        """A server of Spark Connect on a machine of its own, whose tasks the workers carry out: its
+        URL, while the context lasts."""
+        words = [
+            *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+            *("--master", self.master, "--conf", "spark.driver.host={address}"),
+            *("--conf", "spark.executor.memory=600m", "--conf", "spark.executor.cores=2"),
+            *("--conf", "spark.ui.enabled=false", "--driver-memory", "800m", "spark-internal"),
+        ]
+        server, address = self._start(
+            "SparkSubmit",
+            "Spark Connect server started",
+            words,
+            PYSPARK_PYTHON=sys.executable,  # that of all sessions
+        )
+        try:
+            yield f"sc://{address}:15002"
+        finally:
+            stop(server)
+
+    def _start(
+        self, name: str, ready: str, words: list[str], **more: str
+    ) -> tuple[Popen[str], str]:
+        place = self.folder / f"machine-{len(self.network.machines)}"
+        place.mkdir(parents=True)
+        program = [str(_home() / "bin" / "spark-class"), f"{_CLASS}.{name}"]
+        started = self.network.start(
+            [*program, *words],
+            place,
+            [ROOT / "replay", ROOT / "sqlgen", self.top],
+            {**_environment(), **self.environment, **more, "TMPDIR": str(place)},
+        )
+        _wait_for(ready, place / "log")
+        return started
 
 
 def _home() -> Path:
     return Path(pyspark.__file__).parent
 
 
-def _started(
-    command: list[str], log: Path, more: dict[str, str] | None = None
-) -> subprocess.Popen[bytes]:
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("PYTHONPATH", "PYSPARK_PYTHON", "SPARK_LOCAL_IP")
-    }
-    environment |= {
-        "JAVA_HOME": str(java_home()),
-        "SPARK_HOME": str(_home()),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        **(more or {}),
-    }
-    with log.open("wb") as out:
-        return subprocess.Popen(
-            command, stdout=out, stderr=out, env=environment, start_new_session=True
-        )
+def _environment() -> dict[str, str]:
+    left_out = ("PYTHONPATH", "PYSPARK_PYTHON", "SPARK_LOCAL_IP")
+    mine = {name: value for name, value in os.environ.items() if name not in left_out}
+    return {**mine, "JAVA_HOME": str(java_home()), "SPARK_HOME": str(_home())}
 
 
 def _wait_for(words: str, log: Path, seconds: float = 300) -> None:
@@ -83,33 +107,16 @@ def _wait_for(words: str, log: Path, seconds: float = 300) -> None:
         time.sleep(0.2)
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started, at once."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
 @contextmanager
-def cluster(folder: Path, hidden: list[Path], workers: int = 2) -> Iterator[Standalone]:
-    """A master and its workers, while the context lasts. ``hidden``: folders of the driver's that
-    workers do not see, beside the program itself."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(_home() / "bin" / "spark-class"), f"{_CLASS}.master.Master"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
-    folder.mkdir()
-    master = _started(command, folder / "master.log")
-    running = Standalone(
-        f"spark://127.0.0.1:{port}", folder, [ROOT / "replay", ROOT / "sqlgen", *hidden]
-    )
+def cluster(
+    network: Network, folder: Path, top: Path, environment: Mapping[str, str], workers: int = 2
+) -> Iterator[Standalone]:
+    """A master and its workers, in ``folder``, while the context lasts."""
+    running = Standalone(network, folder, top, environment)
     try:
-        _wait_for("I have been elected leader", folder / "master.log")
+        running.begin()
         for _ in range(workers):
             running.add_worker()
         yield running
     finally:
-        for process in (*running.workers, master):
-            stop(process)
         shutil.rmtree(folder, ignore_errors=True)

@@ -57,10 +57,16 @@ class LuwLog(IndexedLog):
 
     ENVELOPE_CLASS: ClassVar[type[LuwEntries]] = LuwEntries
     PLACE_IN_FILE: ClassVar[str] = "offset"
+    numbers_units = True
 
     files: Sequence[LuwFile]
     ordered_by_lsn: bool
     by_column: frozenset[str] = frozenset()
+
+    @property
+    def positions_are_places(self) -> bool:
+        """Whether they are not of the log's own."""
+        return not self.ordered_by_lsn
 
     @property
     def position_kind(self) -> str:

@@ -10,6 +10,7 @@ record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
@@ -36,6 +37,8 @@ GUESS_BYTES = 4 << 10
 BLOCK_BYTES = 64 << 20
 #: How far behind a range its last record (or block of records) may go on: tried one after another.
 _BEYOND = (128 << 10, 16 << 20)
+#: How far a place is looked for from which a file can be walked: twice the longest block.
+_SOUGHT = 64 << 10
 #: The bytes of a file, of which those from the first number up to the second are there.
 Reach = Callable[[int, int], Bytes]
 #: In FTP block mode the end of the file may come as an empty block of its own.
@@ -294,6 +297,24 @@ def walk_range(
         if block.stop <= end:
             return block
     return walk(reach(start, size), framing, shape, name, start, stop, first_record)
+
+
+def likely_starts(
+    reach: Reach, size: int, framing: Framing, shape: RecordShape, start: int, stop: int
+) -> Iterator[int]:
+    """Places in ``start:stop`` of a file of ``size`` bytes where :func:`walk` may begin: the
+    pattern of a record stands there, and records follow one another for a while. None where there
+    is none within the length of the longest block of records."""
+    lead, pattern = _LEAD[framing], shape.pattern
+    end = min(stop + lead + len(pattern), start + _SOUGHT, size)
+    window = reach(start, end)[start:end].tobytes()
+    place = window.find(pattern, lead)
+    while 0 <= place < stop - start + lead:
+        begin = start + place - lead
+        with suppress(InputError):
+            walk_range(reach, size, framing, shape, "", begin, min(begin + CHAIN_BYTES, stop), 1)
+            yield begin
+        place = window.find(pattern, place + 1)
 
 
 def walk(

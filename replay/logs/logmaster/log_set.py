@@ -4,7 +4,7 @@ numbered as in the catalog that all control files make together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,9 +87,9 @@ class LogSet(LogmasterLog):
     """Logs in the order of what they cover. ``first_files`` (rising) are the numbers of their first
     files among ``files``, ``places`` the indexes of their table versions in ``catalog``, ``spans``
     what they cover, ``end`` up to where that is certain, ``repeats`` which of their
-    records are there more than once, ``ids``: whether the ids of a table alone tell its version in
-    every log. ``refuses_holes``, ``tells_holes``: what
-    becomes of a hole."""
+    records are there more than once, ``owing`` the logs whose incomplete units no later one has
+    whole, ``dependent`` the lowest DEPENDENTRBA of these, ``ids``: whether the ids of a table alone
+    tell its version in every log. ``refuses_holes``, ``tells_holes``: what becomes of a hole."""
 
     members: tuple[LogmasterLog, ...] = ()
     first_files: Index = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -97,6 +97,7 @@ class LogSet(LogmasterLog):
     spans: tuple[Span, ...] = ()
     repeats: Settled = set_repeats.NOTHING_REPEATED
     dependent: Position | None = None
+    owing: tuple[int, ...] = ()
     end: Position | None = None
     ids: bool = False
     refuses_holes: bool = True
@@ -116,6 +117,10 @@ class LogSet(LogmasterLog):
     def in_words(self, reason: str) -> str:
         """The reason in the words of a log set."""
         return IN_ANOTHER_LOG if reason == REPEATED else reason
+
+    def owing_logs(self) -> Collection[int]:
+        """The logs with a DEPENDENTRBA that counts."""
+        return self.owing
 
     def untold(self) -> Mapping[str, str]:
         """What the headers of one of the logs have no field for."""
@@ -213,6 +218,18 @@ class LogSet(LogmasterLog):
         time."""
         member, file = self.member_of(split.file)
         return self.members[member].records(replace(split, file=file), batch)
+
+    def walked(
+        self, file: int, start: int, stop: int, first_record: int
+    ) -> tuple[int, Index, Lengths]:
+        """The records of a range of a file."""
+        member, number = self.member_of(file)
+        return self.members[member].walked(number, start, stop, first_record)
+
+    def likely_starts(self, file: int, start: int, stop: int) -> Iterator[int]:
+        """Places in a file where records seem to begin."""
+        member, number = self.member_of(file)
+        return self.members[member].likely_starts(number, start, stop)
 
     def envelope(
         self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from replay.decoding import codecs, images
 from replay.decoding.images import ImageWalk
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, placed_position, urids
-from replay.logs.files import made_of, mapped, size_of
+from replay.logs.files import in_place, made_of, mapped, size_of
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.data import Reading, find_images, join_segments, payload
@@ -120,6 +120,10 @@ class LogmasterLog:
     def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
         """The control file, and the numbers of the data files, of each log."""
         return [(self.control_path, range(len(self.files)))]
+
+    def owing_logs(self) -> Collection[int]:
+        """The logs with a DEPENDENTRBA that counts."""
+        return () if self.dependent_position is None else (0,)
 
     def owner(self, file: int) -> tuple[LogmasterLog, int]:
         """The log whose control file describes a file, and the number of the file in it."""
@@ -249,23 +253,40 @@ class LogmasterLog:
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
         """(number of the first record, offsets, lengths) of a split, ``batch`` records at a
         time."""
-        file = self.files[split.file]
-        block = framing.walk_range(
-            partial(self.buffer, split.file),
-            self.size(split.file),
-            file.framing,
-            self.shape,
-            file.name,
-            split.start,
-            split.stop,
-            split.first_record,
-        )
-        for start in range(0, len(block.offsets), batch):
+        _, offsets, lengths = self.walked(split.file, split.start, split.stop, split.first_record)
+        for start in range(0, len(offsets), batch):
             yield (
                 split.first_record + start,
-                block.offsets[start : start + batch],
-                block.lengths[start : start + batch],
+                offsets[start : start + batch],
+                lengths[start : start + batch],
             )
+
+    @property
+    def walks_ranges(self) -> bool:
+        """Whether no reading of row images is learned from the order of records."""
+        return self.row_readings is not None
+
+    def read_in_place(self, file: int) -> str | None:
+        """The input that is a data file as it is."""
+        entry = self.files[file]
+        return entry.given if in_place(entry.path, entry.given) else None
+
+    def walked(
+        self, file: int, start: int, stop: int, first_record: int
+    ) -> tuple[int, Index, Lengths]:
+        """The records of a range (:func:`replay.logs.logmaster.framing.walk_range`)."""
+        entry = self.files[file]
+        reach, size = partial(self.buffer, file), self.size(file)
+        block = framing.walk_range(
+            reach, size, entry.framing, self.shape, entry.name, start, stop, first_record
+        )
+        return block.stop, block.offsets, block.lengths
+
+    def likely_starts(self, file: int, start: int, stop: int) -> Iterator[int]:
+        """Places where records seem to begin (:func:`replay.logs.logmaster.framing.likely_starts`)
+        ."""
+        reach, size = partial(self.buffer, file), self.size(file)
+        return framing.likely_starts(reach, size, self.files[file].framing, self.shape, start, stop)
 
     def envelope(
         self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]
@@ -435,7 +456,7 @@ class LogmasterLog:
         """Whether two records with the same unit, LOGRBA and SEGNUM are also of the same row and
         kind."""
         same = np.ones(len(one), bool)
-        for name in ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE", "TOTALSEGS"):
+        for name in ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE"):
             if name in self.control.header.names:
                 same &= (one.raw(name) == other.raw(name)).all(axis=1)
         return same

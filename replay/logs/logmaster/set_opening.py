@@ -11,15 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Lengths
+from replay.arrays import Bytes, Hashes, Index, Lengths, Records
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps
 from replay.changes.envelope import opaque
 from replay.changes.position import HIGHEST, LOWEST, Position, leading_words
+from replay.decoding.hashes import hash_ranges
 from replay.decoding.layout import FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs import LogPair
 from replay.logs.logmaster import set_repeats
+from replay.logs.logmaster.data import join_segments, own_length
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.layouts import LLDF
@@ -233,6 +235,7 @@ def _made(looks: Sequence[_Look], joined: JoinedCatalog, gaps: Gaps) -> LogSet:
     header = logs[0].control.header if len(headers) == 1 else LLDF
     control = replace(logs[-1].control, header=header, catalog=joined.catalog)
     repeats = _repeats(looks, first)
+    dependent = _dependent(looks, repeats)
     fits: dict[int, Index] = {}
     for log, places in zip(logs, joined.places, strict=True):
         for version, counts in whole_log(log).fits.items():
@@ -252,7 +255,8 @@ def _made(looks: Sequence[_Look], joined: JoinedCatalog, gaps: Gaps) -> LogSet:
         places=joined.places,
         spans=tuple(look.span for look in looks),
         repeats=repeats,
-        dependent=_dependent(looks, repeats),
+        dependent=min(dependent.values(), default=None),
+        owing=tuple(dependent),
         ids=_ids_tell(joined.catalog),
         refuses_holes=gaps is Gaps.REFUSE,
         tells_holes=gaps is not Gaps.ALLOW,
@@ -270,31 +274,48 @@ def _repeats(looks: Sequence[_Look], first: Sequence[int]) -> Settled:
         if not set_repeats.within(look.units.units, shared).any():
             continue
         for file, number, offsets, lengths in _parts(log):
+            headers = log.envelope(file, offsets, lengths)
+            body = offsets + np.minimum(log.shape.header, lengths)
+            first_segment = headers.segment() <= 1
             batch = Batch(
                 first[member] + file,
                 number,
                 offsets,
-                log.envelope(file, offsets, lengths),
+                headers,
                 log.buffer(file, offsets, offsets + lengths),
-                offsets + np.minimum(log.shape.header, lengths),
+                body,
+                body + own_length(log.reading, log.later_segments_have_length, first_segment),
                 offsets + lengths,
             )
             copies.append(set_repeats.copies_of(batch, member, shared, log.dependent_position))
-    return set_repeats.settle(np.concatenate(copies))
+
+    def joined(rows: Records, begins: Index) -> Hashes:
+        buffers = []
+        for file in np.unique(rows["file"]).tolist():
+            here = np.flatnonzero(rows["file"] == file)
+            member = int(np.searchsorted(first, file, side="right")) - 1
+            begin = rows["begin"][here]
+            end = begin + rows["size"][here]
+            buffers.append((here, looks[member].log.buffer(file - first[member], begin, end)))
+        data, offsets = join_segments(buffers, rows["begin"], rows["size"])
+        edges = np.append(begins, len(rows))
+        return hash_ranges(data, offsets[edges[:-1]], offsets[edges[1:]])
+
+    return set_repeats.settle(np.concatenate(copies), joined)
 
 
-def _dependent(looks: Sequence[_Look], repeats: Settled) -> Position | None:
-    """The lowest DEPENDENTRBA that still counts: of the last log, and of those of which a unit was
-    not delivered again, or is marked in its last copy too."""
+def _dependent(looks: Sequence[_Look], repeats: Settled) -> dict[int, Position]:
+    """Each DEPENDENTRBA that still counts, by the place of its log: of the last log, and of those
+    of which a unit was not delivered again, or is marked in its last copy too."""
     if all(look.log.dependent_position is None for look in looks):
-        return None
+        return {}
     hashes, inverse = np.unique(
         np.concatenate([look.units.units for look in looks]), return_inverse=True
     )
     latest = np.zeros(len(hashes), np.int64)
     members = np.repeat(np.arange(len(looks)), [len(look.units.units) for look in looks])
     np.maximum.at(latest, inverse.reshape(-1), members)
-    still = []
+    still = {}
     for member, look in enumerate(looks):
         dependent, units = look.log.dependent_position, look.units
         if dependent is None:
@@ -303,8 +324,8 @@ def _dependent(looks: Sequence[_Look], repeats: Settled) -> Position | None:
         lost = latest[np.searchsorted(hashes, owed)] == member
         marked = set_repeats.within(owed, repeats.open)
         if look is looks[-1] or lost.any() or marked.any():
-            still.append(dependent)
-    return min(still, default=None)
+            still[member] = dependent
+    return still
 
 
 def _end(looks: Sequence[_Look]) -> Position | None:

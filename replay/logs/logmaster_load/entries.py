@@ -12,7 +12,7 @@ from replay.logs import indexed_envelope
 
 ENTRY = np.dtype(
     [
-        ("file", "<u2"),
+        ("file", "<u4"),
         ("row", "<i8"),
         ("unit", "<i8"),
         ("change", "u1"),

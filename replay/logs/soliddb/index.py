@@ -37,7 +37,7 @@ from sqlgen.structure import StructureChange
 #: :data:`replay.logs.soliddb.faults.FAULTS`, ``other`` the row it speaks of.
 ENTRY = np.dtype(
     [
-        ("file", "<u2"), ("row", "<i8"), ("recid", "<i4"), ("trx", "<i8"), ("statement", "<i8"),
+        ("file", "<u4"), ("row", "<i8"), ("recid", "<i4"), ("trx", "<i8"), ("statement", "<i8"),
         ("table", "<i8"), ("flags", "<i4"),
         ("unit", "<i8"), ("place", "<i8"), ("segment", "<u2"), ("segments", "<u2"),
         ("version", "<i4"), ("change", "u1"), ("fault", "u1"), ("cancelled", "?"),

@@ -48,6 +48,7 @@ class SolidLog(RowLog):
 
     ENVELOPE_CLASS: ClassVar[type[SolidEntries]] = SolidEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
+    numbers_units = True
     BESIDE_DATA: ClassVar[int] = 64
 
     shape: SolidShape
@@ -56,6 +57,11 @@ class SolidLog(RowLog):
     manifest: Manifest
     headless: int
     charset: int
+
+    @property
+    def positions_are_places(self) -> bool:
+        """Whether they are not of the log's own."""
+        return not self.by_address
 
     @property
     def position_kind(self) -> str:

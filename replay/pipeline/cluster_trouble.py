@@ -1,0 +1,73 @@
+"""What is said where Spark gives a job up because of its cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from replay.errors import LogReplayError, UsageError
+
+
+def why_failed(
+    conf: Mapping[str, str], error: Exception, title: str, expired: int | None, came: bool
+) -> LogReplayError | None:
+    """Why a job (called ``title``) ended, where that is a matter of the cluster; None for others.
+    ``conf``: Spark's settings, ``expired``: after how many seconds without an executor, ``came``:
+    whether there was one."""
+    reach = ""
+    if "spark.driver.host" in conf:  # not at a server of Spark Connect, which has its own driver
+        address = f"{conf['spark.driver.host']}:{conf.get('spark.driver.port')}"
+        reach = (
+            f" They must reach this program at {address}: --conf spark.driver.host=ADDRESS names"
+            " another address"
+        )
+    if expired is not None:
+        found = "no executor" if not came else "that the last executor was lost, and none"
+        return UsageError(
+            "LR1005",
+            f"found {found} of {conf.get('spark.master')} within {expired} s (--executor-timeout),"
+            f" in the stage: {title}; expected at least one",
+            hint=f"Does the master have workers with memory and cores left?{reach}",
+        )
+    text = str(getattr(error, "java_exception", None) or error)
+    place = re.search(r"\(TID \d+\) \(([^ )]+)", text)
+    where = f" on {place[1]}" if place else ""
+    missing = re.search(r"No module named '?([\w.]+)'?", text)
+    if missing is not None:
+        return UsageError(
+            "LR1005",
+            f"found no Python module {missing[1]} on an executor; expected the libraries that"
+            " logreplay needs there (it brings its own modules itself)",
+            hint="Install them for the Python of the executors; replay/docs/cluster.md says how",
+        )
+    python = re.search(r"PYTHON_VERSION_MISMATCH[^\n]*", text)
+    if python is not None:
+        return UsageError(
+            "LR1005",
+            f"found another Python on an executor: {python[0]}",
+            hint="PYSPARK_PYTHON names the Python of the executors",
+        )
+    full = re.search(r"(No space left on device|Disk quota exceeded)(?: on ([\w.-]+))?", text)
+    if full is not None:
+        where = f" on {full[2]}" if full[2] else where
+        return UsageError(
+            "LR1006",
+            f"found {full[1]}{where}, in the stage: {title}; expected to read and write there",
+            hint=(
+                "Tasks write to the temporary folder (TMPDIR) and to Spark's (spark.local.dir) of"
+                " their machine, and to the output folder"
+            ),
+        )
+    lost = re.search(
+        r"ExecutorLostFailure[^\n]*|Master removed our application[^\n]*"
+        r"|All masters are unresponsive[^\n]*|SparkContext was shut down[^\n]*"
+        r"|cancelled because SparkContext[^\n]*|MetadataFetchFailed[^\n]*|FetchFailed[^\n]*",
+        text,
+    )
+    if lost is not None:
+        return UsageError(
+            "LR1005",
+            f"found that Spark gave up the stage: {title}: {lost[0]}; expected executors that stay",
+            hint=f"Their logs, at the workers, say why they ended.{reach}",
+        )
+    return None

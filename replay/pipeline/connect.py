@@ -1,0 +1,351 @@
+"""The stages on a server of Spark Connect, a session of which has no RDDs: tables of (bucket,
+block) go from stage to stage, and each stage is a function over Arrow batches.
+
+The package, what opening the log made, and the job travel as artifacts of the session. Nothing else
+of this machine is there, so files are named by URL.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark import SparkFiles, cloudpickle
+from pyspark.errors import PySparkException
+
+from replay.changes.choices import EngineName
+from replay.errors import UsageError, optional_library
+from replay.leftovers import WorkFolder
+from replay.logs import LogFile, Split, files
+from replay.pipeline.cluster_trouble import why_failed
+from replay.pipeline.engine import Engine, Job, ThreeStageJob, third_stage
+from replay.pipeline.local import READING, Progress, read_size, silent
+from replay.pipeline.package_archive import write_archive
+from replay.pipeline.spark import Travel
+from replay.pipeline.stages import BucketBlock, met, reduced, results_of, scanned
+
+#: A table of blocks, as Spark and as Arrow say it.
+_COLUMNS = "bucket int, block binary"
+_SCHEMA = pa.schema([("bucket", pa.int32()), ("block", pa.binary())])
+
+#: Bytes of blocks that go together in a batch, unless one alone has more.
+_BATCH = 8 << 20
+
+#: What the engine asks of a session unless ``--conf`` says otherwise. There are as many tasks as
+#: splits and buckets, each of a size that was chosen: nothing is to be joined.
+DEFAULTS = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH),
+    "spark.sql.adaptive.enabled": "false",
+}
+
+#: The port of a server where its URL has none.
+_PORT = 15002
+
+#: The first release of Spark with ``repartitionById``, by which a partition is one bucket.
+_RELEASE = (4, 1)
+
+#: Seconds between two looks at a running job.
+_LOOKS = 0.5
+
+#: Seconds for which the end of this program waits for the server.
+_FAREWELL = 5
+
+#: What Spark calls an object that is there for this session only (its classes carry no types).
+Session = Any
+
+
+def told_apart(url: str) -> str:
+    """The URL without its parameters, one of which may be a token."""
+    return url.partition(";")[0].rstrip("/")
+
+
+def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
+    """A session of its own at a server, with :data:`DEFAULTS` and ``conf`` on top and this package
+    as its artifact. Raises UsageError (LR1005) where the server does not answer within ``timeout``
+    seconds, is of a release that lacks what is needed, or refuses a setting."""
+    shown = told_apart(url)
+    for module in ("pandas", "zstandard", "grpc_status", "grpc"):
+        grpc = optional_library(module, "connect", f"--master {shown}")
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.session import SparkSession
+
+    _reach(url, shown, timeout)
+    place = DefaultChannelBuilder(url)
+    channel = place.toChannel()
+    place.toChannel = lambda: channel  # type: ignore[method-assign]
+
+    def begun() -> tuple[Session, str]:
+        grpc.channel_ready_future(channel).result()
+        builder = SparkSession.builder.channelBuilder(place)
+        for name, value in {**DEFAULTS, **conf}.items():
+            builder = builder.config(name, value)
+        session = builder.create()
+        return session, session.version
+
+    try:
+        session, release = _Running(begun).result(timeout)
+    except PySparkException as error:
+        raise UsageError(
+            "LR1005",
+            f"found that {shown} gives no session: {_line(error)}",
+            hint="Look at --master and --conf; settings of the cluster are the server's own",
+        ) from error
+    except TimeoutError as error:
+        channel.close()
+        raise UsageError(
+            "LR1005",
+            f"found no answer of {shown} within {timeout} s (--executor-timeout); expected a"
+            " session",
+            hint="Is it a server of Spark Connect, and does its URL need use_ssl=true or a token?",
+        ) from error
+    atexit.register(_end, session, channel)
+    numbers = re.match(r"(\d+)\.(\d+)", release)
+    if numbers is None or tuple(map(int, numbers.groups())) < _RELEASE:
+        raise UsageError(
+            "LR1005",
+            f"found Spark {release} at {shown}; expected {_RELEASE[0]}.{_RELEASE[1]} or newer",
+            hint="--engine local reads and writes by URL too, on one machine",
+        )
+    folder = WorkFolder()
+    try:
+        session.addArtifacts(str(write_archive(Path(folder.name))), pyfile=True)
+    finally:
+        folder.cleanup()
+    return session
+
+
+def engine(
+    url: str,
+    conf: Mapping[str, str],
+    travel: Travel,
+    progress: Progress = silent,
+    reason: str = "",
+) -> Engine:
+    """The engine at a server of Spark Connect, whose session begins when it is needed; progress and
+    ``reason`` as in :func:`replay.pipeline.spark.engine`."""
+    sent: dict[str, str] = {}
+    timeout = travel.timeout or 300
+
+    @cache
+    def started() -> Session:
+        session = start_session(url, conf, timeout)
+        for path in travel.files:
+            sent[path] = _give(session, Path(path).read_bytes())
+        return session
+
+    def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        session = started()
+        return execute(session, told_apart(url), job, log, splits, progress, sent, timeout)
+
+    return Engine(run, EngineName.SPARK, reason, travel.exchange)
+
+
+def execute(
+    session: Session,
+    server: str,
+    job: Job,
+    log: LogFile,
+    splits: Sequence[Split],
+    progress: Progress,
+    sent: Mapping[str, str],
+    timeout: int,
+) -> Iterator[bytes]:
+    """Carry out a job as :func:`replay.pipeline.spark.execute` does: the same stages, so the same
+    bytes. UsageError LR1005 where no task runs for ``timeout`` seconds."""
+    title = getattr(job, "title", type(job).__name__)
+    given = _give(session, cloudpickle.dumps((job, log, dict(sent))))  # type: ignore[no-untyped-call]
+    numbered = [[*range(len(splits))], [pickle.dumps(split) for split in splits]]
+    table = session.createDataFrame(pa.table(numbered, schema=_SCHEMA))
+
+    def staged(there: Any, parts: int, work: Callable[..., Iterator[BucketBlock]]) -> Any:
+        there = there.repartitionById(parts, "bucket")
+        return there.mapInArrow(partial(_in_task, given, work), _COLUMNS)
+
+    table = staged(table, max(len(splits), 1), _scan)
+    if job.buckets:
+        table = staged(table, job.buckets + 2, _reduce)
+    last = third_stage(job)
+    if last is not None:
+        table = staged(table, last.meetings + 2, _meet)
+    watch = _Watch(session, splits, progress, timeout)
+    try:
+        results = watch.over(lambda: table.toArrow())
+    except PySparkException as error:
+        told = why_failed({"spark.master": server}, error, title, None, watch.came)
+        if told is None:
+            raise
+        raise told from error
+    if results is None:
+        trouble = why_failed({"spark.master": server}, RuntimeError(), title, timeout, watch.came)
+        assert trouble is not None
+        raise trouble
+    yield from results_of(job, _pairs(results.to_batches()))
+
+
+# -- what tasks do
+
+
+def _in_task(
+    given: str, work: Callable[..., Iterator[BucketBlock]], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """A stage over the batches of one partition."""
+    job, log, sent = _given(SparkFiles.get(given))
+    files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+    return _batches(work(job, log, _pairs(batches)))
+
+
+@cache
+def _given(path: str) -> Any:
+    return pickle.loads(Path(path).read_bytes())
+
+
+def _scan(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    splits = (pickle.loads(block) for _, block in blocks)
+    return scanned(job, log, splits, lambda _: None)
+
+
+def _reduce(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    return reduced(job, log, blocks)
+
+
+def _meet(job: ThreeStageJob, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    return met(job, blocks)
+
+
+def _pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[BucketBlock]:
+    for batch in batches:
+        for number, block in zip(batch.column(0), batch.column(1), strict=True):
+            yield number.as_py(), block.as_py()
+
+
+def _batches(blocks: Iterable[BucketBlock]) -> Iterator[pa.RecordBatch]:
+    """Blocks as batches of up to :data:`_BATCH` bytes, or of one block."""
+    numbers: list[int] = []
+    contents: list[bytes] = []
+    held = 0
+    for number, block in blocks:
+        if numbers and held + len(block) > _BATCH:
+            yield pa.record_batch([numbers, contents], schema=_SCHEMA)
+            numbers, contents, held = [], [], 0
+        numbers.append(number)
+        contents.append(block)
+        held += len(block)
+    if numbers:
+        yield pa.record_batch([numbers, contents], schema=_SCHEMA)
+
+
+# -- what the client does
+
+
+def _give(session: Session, content: bytes) -> str:
+    """Give a file to the tasks of a session: the name under which they find it."""
+    folder = WorkFolder()
+    try:
+        path = Path(folder.name, os.urandom(8).hex())
+        path.write_bytes(content)
+        session.addArtifacts(str(path), file=True)
+    finally:
+        folder.cleanup()
+    return path.name
+
+
+def _end(session: Session, channel: Any) -> None:
+    """Give the session back, so that the server forgets its artifacts; but wait for nobody."""
+    with suppress(TimeoutError, PySparkException):
+        _Running(session.stop).result(_FAREWELL)
+    channel.close()
+
+
+def _reach(url: str, shown: str, timeout: int) -> None:
+    """Ask whether something listens there: the client itself would try for ten minutes."""
+    place = re.match(r"sc://(\[[^]]+\]|[^:/;]+)(?::(\d+))?", url)
+    if place is None:
+        raise UsageError(
+            "LR1005", f"found --master {shown}; expected sc://HOST:PORT", hint="See cluster.md"
+        )
+    host, port = place[1].strip("[]"), int(place[2] or _PORT)
+    try:
+        socket.create_connection((host, port), min(timeout, 30)).close()
+    except OSError as error:
+        raise UsageError(
+            "LR1005",
+            f"found that {shown} cannot be reached: {error.strerror or error}; expected a server of"
+            " Spark Connect",
+            hint="Look at the host and port of --master, and whether the server runs",
+        ) from error
+
+
+def _line(error: Exception) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+class _Running:
+    """A call in a thread for which nobody has to wait to the end."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._future: Future[Any] = Future()
+        threading.Thread(target=self._run, args=(call,), daemon=True).start()
+
+    def _run(self, call: Callable[[], Any]) -> None:
+        try:
+            self._future.set_result(call())
+        except Exception as error:  # noqa: BLE001 (raised by who waits)
+            self._future.set_exception(error)
+
+    def result(self, timeout: float) -> Any:
+        """What the call gave. Raises what it raised, and TimeoutError."""
+        return self._future.result(timeout)
+
+
+class _Watch:
+    """Tells the progress of a running job from what the server says of it, and gives it up where no
+    task runs for ``timeout`` seconds. ``came`` says whether one ever ran."""
+
+    def __init__(
+        self, session: Session, splits: Sequence[Split], progress: Progress, timeout: int
+    ) -> None:
+        self.session, self.progress, self.timeout = session, progress, timeout
+        self.splits, self.size = len(splits), read_size(splits)
+        self.came = False
+        self._alive = time.monotonic()
+
+    def over(self, call: Callable[[], Any]) -> Any:
+        """What the call gives; None where the job was given up. Raises what the call raises."""
+        self.session.registerProgressHandler(self._hear)
+        try:
+            running = _Running(call)
+            while True:
+                with suppress(TimeoutError):
+                    return running.result(_LOOKS)
+                if time.monotonic() - self._alive > self.timeout:
+                    with suppress(TimeoutError, PySparkException):
+                        _Running(self.session.interruptAll).result(_LOOKS)
+                    return None
+        finally:
+            with suppress(Exception):
+                self.session.removeProgressHandler(self._hear)
+
+    def _hear(
+        self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: Any, done: bool
+    ) -> None:
+        if inflight_tasks:
+            self.came, self._alive = True, time.monotonic()
+        for stage in stages or ():
+            if 0 < stage.num_completed_tasks < stage.num_tasks:
+                if stage.num_tasks == self.splits:
+                    part = stage.num_completed_tasks / stage.num_tasks
+                    self.progress(READING, int(part * self.size), self.size)
+                else:
+                    self.progress("writing", stage.num_completed_tasks, stage.num_tasks)

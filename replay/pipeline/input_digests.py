@@ -1,0 +1,99 @@
+"""Digests of inputs: what a manifest says a log was, so that anyone can tell whether a file is the
+same one.
+
+A file of up to 1 GiB has its SHA-256. A larger one is digested by ranges of 64 MiB, which many can
+do side by side: its ``sha256_ranges`` is the SHA-256 of the SHA-256 digests (32 bytes each) of its
+ranges, in order. Which of them a file has is a matter of its size alone, never of the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from replay import storage
+from replay.logs import LogFile
+
+#: Files of more bytes than this are digested by ranges.
+WHOLE_BYTES = 1 << 30
+#: Bytes of a range; the last one of a file may have fewer.
+RANGE_BYTES = 64 << 20
+#: Bytes that are digested at a time.
+_BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class FileDigest:
+    """Bytes of a file and its digest (hexadecimal): of the whole file, or by ranges."""
+
+    size: int
+    digest: str
+    by_ranges: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON-able data, for manifests."""
+        if not self.by_ranges:
+            return {"size": self.size, "sha256": self.digest}
+        return {"size": self.size, "sha256_ranges": self.digest, "range_bytes": RANGE_BYTES}
+
+
+def digest_of_ranges(size: int, digests: Iterable[bytes]) -> FileDigest:
+    """The digest of a file from those of its ranges, in order."""
+    return FileDigest(size, hashlib.sha256(b"".join(digests)).hexdigest(), True)
+
+
+class Digests:
+    """Digests of the inputs of a log, computed in a thread while the engine runs (hashing releases
+    the interpreter lock). ``known``: those that tasks made already, by input."""
+
+    def __init__(self, log: LogFile, known: Mapping[str, FileDigest] | None = None) -> None:
+        self.log = log
+        self.known = known or {}
+        self._abandoned = threading.Event()
+        self._inputs: Future[list[dict[str, Any]]] = Future()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._inputs.set_result(self._digested())
+        except OSError as error:
+            self._inputs.set_exception(error)
+
+    def _digested(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": storage.name_of(path),
+                **(self.known.get(path) or self._digest(path)).describe(),
+            }
+            for path in self.log.inputs()
+        ]
+
+    def _digest(self, path: str) -> FileDigest:
+        whole, size, ranges = hashlib.sha256(), 0, [hashlib.sha256()]
+        by_ranges = storage.size_of(path) > WHOLE_BYTES
+        with storage.opened(path) as file:
+            while (
+                block := file.read(min(_BLOCK, RANGE_BYTES - size % RANGE_BYTES))
+            ) and not self._abandoned.is_set():
+                if not by_ranges:
+                    whole.update(block)
+                elif size and size % RANGE_BYTES == 0:
+                    ranges.append(hashlib.sha256(block))
+                else:
+                    ranges[-1].update(block)
+                size += len(block)
+        if by_ranges:
+            return digest_of_ranges(size, (part.digest() for part in ranges))
+        return FileDigest(size, whole.hexdigest())
+
+    def wait(self) -> list[dict[str, Any]]:
+        """Name, size and digest of each input; raises what reading them raised."""
+        return self._inputs.result()
+
+    def abandon(self) -> None:
+        """End: nobody will ask."""
+        self._abandoned.set()

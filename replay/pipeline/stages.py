@@ -1,0 +1,114 @@
+"""What tasks do in the stages of a job, whichever way Spark calls them.
+
+What goes from stage to stage are pairs of a number and a block. In front of the last number there
+is one for each bucket (:data:`BucketBlock`), then one for results as they are, then one for errors
+of ours, which so arrive as they were raised.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import socket
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from replay.errors import LogReplayError
+from replay.logs import LogFile, Split
+from replay.pipeline.engine import Job, ThreeStageJob, third_stage
+
+#: A bucket, and bytes for it.
+BucketBlock = tuple[int, bytes]
+
+
+def last_number(job: Job) -> int:
+    """The number of results when all stages of a job are done."""
+    last = third_stage(job)
+    return job.buckets if last is None else last.meetings
+
+
+def scanned(
+    job: Job, log: LogFile, splits: Iterable[Split], done: Callable[[Split], None]
+) -> Iterator[BucketBlock]:
+    """The blocks of some splits; ``done`` is told of each that was read."""
+    for split in splits:
+        yield from _caught(job.buckets, job.scan(log, split))
+        done(split)
+
+
+def reduced(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    """The results of the buckets that came to a task, or their parts where a third stage follows.
+    Raises AssertionError where blocks of one bucket do not lie together."""
+    _use_folders_of_spark()
+    last, ends = third_stage(job), last_number(job)
+    for bucket, content in _together(blocks):
+        if bucket >= job.buckets:
+            yield from ((bucket - job.buckets + ends, block) for block in content)
+        else:
+            results = job.reduce(log, bucket, content)
+            yield from _caught(ends, _divided(last, ends, results))
+
+
+def met(job: ThreeStageJob, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    """The results of the meetings that came to a task. Raises as :func:`reduced`."""
+    for meeting, content in _together(blocks):
+        if meeting >= job.meetings:
+            yield from ((meeting, block) for block in content)
+        else:
+            results = job.meet(meeting, content)
+            yield from _caught(job.meetings, ((job.meetings, result) for result in results))
+
+
+def results_of(job: Job, blocks: Iterable[BucketBlock]) -> Iterator[bytes]:
+    """What the last stage gave to the caller. Raises the errors of tasks."""
+    last = last_number(job)
+    for number, block in blocks:
+        if number > last:
+            raise pickle.loads(block)
+        yield block
+
+
+def _together(blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """The blocks of each number. A bucket in two pieces would be ordered in two pieces."""
+    seen: set[int] = set()
+    for number, those in groupby(blocks, itemgetter(0)):
+        if number in seen:
+            raise AssertionError(f"blocks of bucket {number} do not lie together")
+        seen.add(number)
+        yield number, map(itemgetter(1), those)
+
+
+def _divided(
+    job: ThreeStageJob | None, ends: int, results: Iterable[bytes]
+) -> Iterator[BucketBlock]:
+    """Results of the second stage, for the third where there is one."""
+    for result in results:
+        if job is None:
+            yield ends, result
+        else:
+            yield from job.divide(result)
+
+
+def _caught(results: int, blocks: Iterator[BucketBlock]) -> Iterator[BucketBlock]:
+    """Blocks; an error of ours becomes one too (of the number after the results). Where a disk is
+    full the machine is named; Spark tries elsewhere."""
+    try:
+        yield from blocks
+    except LogReplayError as error:
+        yield results + 1, pickle.dumps(error)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OSError(error.errno, f"{error.strerror} on {socket.gethostname()}") from None
+
+
+def _use_folders_of_spark() -> None:
+    """Temporary files of a task lie where Spark wants its own: there may be several disks."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    place = folders[os.getpid() % len(folders)]
+    if Path(place).is_dir():
+        tempfile.tempdir = place

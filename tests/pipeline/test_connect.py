@@ -1,0 +1,129 @@
+"""What is said and done about a server of Spark Connect; that it gives the same bytes is in
+``test_standalone.py``."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from replay.errors import UsageError
+from replay.logs import Split
+from replay.pipeline import connect, stages
+from replay.pipeline.cluster_trouble import why_failed
+from tests.support.places import FIXTURES, ROOT
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port at which something listens, and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:  # the system accepts
+        yield server.getsockname()[1]
+
+
+def test_a_server_that_is_not_there_is_named_without_its_token() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(UsageError, match=f"LR1005 found that sc://127.0.0.1:{port} can") as caught:
+        connect.start_session(f"sc://127.0.0.1:{port}/;token=hidden", {}, 5)
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["sc://", "sc://;token=hidden", "sc:///;x=y"])
+def test_a_url_without_a_host(url: str) -> None:
+    with pytest.raises(UsageError, match="expected sc://HOST:PORT") as caught:
+        connect.start_session(url, {}, 5)
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_server_that_never_answers(silent_port: int, tmp_path: Path) -> None:
+    """In a process of its own: the client goes on trying, in a thread that nobody waits for."""
+    log = FIXTURES / "incomplete" / "log"
+    words = ["redo", f"--control={log}/incomplete.ctl", f"--data={log}/incomplete.dat"]
+    words += [f"--out={tmp_path}/out", "--executor-timeout=2"]
+    words.append(f"--master=sc://127.0.0.1:{silent_port}/;token=hidden")
+    run = subprocess.run(
+        [sys.executable, "-m", "replay", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 12
+    assert f"LR1005 found no answer of sc://127.0.0.1:{silent_port} within 2 s" in run.stderr
+    assert "hidden" not in run.stderr
+
+
+def test_an_old_server_is_refused(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SimpleNamespace(version="4.0.1", stop=lambda: None)
+    builder = SimpleNamespace(create=lambda: session)
+    builder.channelBuilder = builder.config = lambda *_: builder
+    monkeypatch.setattr(SparkSession, "builder", builder)
+    monkeypatch.setattr("grpc.channel_ready_future", lambda _: SimpleNamespace(result=int))
+    with pytest.raises(UsageError, match=r"found Spark 4\.0\.1 at sc://.*; expected 4\.1 or newer"):
+        connect.start_session(f"sc://127.0.0.1:{silent_port}", {}, 2)
+
+
+class Session:
+    """A session whose server says of its tasks what it is told to."""
+
+    def __init__(self, inflight: int, seconds: float) -> None:
+        self.inflight, self.seconds = inflight, seconds
+        self.interrupted = threading.Event()
+
+    def registerProgressHandler(self, handler: Any) -> None:
+        self.handler = handler
+
+    def removeProgressHandler(self, handler: Any) -> None:
+        assert handler == self.handler
+
+    def interruptAll(self) -> None:
+        self.interrupted.set()
+
+    def call(self) -> str:
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end and not self.interrupted.wait(0.05):
+            self.handler([], self.inflight, "", False)
+        return "result"
+
+
+@pytest.mark.parametrize(
+    ("inflight", "came", "result"), [(0, False, None), (1, True, "result")], ids=["none", "some"]
+)
+def test_a_job_without_tasks_is_given_up(inflight: int, came: bool, result: str | None) -> None:
+    session = Session(inflight, 3)
+    watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, 1)
+    assert watch.over(session.call) == result
+    assert watch.came is came
+    assert session.interrupted.is_set() is (result is None)
+    told = str(why_failed({"spark.master": "sc://h"}, RuntimeError(), "sort", 1, came))
+    assert ("found no executor" in told) is not came
+
+
+def test_blocks_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connect, "_BATCH", 10)
+    blocks = [(number, bytes(size)) for number, size in enumerate([4, 4, 4, 25, 0, 9, 1, 1])]
+    batches = [*connect._batches(blocks)]
+    assert [batch.num_rows for batch in batches] == [2, 1, 1, 3, 1]
+    assert [*connect._pairs(batches)] == blocks
+    assert [*connect._batches([])] == []
+
+
+def test_a_bucket_in_two_pieces_is_never_reduced_as_two() -> None:
+    job: Any = SimpleNamespace(
+        buckets=3, reduce=lambda _log, _bucket, blocks: iter([b"".join(blocks)])
+    )
+    log: Any = None
+    assert [*stages.reduced(job, log, [(0, b"a"), (0, b"b"), (2, b"c")])] == [(3, b"ab"), (3, b"c")]
+    with pytest.raises(AssertionError, match="bucket 0"):
+        [*stages.reduced(job, log, [(0, b"a"), (2, b"c"), (0, b"b")])]

@@ -1,0 +1,111 @@
+"""Units with two commit positions are found by tasks where there are many buckets, and the driver
+gathers no units then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from replay.changes.options import ScriptOptions
+from replay.changes.position import UNIT_POSITION, Position, UnitId
+from replay.changes.selection import Selection
+from replay.logs.logmaster.opening import open_log
+from replay.output import jobs
+from replay.output.bundle import write_bundle
+from replay.pipeline import local
+from replay.pipeline.engine import third_stage
+from replay.pipeline.plan import Plan, UnitDecisions, make_plan
+from tests.support.logbuilder import ACCT, LogBuilder, acct, lrsn
+
+UNITS = 3_000
+
+
+def contradictory_log(folder: Path) -> tuple[Plan, Any]:
+    """A log of many buckets, of which two units commit at two places, far from one another."""
+    log = LogBuilder()
+    for number in range(UNITS):
+        unit = log.unit()
+        unit.insert(ACCT, acct(number))
+        if number in (100, 2_000):
+            later = lrsn((1 << 24) + unit.log.clock + 30_000)
+            unit.delete(ACCT, acct(number), UORCOMMITLRSN=later)
+    opened = open_log(*log.write(folder))
+    return make_plan(opened, "redo", Selection(), ScriptOptions(records_per_file=64)), opened
+
+
+def gathering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the driver look."""
+    monkeypatch.setattr(jobs, "_BUCKETS_THAT_MEET", 1 << 40)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_tasks_find_what_the_driver_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, log = contradictory_log(tmp_path)
+    assert plan.buckets >= 32
+    by_tasks = write_bundle(plan, log, tmp_path / "tasks", local.ENGINE)
+    gathering(monkeypatch)
+    by_driver = write_bundle(plan, log, tmp_path / "driver", local.ENGINE)
+    assert len(by_tasks.manifest["quarantined_units"]) == 2
+    assert by_tasks.manifest == by_driver.manifest
+    assert files(tmp_path / "tasks") == files(tmp_path / "driver")
+
+
+def test_spark_finds_them_too(spark: Any, tmp_path: Path) -> None:
+    from replay.pipeline import spark as engine
+
+    plan, log = contradictory_log(tmp_path)
+    write_bundle(plan, log, tmp_path / "local", local.ENGINE)
+    tasks = engine.engine(lambda: spark.sparkContext)
+    write_bundle(plan, log, tmp_path / "spark", tasks)
+    assert files(tmp_path / "local") == files(tmp_path / "spark")
+
+
+def test_few_units_come_to_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("replay.pipeline.plan.MOST", 1)
+    plan, log = contradictory_log(tmp_path)
+    (tmp_path / "work").mkdir()
+    tally, results = jobs.write(local.ENGINE, plan, log, tmp_path / "work")
+    assert len(tally.contradictory) == 2
+    newest = sum(len(result.units) for result in results[-16:])
+    assert sum(len(result.units) for result in results) == len(results) - 16 + newest < UNITS / 2
+    assert sum(result.tally.units for result in results) == UNITS + 2
+
+
+def test_small_runs_have_two_stages(tmp_path: Path) -> None:
+    plan, _ = contradictory_log(tmp_path)
+    job = jobs.RenderJob(plan, tmp_path)
+    assert third_stage(job) is not None
+    few = jobs.RenderJob(replace(plan, bounds=plan.bounds[:14]), tmp_path)
+    assert few.buckets == 15
+    assert third_stage(few) is None
+
+
+def test_units_that_a_run_must_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, _ = contradictory_log(tmp_path)
+    units = [UnitId(bytes(11) + bytes([number])) for number in range(4)]
+    commits = [Position(bytes(9) + bytes([number])) for number in (1, 2, 3, 3)]
+    both = b"".join(commit + unit for commit, unit in zip(commits, units, strict=True))
+    column = np.frombuffer(both, UNIT_POSITION)
+
+    def named(plan: Plan) -> list[bytes]:
+        return [row.tobytes()[10:] for row in jobs.units_to_name(plan, column)]
+
+    assert plan.named_behind is None
+    assert named(plan) == units
+    monkeypatch.setattr("replay.pipeline.plan.MOST", 1)
+    assert named(plan) == units[2:]
+    assert named(replace(plan, awaited=frozenset(units[:1]))) == [units[0], *units[2:]]
+    apart = UnitDecisions(only=frozenset(units))
+    assert named(replace(plan, decisions=apart)) == units
+    assert not len(jobs.units_to_name(plan, column[:0]))

@@ -1,0 +1,89 @@
+"""A bucket of any size is in the order that sorting it in memory gives."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from replay import leftovers
+from replay.arrays import Records
+from replay.changes.envelope import RECORD, take_records
+from replay.changes.order import commit_order
+from replay.logs import LogFile, Split
+from replay.pipeline import local, sorted_records
+from replay.pipeline import spark as engine
+from replay.pipeline.sorted_records import in_commit_order
+
+
+class Placed:
+    """Tells where a task puts files, and where Spark wants them."""
+
+    buckets = 1
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        yield 0, b""
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        with leftovers.scratch_file() as file:
+            held = Path(f"/proc/self/fd/{file.fileno()}").readlink()
+        yield pickle.dumps((held, os.environ["SPARK_LOCAL_DIRS"]))
+
+
+def drawn(draw: random.Random, count: int, values: int) -> Records:
+    """Records whose fields have few values each, so that many are equal in the first ones."""
+    records = np.zeros(count, RECORD)
+    for record in records:
+        for name in ("commit", "unit", "position"):
+            record[name] = bytes([draw.randrange(values)]) * RECORD[name].itemsize
+        record["segment"], record["file"] = draw.randrange(values), draw.randrange(values)
+    records["offset"] = draw.sample(range(10 * count), count)
+    return records
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_runs_are_merged_into_one_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(seed)
+    records = drawn(draw, draw.randrange(1, 700), draw.choice([1, 2, 5, 200]))
+    expected = take_records(records, commit_order(records)).tobytes()
+    monkeypatch.setattr(sorted_records, "RUN", draw.choice([1, 10, 99]))
+    monkeypatch.setattr(sorted_records, "TOGETHER", draw.choice([2, 3, 128]))
+    monkeypatch.setattr(sorted_records, "WINDOW", draw.choice([1, 7, 4096]))
+    cuts = [0, *sorted(draw.sample(range(len(records)), min(5, len(records)))), len(records)]
+    blocks = [records[low:high].tobytes() for low, high in pairwise(cuts)]
+    draw.shuffle(blocks)
+    assert in_commit_order(iter(blocks)).tobytes() == expected
+
+
+def test_few_records_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorted_records, "scratch_file", None)
+    records = drawn(random.Random(1), 100, 5)
+    ordered = take_records(records, commit_order(records))
+    assert in_commit_order([records.tobytes()]).tobytes() == ordered.tobytes()
+    assert not len(in_commit_order([]))
+
+
+@pytest.mark.spark
+def test_files_of_tasks_lie_where_spark_wants_them(spark: Any) -> None:
+    log = SimpleNamespace()
+    results = engine.execute(spark.sparkContext, Placed(), cast(LogFile, log), [Split(0, 0, 1, 1)])
+    ((place, folders),) = map(pickle.loads, results)
+    assert any(Path(folder) in place.parents for folder in folders.split(","))
+
+
+def test_blocks_come_back_as_they_were_put(tmp_path: Path) -> None:
+    with local._BucketFiles(tmp_path) as files:
+        for block in (b"one", b"", b"three"):
+            files.append(0, block)
+        files.append(1, b"other")
+        assert files.buckets() == [0, 1]
+        assert list(files.taken(0)) == [b"one", b"", b"three"]
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]

@@ -1,0 +1,262 @@
+"""The simulated month of :mod:`tests.support.month` in the logs of the other families, and what can
+be brought up to it: tables of families and receivers for ``tests/live/test_month.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from tests.support import luwbuilder, solidbuilder
+from tests.support.month import HourLog, Month, Row, Work
+
+Changes = Counter[tuple[str, Row | None, Row | None]]
+
+
+@dataclass
+class FileLog(HourLog):
+    """A log of one file, without a control file."""
+
+    suffix: str = ".LOG"
+
+    def arrive(self, folder: Path, name: str | None = None, data: bytes | None = None) -> None:
+        """Write it under its name at once."""
+        work = folder / f"{name or self.name}{self.suffix}.part"
+        work.write_bytes(self.data if data is None else data)
+        work.rename(work.with_suffix(""))
+
+
+class FileMonth(Month, ABC):
+    """A site whose log comes in files that follow one another. What stands in a file is decided
+    when it is written: each record is in one. A unit is due when its commit has arrived too."""
+
+    def __init__(self, draw: random.Random, folder: Path) -> None:
+        super().__init__(draw)
+        self.folder = folder
+        self.written: set[tuple[int, int]] = set()
+
+    def _add(
+        self, begin: int, commit: int, places: Sequence[int], keys: Sequence[tuple[str, int]]
+    ) -> None:
+        super()._add(begin, commit, places, keys)
+        self.units[-1].places.append(commit)
+
+    def log(
+        self, name: str, low: int, high: int, later: str, before: Iterable[int] = ()
+    ) -> HourLog:
+        """All that is below ``high`` and in no file yet."""
+        found = sorted(
+            (place, work.number, number)
+            for work in self.units
+            for number, place in enumerate(work.places)
+            if self.written_at(work, place) < high and (work.number, number) not in self.written
+        )
+        has = frozenset((unit, number) for _, unit, number in found)
+        self.written |= has
+        data, ends = self.file_of(found)
+        return FileLog(name, b"", data, has, ends=ends, suffix=self.suffix)
+
+    suffix = ".LOG"
+
+    def written_at(self, work: Work, place: int) -> int:
+        """When a record that was made at a position is written."""
+        return place
+
+    @abstractmethod
+    def file_of(self, records: Sequence[tuple[int, int, int]]) -> tuple[bytes, frozenset[int]]:
+        """A file with some records, and where its records end: (position, number of the unit,
+        number of the record in it), of which the last one of a unit is its commit."""
+
+
+class LuwMonth(FileMonth):
+    """Files of a Db2 LUW log: units are interleaved as their records are written."""
+
+    def __init__(self, draw: random.Random, folder: Path) -> None:
+        super().__init__(draw, folder)
+        columns = (luwbuilder.Col("K", "INTEGER", key=1), luwbuilder.Col("V", "INTEGER"))
+        self.tables = {
+            name: luwbuilder.Tab(2, number, "TESTOWN", name, columns)
+            for number, name in enumerate(("LEDGER", "STOCK"), 5)
+        }
+        self.files = luwbuilder.LogBuilder()
+        self.open: dict[int, luwbuilder.Transaction] = {}
+        self.places: dict[tuple[str, int], tuple[int, int]] = {}
+        catalog = luwbuilder.catalog_csv(list(self.tables.values()))
+        (folder / "catalog.csv").write_text(catalog, encoding="utf-8")
+
+    def words(self) -> list[str]:
+        return ["--source", "db2luw", "--catalog", str(self.folder / "catalog.csv")]
+
+    def file_of(self, records: Sequence[tuple[int, int, int]]) -> tuple[bytes, frozenset[int]]:
+        for _, number, record in records:
+            work = self.units[number]
+            unit = self.open.setdefault(number, self.files.begin())
+            if record == len(work.rows):
+                unit.commit()
+                continue
+            name, before, after = work.rows[record]
+            key = (name, (before or after or (0,))[0] or 0)
+            rid = self.places.setdefault(key, (1 + len(self.places) // 200, len(self.places) % 200))
+            if before is None:
+                unit.insert(self.tables[name], after or (), rid)
+            elif after is None:
+                unit.delete(self.tables[name], before, rid)
+            else:
+                unit.update(self.tables[name], before, after, rid)
+        data, ends = self.files.bytes(), frozenset(accumulate(map(len, self.files.records)))
+        self.files.records.clear()
+        return data, ends
+
+
+class SolidMonth(FileMonth):
+    """Read sessions of a solidDB log, which has units whole, in the order of their commits."""
+
+    suffix = ".csv"
+
+    def __init__(self, draw: random.Random, folder: Path) -> None:
+        super().__init__(draw, folder)
+        columns = (solidbuilder.Col("K", "INTEGER"), solidbuilder.Col("V", "INTEGER"))
+        self.tables = {
+            name: solidbuilder.Tab(number, "TESTOWN", name, columns, ("K",))
+            for number, name in enumerate(("LEDGER", "STOCK"), 10_001)
+        }
+        self.files = solidbuilder.LogBuilder()
+        solidbuilder.write_catalog(folder, list(self.tables.values()))
+
+    def words(self) -> list[str]:
+        where = ["--source", "soliddb", "--catalog", str(self.folder)]
+        return [*where, "--log-option", "gaps=accept"]
+
+    def written_at(self, work: Work, place: int) -> int:
+        return work.commit
+
+    def file_of(self, records: Sequence[tuple[int, int, int]]) -> tuple[bytes, frozenset[int]]:
+        whole = {number for _, number, _ in records}
+        self.files.rows.clear()
+        for work in sorted((self.units[number] for number in whole), key=lambda one: one.commit):
+            unit = self.files.begin()
+            for name, before, after in work.rows:
+                if before is None:
+                    unit.insert(self.tables[name], after or ())
+                elif after is None:
+                    unit.delete(self.tables[name], before)
+                else:
+                    unit.update(self.tables[name], before, after)
+            unit.commit()
+        path = self.folder / "session.csv"
+        solidbuilder.write_rows(path, self.files.rows)
+        data = path.read_bytes()
+        # a row is whole without what ends its line
+        ends = (at for at, octet in enumerate(data) if octet in b"\r\n")
+        return data, frozenset(one + more for one in ends for more in (0, 1))
+
+
+#: What goes wrong with logs that come in files. Overlaps are those of Log Master: files of Db2 LUW
+#: that repeat records are refused (LR2030), and so is a longer session of solidDB.
+FILE_FAULTS = (
+    *("plain", "at_once", "killed", "late", "target_crashes", "disk_full", "paused", "pruned"),
+)
+#: A read session that lacks its end, or of which the first line is damaged, is told by its columns.
+SESSION_FAULTS = (*FILE_FAULTS, "truncated", "damaged")
+#: The months of the other families.
+FAMILIES: Mapping[str, Callable[[random.Random, Path], FileMonth]] = {
+    "db2luw": LuwMonth,
+    "soliddb": SolidMonth,
+}
+
+
+# -- what is brought up to date
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export: its options, what is read of its folder, and what must be in it."""
+
+    options: tuple[str, ...]
+    read: Callable[[Path], Any]
+    wanted: Callable[[Month], Any]
+
+
+def plain_row(values: Iterable[Any] | None) -> Row | None:
+    """A row without a column that its generation lacks."""
+    if values is None:
+        return None
+    row = tuple(values)
+    return row[:-1] if row[-1] is None else row
+
+
+def of_jsonl(out: Path) -> Changes:
+    found: Changes = Counter()
+    for path in out.glob("testown.*/**/*.jsonl"):
+        name = path.relative_to(out).parts[0].partition(".")[2].partition("@")[0]
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            before, after = (
+                plain_row(one.values() if one else None) for one in (row["before"], row["after"])
+            )
+            found[name.partition(".")[0].upper(), before, after] += 1
+    return found
+
+
+def _rows_of_delta(out: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+    from deltalake import DeltaTable
+
+    for place in out.glob("**/_delta_log"):
+        for row in DeltaTable(place.parent).to_pyarrow_table().to_pylist():
+            yield place.parent.name.rpartition(".")[2].upper(), row
+
+
+def _rows_of_iceberg(out: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    if not (out / "catalog.db").exists():
+        return
+    with SqlCatalog("logreplay", uri=f"sqlite:///{out / 'catalog.db'}") as catalog:
+        for space in catalog.list_namespaces():
+            for table in catalog.list_tables(space):
+                for row in catalog.load_table(table).scan().to_arrow().to_pylist():
+                    yield table[-1].upper(), row
+
+
+def changes_of(rows: Callable[[Path], Iterable[tuple[str, dict[str, Any]]]]) -> Any:
+    def read(out: Path) -> Changes:
+        found: Changes = Counter()
+        for name, row in rows(out):
+            before, after = (
+                plain_row(one.values() if one else None) for one in (row["before"], row["after"])
+            )
+            found[name, before, after] += 1
+        return found
+
+    return read
+
+
+def tables_of(rows: Callable[[Path], Iterable[tuple[str, dict[str, Any]]]]) -> Any:
+    def read(out: Path) -> Counter[tuple[str, Row | None]]:
+        return Counter((name, plain_row(row.values())) for name, row in rows(out))
+
+    return read
+
+
+def _current(month: Month) -> Counter[tuple[str, Row | None]]:
+    return Counter((name, row) for name, rows in month.state().items() for row in rows.values())
+
+
+#: Exports by the name of their form.
+EXPORTS = {
+    "jsonl": Exported(("--format", "jsonl"), of_jsonl, Month.exported),
+    "delta": Exported(("--format", "delta"), changes_of(_rows_of_delta), Month.exported),
+    "delta merged": Exported(("--format", "delta", "--merge"), tables_of(_rows_of_delta), _current),
+    "iceberg": Exported(("--format", "iceberg"), changes_of(_rows_of_iceberg), Month.exported),
+    "iceberg merged": Exported(
+        ("--format", "iceberg", "--merge"), tables_of(_rows_of_iceberg), _current
+    ),
+}
