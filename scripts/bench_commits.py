@@ -78,12 +78,11 @@ def run(tree: Path, words: list[str], out: Path, cores: set[int]) -> Run:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     begin = time.perf_counter()
     child = subprocess.Popen(
-        [sys.executable, "-c", started(tree), *words, "--out", str(out)],
+        [sys.executable, "-c", started(tree, cores), *words, "--out", str(out)],
         cwd=out.parent,
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: os.sched_setaffinity(0, cores),
     )
     assert child.stderr is not None
     with child.stderr as stream:
@@ -99,12 +98,13 @@ def run(tree: Path, words: list[str], out: Path, cores: set[int]) -> Run:
     return Run(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss << 10, digest)
 
 
-def started(tree: Path) -> str:
-    """The Python text that starts the command, by what the tree's own ``pyproject.toml`` says of
-    it: its place was another one in older commits."""
+def started(tree: Path, cores: set[int]) -> str:
+    """The Python text that starts the command on some cores, by what the tree's own
+    ``pyproject.toml`` says of it: its place was another one in older commits."""
     project = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))
     module, _, function = project["project"]["scripts"]["logreplay"].partition(":")
-    return f"import sys; from {module} import {function}; sys.exit({function}())"
+    text = f"import os, sys; os.sched_setaffinity(0, {cores}); from {module} import {function}"
+    return f"{text}; sys.exit({function}())"
 
 
 def digest_of(folder: Path) -> str:

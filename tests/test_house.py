@@ -124,6 +124,7 @@ WRITERS = (
     "replay.output",
     "replay.live.status",
     "replay.live.certificate",
+    "replay.pipeline.connect",
     "replay.pipeline.java",
     "replay.pipeline.local",
     "replay.pipeline.spark",
@@ -135,6 +136,7 @@ WRITERS = (
 READS_ENVIRONMENT = (
     "replay.cli",
     "replay.decoding.machine_code",
+    "replay.pipeline.connect",
     "replay.pipeline.java",
     "replay.pipeline.spark",
     "replay.pipeline.stages",

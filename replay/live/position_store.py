@@ -331,7 +331,7 @@ class Store:
             return []
         rows = self.session.query(f"SELECT inputs FROM {self.name['run']}")
         entries = (entry for (inputs,) in rows for entry in json.loads(inputs))
-        return [entry for entry in entries if "sha256" in entry]
+        return [entry for entry in entries if "sha256" in entry or "sha256_ranges" in entry]
 
     def taken(self) -> TakenUnits:
         """Which units forward runs took, as far back as they kept that. A run took what it planned

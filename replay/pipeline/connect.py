@@ -76,6 +76,8 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
     as its artifact. Raises UsageError (LR1005) where the server does not answer within ``timeout``
     seconds, is of a release that lacks what is needed, or refuses a setting."""
     shown = told_apart(url)
+    # Its threads would start again in a child between fork and exec, and end that child.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     for module in ("pandas", "zstandard", "grpc_status", "grpc"):
         grpc = optional_library(module, "connect", f"--master {shown}")
     from pyspark.sql.connect.client import DefaultChannelBuilder

@@ -46,6 +46,38 @@ def digest_of_ranges(size: int, digests: Iterable[bytes]) -> FileDigest:
     return FileDigest(size, hashlib.sha256(b"".join(digests)).hexdigest(), True)
 
 
+def digests_of_starts(
+    path: str, sizes: Iterable[int], abandoned: threading.Event | None = None
+) -> list[FileDigest]:
+    """What the digest of a file is, or would be if it ended after so many bytes: one for each of
+    ``sizes`` in order, in one pass. Fewer bytes are told where fewer are there, or where
+    ``abandoned`` says to end. Raises OSError."""
+    ends = sorted(set(sizes))
+    found: list[FileDigest] = []
+    whole, size = hashlib.sha256(), 0
+    ranges, part = list[bytes](), hashlib.sha256()
+    with storage.opened(path) as file:
+        for end in ends:
+            while size < end and not (abandoned is not None and abandoned.is_set()):
+                block = file.read(min(_BLOCK, end - size, RANGE_BYTES - size % RANGE_BYTES))
+                if not block:
+                    break
+                size += len(block)
+                if ends[0] <= WHOLE_BYTES and size <= WHOLE_BYTES:
+                    whole.update(block)
+                if ends[-1] > WHOLE_BYTES:
+                    part.update(block)
+                    if size % RANGE_BYTES == 0:
+                        ranges.append(part.digest())
+                        part = hashlib.sha256()
+            if size <= WHOLE_BYTES:
+                found.append(FileDigest(size, whole.copy().hexdigest()))
+            else:
+                rest = [part.copy().digest()] if size % RANGE_BYTES else []
+                found.append(digest_of_ranges(size, [*ranges, *rest]))
+    return found
+
+
 class Digests:
     """Digests of the inputs of a log, computed in a thread while the engine runs (hashing releases
     the interpreter lock). ``known``: those that tasks made already, by input."""
@@ -73,22 +105,7 @@ class Digests:
         ]
 
     def _digest(self, path: str) -> FileDigest:
-        whole, size, ranges = hashlib.sha256(), 0, [hashlib.sha256()]
-        by_ranges = storage.size_of(path) > WHOLE_BYTES
-        with storage.opened(path) as file:
-            while (
-                block := file.read(min(_BLOCK, RANGE_BYTES - size % RANGE_BYTES))
-            ) and not self._abandoned.is_set():
-                if not by_ranges:
-                    whole.update(block)
-                elif size and size % RANGE_BYTES == 0:
-                    ranges.append(hashlib.sha256(block))
-                else:
-                    ranges[-1].update(block)
-                size += len(block)
-        if by_ranges:
-            return digest_of_ranges(size, (part.digest() for part in ranges))
-        return FileDigest(size, whole.hexdigest())
+        return digests_of_starts(path, [storage.size_of(path)], self._abandoned)[-1]
 
     def wait(self) -> list[dict[str, Any]]:
         """Name, size and digest of each input; raises what reading them raised."""

@@ -37,6 +37,7 @@ from replay.changes.selection import INCOMPLETE, RecordFacts, decide
 from replay.errors import InputError, Where
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
+from replay.pipeline.input_digests import digests_of_starts
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import BATCH
 from replay.pipeline.taken import TakenUnits
@@ -116,11 +117,11 @@ def late_units(plan: Plan, log: LogFile, before: Before, late: Late) -> LateUnit
     logs = [(name, files, digest_of_log(name)) for name, files in log.arrived_logs()]
     if isinstance(log, IndexedLog) and log.positions_are_places:
         _check_places([(name, digest in before.known) for name, _, digest in logs])
-    changed = {} if indexed else _changed(log, logs, before.inputs)
+    changed = set() if indexed else _changed(log, logs, before.inputs)
     for name, files, _ in logs:
         # a unit of which a part was cut off counts as taken, and nothing tells its rest from it
         if name in changed and late is Late.REFUSE and _below(plan, log, before.covers, set(files)):
-            raise changed[name]
+            _check_starts([log.files[file].name for file in files], before.inputs)
     # what was read of those is not what is there
     known_logs = before.known - {digest for name, _, digest in logs if name in changed}
     before = replace(before, known=known_logs)
@@ -168,33 +169,44 @@ def _changed(
     log: LogFile,
     logs: Sequence[tuple[str, Sequence[int], str]],
     inputs: Sequence[Mapping[str, object]],
-) -> dict[str, InputError]:
-    """Logs, by name, that were read with the same control file, but with a data file of another
-    size, and what is to be said of each (LR2039). A file that was renamed is not found."""
+) -> set[str]:
+    """Logs, by name, whose control file was read, but with data files of other sizes: of that name,
+    or of any where none of that name was read."""
     controls = read_before(inputs)
-    sizes: dict[str, set[int]] = {}
+    sizes: dict[object, set[object]] = {}
     for entry in inputs:
-        if isinstance(size := entry.get("size"), int):
-            sizes.setdefault(str(entry.get("name")), set()).add(size)
-    found: dict[str, InputError] = {}
+        for name in (entry.get("name"), None):
+            sizes.setdefault(name, set()).add(entry.get("size"))
+    found = set()
     for name, files, digest in logs:
-        if digest not in controls:
-            continue
-        for file in files:
-            path = log.files[file].name
-            there, before = storage.size_of(path), sizes.get(storage.name_of(path), set())
-            if before and there not in before:
-                found[name] = InputError(
+        paths = [log.files[file].name for file in files if digest in controls]
+        for path in paths:
+            there = sizes.get(storage.name_of(path)) or sizes.get(None, set())
+            if storage.size_of(path) not in there:
+                found.add(name)
+    return found
+
+
+def _check_starts(paths: Sequence[str], inputs: Sequence[Mapping[str, object]]) -> None:
+    """InputError (LR2039) for a file that begins with all that was read of a shorter one."""
+    for path in paths:
+        there = storage.size_of(path)
+        sizes = {size for entry in inputs if isinstance(size := entry.get("size"), int)}
+        shorter = [size for size in sizes if 0 < size < there]
+        starts = {start.size: start.describe() for start in digests_of_starts(path, shorter)}
+        for entry in inputs:
+            size = entry.get("size")
+            if isinstance(size, int) and starts.get(size, {"": None}).items() <= entry.items():
+                raise InputError(
                     "LR2039",
-                    f"found {there:,} bytes; expected"
-                    f" {' or '.join(f'{size:,}' for size in sorted(before))}, as when this log was"
-                    " read before: it was cut then, or has been changed since",
+                    f"found {there:,} bytes; expected {size:,}, as when this log was read before"
+                    f" ({entry.get('name')}): it was cut then. What is there begins with the same"
+                    " bytes",
                     Where(path),
                     "Of units that were cut then, a part was taken, and the rest counts as taken."
                     " Go back to before that run, and take the whole log. Else say what becomes of"
                     " units that were not there at all: --late take (they come now) or --late skip",
                 )
-    return found
 
 
 def _check_places(logs: Sequence[tuple[str, bool]]) -> None:

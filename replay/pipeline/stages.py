@@ -108,7 +108,6 @@ def _caught(results: int, blocks: Iterator[BucketBlock]) -> Iterator[BucketBlock
 
 def _use_folders_of_spark() -> None:
     """Temporary files of a task lie where Spark wants its own: there may be several disks."""
-    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
-    place = folders[os.getpid() % len(folders)]
-    if Path(place).is_dir():
+    folders = [one for one in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if one]
+    if folders and Path(place := folders[os.getpid() % len(folders)]).is_dir():
         tempfile.tempdir = place

@@ -230,13 +230,14 @@ def test_texts_and_bytes_travel_whole(fresh_database: str, tmp_path: Path) -> No
     assert rows(fresh_database, "SELECT b FROM testown.bits ORDER BY k") == [
         (octets,) for octets in data
     ]
+    log.changes.clear()
     later = log.unit()
     for number, value in enumerate(TEXTS):
         later.update(table, (number, value, value), (number, TEXTS[number - 1], value))
     for number, octets in enumerate(data):
         later.delete(bits, (number, octets))
     (tmp_path / "two").mkdir()
-    assert replayed(log.write(tmp_path / "two"), fresh_database, *MERGED) == 0
+    assert replayed(log.write(tmp_path / "two"), fresh_database, *MERGED, "--adjoining") == 0
     assert [
         value for (value,) in rows(fresh_database, "SELECT v FROM testown.texts ORDER BY k")
     ] == [TEXTS[-1], *TEXTS[:-1]]

@@ -312,10 +312,11 @@ def test_a_unit_that_comes_late_in_a_log_that_overlaps_what_was_taken(
     assert receiver.keys() == [*expected, 7]
 
 
+@pytest.mark.parametrize("names", ["aa", "ab"], ids=["same-name", "renamed"])
 @pytest.mark.parametrize("late", ["refuse", "take", "skip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_data_file_that_was_read_before_it_was_whole(
-    kind: str, late: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, late: str, names: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It ended between two records of a unit, which is no damage that the log could show."""
     log = logbuilder.LogBuilder(tables=(LOGMASTER,))
@@ -329,8 +330,8 @@ def test_a_data_file_that_was_read_before_it_was_whole(
     records, end = log.records(), logbuilder.lrsn(400)
     receiver = Receiver(kind, tmp_path, [])
     words: list[str] = []
-    for part in (records[:2], records):
-        pair = cutlogs.write_pair(tmp_path, "a", raw, part, end)
+    for name, part in zip(names, (records[:2], records), strict=True):
+        pair = cutlogs.write_pair(tmp_path, name, raw, part, end)
         words = ["--control", pair.control, "--data", *pair.data]
         if part is not records:
             assert receiver.take([], *words) in (0, 4)
@@ -341,13 +342,30 @@ def test_a_data_file_that_was_read_before_it_was_whole(
         assert code == 12
         sizes = [f"{len(logbuilder.frame(part, 'rdw')):,}" for part in (records, records[:2])]
         said = capsys.readouterr().err
-        assert f"a.dat: found {sizes[0]} bytes; expected {sizes[1]}, as when this log" in said
+        assert f"{names[1]}.dat: found {sizes[0]} bytes; expected {sizes[1]}, as when this" in said
+        assert f"({names[0]}.dat): it was cut then" in said
         assert receiver.keys() == [0, 2]
         return
     assert code in (0, 4)
     assert receiver.keys() == ([0, 1, 2, 3] if late == "take" else [0, 2, 3])
     assert receiver.take([], *words) in (0, 4)
     assert receiver.keys() == ([0, 1, 2, 3] if late == "take" else [0, 2, 3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_logs_that_overlap_and_whose_control_files_are_alike(kind: str, tmp_path: Path) -> None:
+    """A one-time scan names no end, so control files of two scans may be the same; the second data
+    file does not begin as the first one."""
+    log = logbuilder.LogBuilder(tables=(LOGMASTER,))
+    for key in range(1, 5):
+        log.unit(commit=100 * key, start=100 * key - 50).insert(LOGMASTER, (key, key))
+    raw = logbuilder.frame(log.control_records(), "rdw")
+    receiver = Receiver(kind, tmp_path, [])
+    for part in (log.records()[:2], log.records()[1:]):
+        pair = cutlogs.write_pair(tmp_path, "a", raw, part, logbuilder.lrsn(900))
+        words = ["--control", pair.control, "--data", *pair.data]
+        assert receiver.take([], *words) in (0, 4)
+    assert receiver.keys() == [1, 2, 3, 4]
 
 
 def test_units_are_known_one_by_one_as_far_back_as_is_kept(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -117,6 +118,19 @@ def test_blocks_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [batch.num_rows for batch in batches] == [2, 1, 1, 3, 1]
     assert [*connect._pairs(batches)] == blocks
     assert [*connect._batches([])] == []
+
+
+def test_tasks_use_the_folders_of_spark_where_it_names_some(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/as/before")
+    for folders in ("", ",", "/not/there"):
+        monkeypatch.setenv("SPARK_LOCAL_DIRS", folders)
+        stages._use_folders_of_spark()
+        assert tempfile.tempdir == "/as/before"
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},")
+    stages._use_folders_of_spark()
+    assert tempfile.tempdir == str(tmp_path)
 
 
 def test_a_bucket_in_two_pieces_is_never_reduced_as_two() -> None:
