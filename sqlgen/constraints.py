@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlgen.errors import SqlgenError
@@ -53,6 +54,9 @@ class ForeignKey:
         return self.deferrable and self.on_delete == "NO ACTION"
 
 
+_KeysByTable = dict[str, dict[tuple[str, ...], tuple[str, ...]]]
+
+
 @dataclass(frozen=True)
 class Constraints:
     """``keys``: (OWNER.NAME, columns) of primary and unique keys. ``unused``: what was found and
@@ -76,13 +80,7 @@ class Constraints:
 
     def keys_of(self, table: str) -> list[tuple[str, ...]]:
         """The unique keys of a table: those stated, and those that foreign keys refer to."""
-        keys = [columns for name, columns in self.keys if name == table]
-        keys += [
-            foreign.parent_columns
-            for foreign in self.foreign_keys
-            if foreign.parent == table and foreign.parent_columns
-        ]
-        return list({tuple(sorted(columns)): columns for columns in keys}.values())
+        return list(self._by_table[0].get(table, {}).values())
 
     def firm(self) -> Constraints:
         """The constraints without the foreign keys that can wait; the keys these refer to stay."""
@@ -96,7 +94,19 @@ class Constraints:
 
     def foreign_keys_of(self, table: str) -> list[ForeignKey]:
         """The foreign keys of a child table."""
-        return [foreign for foreign in self.foreign_keys if foreign.table == table]
+        return list(self._by_table[1].get(table, ()))
+
+    @cached_property
+    def _by_table(self) -> tuple[_KeysByTable, dict[str, list[ForeignKey]]]:
+        """Unique keys by their columns in order, and foreign keys, of each table."""
+        keys: _KeysByTable = {}
+        foreign_keys: dict[str, list[ForeignKey]] = {}
+        referred = [(foreign.parent, foreign.parent_columns) for foreign in self.foreign_keys]
+        for name, columns in (*self.keys, *(entry for entry in referred if entry[1])):
+            keys.setdefault(name, {})[tuple(sorted(columns))] = columns
+        for foreign in self.foreign_keys:
+            foreign_keys.setdefault(foreign.table, []).append(foreign)
+        return keys, foreign_keys
 
 
 class TableNames:

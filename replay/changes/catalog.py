@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,11 @@ class RowFormat:
     columns: tuple[ColumnFormat, ...]
     date_format: str = "ISO"
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each column, by name."""
+        return {entry.column.name: number for number, entry in enumerate(self.columns)}
+
 
 @dataclass(frozen=True)
 class TableVersion:
@@ -68,14 +73,6 @@ class TableVersion:
     edit_proc: str = ""
     indexes: tuple[str, ...] = ()
     unlogged: int = 0
-    _place: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self,
-            "_place",
-            {entry.column.name: number for number, entry in enumerate(self.format.columns)},
-        )
 
     @property
     def name(self) -> str:
@@ -84,7 +81,7 @@ class TableVersion:
 
     def index_of(self, column: str) -> int:
         """The place of a column in the row format."""
-        return self._place[column]
+        return self.format.places[column]
 
 
 @dataclass(frozen=True)

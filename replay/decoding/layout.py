@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,10 @@ class FieldKind(Enum):
     RESERVED = "reserved"
 
 
+#: Bases of numbers in text.
+_BASES = {FieldKind.NUMBER: 10, FieldKind.HEX: 16}
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """``name`` as the vendor spells it, ``offset`` from the start of the record, ``length`` in
@@ -58,11 +63,10 @@ class Field:
         :meth:`problem`)."""
         if self.kind is FieldKind.UNSIGNED:
             return int.from_bytes(raw, "big")
-        if self.kind in (FieldKind.TEXT, FieldKind.NUMBER, FieldKind.HEX):
-            text = raw.decode(TEXT_CODE_PAGE)
-            if self.kind is FieldKind.TEXT:
-                return text.rstrip(" \0")
-            return _number(text, 16 if self.kind is FieldKind.HEX else 10)
+        if self.kind is FieldKind.TEXT:
+            return raw.decode(TEXT_CODE_PAGE).rstrip(" \0")
+        if self.kind in _BASES:
+            return _number(raw.decode(TEXT_CODE_PAGE), _BASES[self.kind])
         return raw
 
     def encode(self, value: Any) -> bytes:
@@ -89,6 +93,7 @@ class Field:
 _NUMBERS = {10: re.compile("[+-]?[0-9]+"), 16: re.compile("[0-9A-Fa-f]+")}
 
 
+@lru_cache(maxsize=1 << 16)
 def _number(text: str, base: int) -> int | None:
     stripped = text.strip(" \0")
     return int(stripped, base) if _NUMBERS[base].fullmatch(stripped) else None
@@ -104,6 +109,9 @@ class Layout:
     size: int
     fields: tuple[Field, ...]
     _by_name: dict[str, Field] = field(init=False, repr=False, compare=False)
+    _reads: tuple[tuple[str, int, int, FieldKind, int], ...] = field(
+        init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         place = 0
@@ -122,6 +130,11 @@ class Layout:
             twice = next(entry.name for entry in named if by_name[entry.name] is not entry)
             raise ValueError(f"{self.tag} has two fields {twice}")
         object.__setattr__(self, "_by_name", by_name)
+        reads = tuple(
+            (entry.name, entry.offset, entry.end, entry.kind, _BASES.get(entry.kind, 0))
+            for entry in named
+        )
+        object.__setattr__(self, "_reads", reads)
 
     @property
     def names(self) -> Mapping[str, Field]:
@@ -132,9 +145,18 @@ class Layout:
         """The values of one record's fields; None where the record is too short to have the
         field."""
         raw = bytes(record)
+        text, size = raw.decode(TEXT_CODE_PAGE), len(raw)
         return {
-            name: entry.value(raw[entry.offset : entry.end]) if entry.end <= len(raw) else None
-            for name, entry in self._by_name.items()
+            name: None
+            if end > size
+            else text[start:end].rstrip(" \0")
+            if kind is FieldKind.TEXT
+            else _number(text[start:end], base)
+            if base
+            else int.from_bytes(raw[start:end], "big")
+            if kind is FieldKind.UNSIGNED
+            else raw[start:end]
+            for name, start, end, kind, base in self._reads
         }
 
     def slice(self, block: Bytes, name: str) -> Bytes:

@@ -24,7 +24,7 @@ from replay.dependencies.unique_order import (
     met_spans,
     unit_order,
 )
-from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets, key_spaces
 from replay.logs import LogFile
 from sqlgen.choices import Deferral
 from sqlgen.constraints import Constraints
@@ -75,10 +75,10 @@ class ConstraintOrder:
     ) -> None:
         self.log, self.undo, self.partible = log, undo, partible
         self.nulls_equal = nulls_equal
-        self.spaces = KeySpaces(log.catalog, constraints)
+        self.spaces = key_spaces(log.catalog, constraints)
         firm = constraints.firm()
         able = deferral is not Deferral.NONE
-        self.firm = KeySpaces(log.catalog, firm) if able and firm != constraints else None
+        self.firm = key_spaces(log.catalog, firm) if able and firm != constraints else None
         self.referred = self._referred(constraints, deferral)
         related = {
             name for foreign in constraints.foreign_keys for name in (foreign.table, foreign.parent)
@@ -160,9 +160,8 @@ class ConstraintOrder:
             use.space
             for foreign in constraints.foreign_keys
             if deferral is Deferral.ANY or (deferral is Deferral.DECLARED and foreign.deferrable)
-            for version in self.log.catalog.versions
-            if version.name.upper() == foreign.table
-            for use in self.spaces.uses[version.index]
+            for version in self.spaces.of_name.get(foreign.table, ())
+            for use in self.spaces.uses[version]
             if use.how == "child" and sorted(use.columns) == sorted(foreign.columns)
         }
         return np.array(sorted(found), np.int64)

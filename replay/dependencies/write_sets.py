@@ -14,7 +14,8 @@ are tied to those in another by :mod:`replay.dependencies.forms`.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import weakref
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -117,6 +118,10 @@ class KeySpaces:
         self.spaces: list[KeySpace] = []
         self._known: dict[tuple[str, tuple[str, ...], str], int] = {}
         self._tables = _table_names(catalog)
+        #: The versions of each table, by its name in upper case.
+        self.of_name: dict[str, list[int]] = {}
+        for version in catalog.versions:
+            self.of_name.setdefault(version.name.upper(), []).append(version.index)
         #: By version: its uses (the row's first), the space of its table, its forms as (space,
         #: form), and the place of each of its columns among those of all generations of the table.
         self.uses: list[tuple[_Use, ...]] = []
@@ -126,8 +131,18 @@ class KeySpaces:
         for version, table in zip(catalog.versions, self._tables, strict=True):
             self.table_space.append(self._space(table, (), "table"))
             self.uses.append(tuple(self._uses(version, table, catalog)))
-        self._compare_values(catalog)
-        self._find_forms(catalog)
+        tables, spaces = (
+            Counter(self._tables),
+            Counter(use.space for uses in self.uses for use in uses),
+        )
+        #: Versions that share a table or a space with another one.
+        sharing = [
+            catalog.versions[index]
+            for index, (table, uses) in enumerate(zip(self._tables, self.uses, strict=True))
+            if tables[table] > 1 or any(spaces[use.space] > 1 for use in uses)
+        ]
+        self._compare_values(sharing)
+        self._find_forms(catalog, sharing)
         self._place_columns(catalog)
 
     def _space(self, table: str, columns: tuple[str, ...], kind: str) -> int:
@@ -153,9 +168,8 @@ class KeySpaces:
                 yield _Use(self._space(table, entry, "unique"), entry, "unique")
         for foreign in self.constraints.foreign_keys_of(name):
             parents = [
-                (parent.table.key, of)
-                for parent, of in zip(catalog.versions, self._tables, strict=True)
-                if parent.name.upper() == foreign.parent
+                (catalog.versions[parent].table.key, self._tables[parent])
+                for parent in self.of_name.get(foreign.parent, ())
             ]
             if not set(foreign.columns) <= columns:
                 continue
@@ -166,16 +180,16 @@ class KeySpaces:
                     space = self._space(of, tuple(column for column, _ in ordered), "unique")
                     yield _Use(space, tuple(column for _, column in ordered), "child")
 
-    def _compare_values(self, catalog: Catalog) -> None:
+    def _compare_values(self, sharing: Sequence[TableVersion]) -> None:
         """Where rows of one form have integers and those of another decimals, both are hashed as
         decimals."""
         kinds: dict[tuple[int, int], set[str]] = defaultdict(set)
-        for version, uses in zip(catalog.versions, self.uses, strict=True):
-            for use in uses:
+        for version in sharing:
+            for use in self.uses[version.index]:
                 for place, name in enumerate(use.in_order):
                     kinds[use.space, place].add(_comparison(version.table.column(name).type))
-        for index, (version, uses) in enumerate(zip(catalog.versions, self.uses, strict=True)):
-            self.uses[index] = tuple(
+        for version in sharing:
+            self.uses[version.index] = tuple(
                 replace(
                     use,
                     textual=frozenset(
@@ -185,10 +199,10 @@ class KeySpaces:
                         and _comparison(version.table.column(name).type) == "integer"
                     ),
                 )
-                for use in uses
+                for use in self.uses[version.index]
             )
 
-    def _find_forms(self, catalog: Catalog) -> None:
+    def _find_forms(self, catalog: Catalog, sharing: Sequence[TableVersion]) -> None:
         """The forms of each table and of each key whose values are hashed in several ways."""
         groups: dict[tuple[str, int], dict[Hashable, int]] = defaultdict(dict)
         members: list[list[tuple[tuple[str, int], int]]] = [[] for _ in catalog.versions]
@@ -197,7 +211,8 @@ class KeySpaces:
             forms = groups[group]
             members[index].append((group, forms.setdefault(form, len(forms))))
 
-        for index, version in enumerate(catalog.versions):
+        for version in sharing:
+            index = version.index
             own, *more = self.uses[index]
             layout = None if own.columns else version.format
             unique = frozenset(use.space for use in more if use.how == "unique")
@@ -224,21 +239,42 @@ class KeySpaces:
     def _place_columns(self, catalog: Catalog) -> None:
         """Columns that not all generations of a table have share place 0: one may be another under
         a new name."""
-        names: dict[str, list[set[str]]] = defaultdict(list)
+        formats = defaultdict(list)
         for version, table in zip(catalog.versions, self._tables, strict=True):
-            names[table].append({entry.column.name for entry in version.format.columns})
-        places = {
-            table: {name: place for place, name in enumerate(sorted(set.intersection(*sets)), 1)}
-            for table, sets in names.items()
-        }
+            formats[table].append(version.format)
+        shared: dict[tuple[int, ...], dict[str, int]] = {}
+        places: dict[tuple[int, ...], tuple[int, ...]] = {}
         for version, table in zip(catalog.versions, self._tables, strict=True):
-            self.column_places.append(
-                tuple(places[table].get(entry.column.name, 0) for entry in version.format.columns)
-            )
+            alike = tuple(map(id, formats[table]))
+            if alike not in shared:
+                names = set.intersection(*(set(one.places) for one in formats[table]))
+                shared[alike] = {name: place for place, name in enumerate(sorted(names), 1)}
+            own = (id(version.format), *alike)
+            if own not in places:
+                columns = version.format.columns
+                places[own] = tuple(shared[alike].get(one.column.name, 0) for one in columns)
+            self.column_places.append(places[own])
 
     def row_space(self, version: int) -> KeySpace:
         """The space of a table version's row identity."""
         return self.spaces[self.uses[version][0].space]
+
+
+#: Key spaces that were made, as long as their catalog is there.
+_MADE: list[tuple[weakref.ref[Catalog], Constraints, KeySpaces]] = []
+
+
+def key_spaces(
+    catalog: Catalog, constraints: Constraints, masked: frozenset[str] = frozenset()
+) -> KeySpaces:
+    """The key spaces of a catalog, which are made once in a process for all its tasks."""
+    made = [entry for entry in _MADE if entry[0]() is not None]
+    for known, stated, spaces in made:
+        if known() is catalog and stated == constraints and spaces.masked == masked:
+            return spaces
+    spaces = KeySpaces(catalog, constraints, masked)
+    _MADE[:] = [*made[-3:], (weakref.ref(catalog), constraints, spaces)]
+    return spaces
 
 
 def _table_names(catalog: Catalog) -> list[str]:

@@ -19,7 +19,7 @@ from replay.dependencies.cascade import (
     leave_out,
     limits_changes,
 )
-from replay.dependencies.write_sets import KeySpaces
+from replay.dependencies.write_sets import key_spaces
 from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.row_parts import can_count, counts_parts
@@ -84,7 +84,7 @@ def carry_out(
         engine.execute,
         log,
         plan.splits,
-        KeySpaces(log.catalog, plan.constraints, plan.options.masked),
+        key_spaces(log.catalog, plan.constraints, plan.options.masked),
         None if plan.mode == "undo" and not plan.steps else state,
     )
     differences = None

@@ -22,7 +22,7 @@ from replay.dependencies.analysis import (
     resolve_incomplete,
     shown_steps,
 )
-from replay.dependencies.write_sets import KeySpaces
+from replay.dependencies.write_sets import key_spaces
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
@@ -64,7 +64,7 @@ def write_quarantine(
                 engine.execute,
                 log,
                 plan.splits,
-                KeySpaces(log.catalog, plan.constraints, plan.options.masked),
+                key_spaces(log.catalog, plan.constraints, plan.options.masked),
             )
         )
     folder = work / FOLDER

@@ -170,38 +170,38 @@ def _changed(
     logs: Sequence[tuple[str, Sequence[int], str]],
     inputs: Sequence[Mapping[str, object]],
 ) -> set[str]:
-    """Logs, by name, whose control file was read, but with data files of other sizes: of that name,
-    or of any where none of that name was read."""
+    """Logs, by name, whose control file was read, but with data files of other sizes. A file that
+    was renamed is not found: logs of scans without an end of their own have the same control
+    file, and one may begin as another one does."""
     controls = read_before(inputs)
-    sizes: dict[object, set[object]] = {}
-    for entry in inputs:
-        for name in (entry.get("name"), None):
-            sizes.setdefault(name, set()).add(entry.get("size"))
     found = set()
     for name, files, digest in logs:
-        paths = [log.files[file].name for file in files if digest in controls]
-        for path in paths:
-            there = sizes.get(storage.name_of(path)) or sizes.get(None, set())
-            if storage.size_of(path) not in there:
+        for file in files if digest in controls else ():
+            path = log.files[file].name
+            before = {entry.get("size") for entry in _of_name(path, inputs)}
+            if before and storage.size_of(path) not in before:
                 found.add(name)
     return found
 
 
+def _of_name(path: str, inputs: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    return [entry for entry in inputs if entry.get("name") == storage.name_of(path)]
+
+
 def _check_starts(paths: Sequence[str], inputs: Sequence[Mapping[str, object]]) -> None:
-    """InputError (LR2039) for a file that begins with all that was read of a shorter one."""
+    """InputError (LR2039) for a file that begins with all that was read of a shorter one of its
+    name."""
     for path in paths:
         there = storage.size_of(path)
-        sizes = {size for entry in inputs if isinstance(size := entry.get("size"), int)}
+        named = _of_name(path, inputs)
+        sizes = {size for entry in named if isinstance(size := entry.get("size"), int)}
         shorter = [size for size in sizes if 0 < size < there]
-        starts = {start.size: start.describe() for start in digests_of_starts(path, shorter)}
-        for entry in inputs:
-            size = entry.get("size")
-            if isinstance(size, int) and starts.get(size, {"": None}).items() <= entry.items():
+        for start in digests_of_starts(path, shorter) if shorter else ():
+            if any(start.describe().items() <= entry.items() for entry in named):
                 raise InputError(
                     "LR2039",
-                    f"found {there:,} bytes; expected {size:,}, as when this log was read before"
-                    f" ({entry.get('name')}): it was cut then. What is there begins with the same"
-                    " bytes",
+                    f"found {there:,} bytes, which begin with those that were read before; expected"
+                    f" {start.size:,}: this log was cut then",
                     Where(path),
                     "Of units that were cut then, a part was taken, and the rest counts as taken."
                     " Go back to before that run, and take the whole log. Else say what becomes of"

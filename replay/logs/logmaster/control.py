@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,14 @@ from replay.errors import InputError, Where
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord, header_layout
-from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, FIXED_LENGTH, NAMED_ONLY
+from replay.logs.logmaster.layouts import (
+    CONTROL,
+    DICL,
+    DICL_ENTRY,
+    DLCI,
+    FIXED_LENGTH,
+    NAMED_ONLY,
+)
 from sqlgen.schema import Column, SqlType, Table
 
 _NO_POSITION = {bytes(10), b"\xff" * 10, b"\0" + b"\xff" * 6 + bytes(3), bytes(4) + b"\xff" * 6}
@@ -143,11 +150,15 @@ def control_records(raw: bytes, kind: Framing, name: str) -> Iterator[ControlRec
         yield from _bare_records(raw, name)
         return
     buffer = np.frombuffer(raw, np.uint8)
+    tags: dict[bytes, str] = {}
     number = 1
     for block in framing.blocks(buffer, kind, RecordShape(0, b""), name):
         for offset, length in zip(block.offsets.tolist(), block.lengths.tolist(), strict=True):
             record = raw[offset : offset + length]
-            yield ControlRecord(record[:4].decode("cp037"), record, number, offset)
+            tag = tags.get(record[:4])
+            if tag is None:
+                tag = tags[record[:4]] = record[:4].decode("cp037")
+            yield ControlRecord(tag, record, number, offset)
             number += 1
 
 
@@ -220,6 +231,33 @@ _LENGTHS: dict[str, tuple[frozenset[int], str]] = {
 }
 
 
+#: Fields that hold numbers in text, by tag.
+_NUMBERS = {
+    tag: [
+        (name, entry)
+        for name, entry in of_tag.names.items()
+        if entry.kind in (FieldKind.NUMBER, FieldKind.HEX)
+    ]
+    for tag, of_tag in CONTROL.items()
+}
+#: What tells the generation of a table: DBID, TBOBID and SEQUENCENUMBER.
+_Generation = tuple[int, int, int]
+#: A DLCI record, and the values of its fields, in which the generation may be another one.
+_Described = tuple[ControlRecord, dict[str, Any]]
+#: Where DLCI names the generation.
+_IDS = slice(DLCI.names["DBID"].offset, DLCI.names["TBOBID"].end)
+_SEQUENCE = slice(DLCI.names["SEQUENCENUMBER"].offset, DLCI.names["SEQUENCENUMBER"].end)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What tables with the same columns share."""
+
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    format: RowFormat
+
+
 class _Tables:
     """Builds the catalog from DTBI, DLCI, DIXI and DICL records."""
 
@@ -231,6 +269,9 @@ class _Tables:
         ccsids: Mapping[str, int],
     ) -> None:
         self.name, self.common, self.ccsids = name, common, ccsids
+        #: What is described alike, by the dictionaries of :meth:`_columns`.
+        self.formats: dict[tuple[str, int], ColumnFormat] = {}
+        self.rows: dict[tuple[str | int, ...], _Row] = {}
         self.expanded = data_set.get("EXPANDVAR") == "Y"
         self.date_format = (
             "SAS" if str(data_set.get("DATEFORMAT") or "").startswith("SAS") else "ISO"
@@ -243,12 +284,7 @@ class _Tables:
         return sorted(pages.items()), sorted(self.ccsids.items()), self.expanded, self.date_format
 
     def catalog(self, by_tag: Mapping[str, list[ControlRecord]]) -> Catalog:
-        columns: dict[tuple[Any, ...], list[tuple[ControlRecord, dict[str, Any]]]] = {}
-        for record in by_tag.get("DLCI", []):
-            values = self._read(record)
-            columns.setdefault(
-                (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []
-            ).append((record, values))
+        columns = self._columns(by_tag.get("DLCI", []))
         indexes: dict[tuple[Any, ...], list[str]] = {}
         for record in by_tag.get("DIXI", []) + by_tag.get("DCXI", []):
             values = self._read(record)
@@ -285,6 +321,26 @@ class _Tables:
         self._check_generations(versions, tables)
         return Catalog(tuple(versions))
 
+    def _columns(self, records: list[ControlRecord]) -> dict[_Generation, list[_Described]]:
+        """DLCI records by table generation. Many say the same but for that: they are read once, and
+        described by one dictionary."""
+        columns: dict[_Generation, list[_Described]] = {}
+        of_table: dict[bytes, list[_Described]] = {}
+        contents: dict[bytes, dict[str, Any]] = {}
+        for record in records:
+            raw = record.raw
+            named = raw[_IDS] + raw[_SEQUENCE]
+            content = raw[: _IDS.start] + raw[_IDS.stop : _SEQUENCE.start] + raw[_SEQUENCE.stop :]
+            if named not in of_table or content not in contents:
+                values = self._read(record)
+                generation = values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1
+                of_table[named] = columns.setdefault(generation, [])
+                values = contents.setdefault(content, values)
+            else:
+                values = contents[content]
+            of_table[named].append((record, values))
+        return columns
+
     def _check_generations(self, versions: list[TableVersion], tables: list[ControlRecord]) -> None:
         """Generations of one table that begin at the same position cannot be told apart."""
         first: dict[tuple[int, int, int, bytes], TableVersion] = {}
@@ -307,12 +363,13 @@ class _Tables:
 
     def _read(self, record: ControlRecord) -> dict[str, Any]:
         values = CONTROL[record.tag].read(record.raw)
-        for wanted, entry in CONTROL[record.tag].names.items():
+        for wanted, entry in _NUMBERS[record.tag]:
+            if values[wanted] is not None:
+                continue
             raw = record.raw[entry.offset : entry.end]
-            numeric = entry.kind in (FieldKind.NUMBER, FieldKind.HEX) and values[wanted] is None
             # blanks mean that there is no number; anything else that is not one is damage, and must
             # not pass for zero
-            if numeric and (wanted in ("DBID", "TBOBID") or raw.strip(b"\x40\0")):
+            if wanted in ("DBID", "TBOBID") or raw.strip(b"\x40\0"):
                 raise InputError(
                     "LR2009",
                     f"found X'{raw.hex().upper()}'; expected a"
@@ -328,7 +385,7 @@ class _Tables:
         index: int,
         record: ControlRecord,
         values: dict[str, Any],
-        columns: list[tuple[ControlRecord, dict[str, Any]]],
+        columns: list[_Described],
         indexes: tuple[str, ...],
     ) -> TableVersion:
         owner = _long_name(values, "TABLEOWNER", "UNTRANOWNERFLAG", "UNITABLEOWNER")
@@ -345,14 +402,41 @@ class _Tables:
                 REMAKE_CONTROL,
             )
         ordered = sorted(columns, key=lambda entry: entry[1]["LLCOLUMNNUM"] or 0)
-        formats = tuple(
-            self._column(entry, fields, values["ENCODINGSCHEME"], where)
-            for entry, fields in ordered
+        scheme = values["ENCODINGSCHEME"]
+        alike = (scheme, *(id(fields) for _, fields in ordered))
+        if alike not in self.rows:
+            self.rows[alike] = self._row(ordered, scheme, where)
+        row = self.rows[alike]
+        return TableVersion(
+            index,
+            Table(owner, table, row.columns, row.key),
+            values["DBID"],
+            values["PSID"] or 0,
+            values["TBOBID"],
+            values["SEQUENCENUMBER"] or 1,
+            values["VERSION"] or 0,
+            values["CREATERBA"] or bytes(10),
+            values["DROPRBA"] or bytes(10),
+            values["SHORTOWNER"] or "",
+            values["SHORTNAME"] or "",
+            row.format,
+            values["ROWTYPE"] or "",
+            values["EDITPROCNAME"] or "",
+            indexes,
+            max(0, (values["DB2NUMCOL"] or 0) - len(columns)),
         )
-        names = [entry.column.name for entry in formats]
-        if len(set(names)) != len(names) or len(
-            {fields["LLCOLUMNNUM"] for _, fields in columns}
-        ) != len(columns):
+
+    def _row(self, ordered: list[_Described], scheme: str, where: Where) -> _Row:
+        """The columns of a table, which other tables with such columns share."""
+        formats: list[ColumnFormat] = []
+        for record, fields in ordered:
+            alike = scheme, id(fields)
+            if alike not in self.formats:
+                self.formats[alike] = self._column(record, fields, scheme, where)
+            formats.append(self.formats[alike])
+        names = {entry.column.name for entry in formats}
+        numbers = {fields["LLCOLUMNNUM"] for _, fields in ordered}
+        if len(names) != len(ordered) or len(numbers) != len(ordered):
             raise InputError(
                 "LR2009",
                 "found two columns of the same name or number; expected each once",
@@ -365,24 +449,8 @@ class _Tables:
             for entry in sorted(formats, key=lambda entry: entry.key_sequence)
             if entry.key_sequence
         )
-        return TableVersion(
-            index,
-            Table(owner, table, tuple(entry.column for entry in formats), key),
-            values["DBID"],
-            values["PSID"] or 0,
-            values["TBOBID"],
-            values["SEQUENCENUMBER"] or 1,
-            values["VERSION"] or 0,
-            values["CREATERBA"] or bytes(10),
-            values["DROPRBA"] or bytes(10),
-            values["SHORTOWNER"] or "",
-            values["SHORTNAME"] or "",
-            RowFormat(formats, self.date_format),
-            values["ROWTYPE"] or "",
-            values["EDITPROCNAME"] or "",
-            indexes,
-            max(0, (values["DB2NUMCOL"] or 0) - len(columns)),
-        )
+        columns = tuple(entry.column for entry in formats)
+        return _Row(columns, key, RowFormat(tuple(formats), self.date_format))
 
     def _column(
         self, record: ControlRecord, values: dict[str, Any], scheme: str, where: Where
@@ -494,7 +562,7 @@ def _long_name(values: Mapping[str, Any], name: str, flag: str, unicode_name: st
     return str(values[name] or "")
 
 
-def _check_positions(formats: tuple[ColumnFormat, ...], where: Where) -> None:
+def _check_positions(formats: Sequence[ColumnFormat], where: Where) -> None:
     """LLCOLUMNPOS of the columns up to the first varying one must rise by what each column takes
     (section 4.7)."""
     place: int | None = None

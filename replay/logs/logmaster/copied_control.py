@@ -228,7 +228,7 @@ def _data_set(records: list[ControlRecord], facts: CopyFacts, merged: bool) -> b
         ("MERGED", merged),
         ("CMDSINCLUDED", Change.COMMAND in facts.kinds),
     ):
-        if there != _says(replace(records[0], raw=raw), name):
+        if there != _says(records[0]._replace(raw=raw), name):
             raw = _patched("DLDS", raw, name, "Y" if there else "N")
     return raw
 

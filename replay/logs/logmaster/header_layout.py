@@ -3,7 +3,7 @@ describe (format notes, section 4)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError, Where
@@ -18,8 +18,7 @@ NEEDED = (
 REMAKE_CONTROL = "Make the control file again with the log, or give the right one"
 
 
-@dataclass(frozen=True)
-class ControlRecord:
+class ControlRecord(NamedTuple):
     """One control record: its bytes, its tag, and where it stands."""
 
     tag: str

@@ -240,10 +240,11 @@ def _walked(
     """
     count, agree = 0, True
     place = 4 if reading is Reading.A else 2
-    for of_table in log.catalog.versions:
-        rows = np.flatnonzero(version == of_table.index)
+    for index in np.unique(version[version >= 0]).tolist():
+        of_table = log.catalog.versions[index]
+        rows = np.flatnonzero(version == index)
         bounds = start[rows], end[rows]
         count += closing_changes(of_table, buffer, *bounds, update[rows], reading, None)
         first = of_table.format.columns[0]
-        agree &= not len(rows) or first.position in (place, place + first.nullable)
+        agree &= first.position in (place, place + first.nullable)
     return count + 0.5 * agree

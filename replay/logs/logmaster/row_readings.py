@@ -36,13 +36,13 @@ class FitCounts:
 
     def __init__(self, log: LogmasterLog) -> None:
         self.log = log
-        readings = {
-            version.index: len(list(images.layouts(version.format)))
-            for version in log.catalog.versions
-        }
+        formats = {id(version.format): version.format for version in log.catalog.versions}
+        readings = {known: len(list(images.layouts(one))) for known, one in formats.items()}
         #: By version, how many images fit each reading.
         self.fits = {
-            index: np.zeros(count, np.int64) for index, count in readings.items() if count > 1
+            version.index: np.zeros(count, np.int64)
+            for version in log.catalog.versions
+            if (count := readings[id(version.format)]) > 1
         }
         self._missing = dict.fromkeys(self.fits, SAMPLE)
 
