@@ -8,6 +8,7 @@ is measured grows with the log. Bytes shuffled are those that Spark counts as wr
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import shutil
 import time
@@ -77,6 +78,7 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
     from replay.pipeline import local
     from replay.pipeline.plan import make_plan
 
+    gc.set_threshold(100_000, 20, 20)  # as the command does
     context, chosen = None, local.ENGINE
     with Watch() as watch:
         if engine == "spark":

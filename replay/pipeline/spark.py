@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles
+from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles, cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ from replay.pipeline.java import prepare_environment
 from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.stages import BucketBlock, met, reduced, results_of, scanned
+from replay.pipeline.stages import BucketBlock, met, reduced, results_of, scanned, unpacked
 
 _DDL = {
     pa.int32(): "int",
@@ -297,21 +297,28 @@ def execute(
     title = getattr(job, "title", type(job).__name__)
     read = context.accumulator(0)
 
+    packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
+    last = third_stage(job)
+
     def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
-        return scanned(job, log, part, lambda split: read.add(split.stop - split.start))
+        work, opened = unpacked(packed)
+        return scanned(work, opened, part, lambda split: read.add(split.stop - split.start))
 
     def reduce(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
-        return reduced(job, log, blocks)
+        work, opened = unpacked(packed)
+        return reduced(work, opened, blocks)
+
+    def meet(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+        return met(unpacked(packed)[0], blocks)
 
     # a partition is one bucket (:func:`_place`)
     blocks = context.parallelize(splits, max(len(splits), 1)).mapPartitions(scan)
     if job.buckets:
         blocks = blocks.partitionBy(job.buckets + 2, _place).mapPartitions(reduce)
-    last = third_stage(job)
     if last is not None:
-        blocks = blocks.partitionBy(last.meetings + 2, _place).mapPartitions(partial(met, last))
+        blocks = blocks.partitionBy(last.meetings + 2, _place).mapPartitions(meet)
     watch = _ProgressWatch(context, splits, progress, timeout, read)
     with _described(context, title, splits, job.buckets), watch:
         try:

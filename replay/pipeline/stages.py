@@ -8,14 +8,17 @@ of ours, which so arrive as they were raised.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import pickle
 import socket
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from replay.errors import LogReplayError
 from replay.logs import LogFile, Split
@@ -23,6 +26,20 @@ from replay.pipeline.engine import Job, ThreeStageJob, third_stage
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]
+
+
+@lru_cache(maxsize=1)
+def unpacked(packed: bytes) -> tuple[Any, LogFile]:
+    """A job and its log, as they were pickled: a worker that does many tasks of it does this once.
+    Catalogs of many tables take longer to read than splits, and Spark looks for garbage after each
+    task, so they are left out of that."""
+    gc.disable()
+    try:
+        job, log = pickle.loads(packed)
+    finally:
+        gc.enable()
+    gc.freeze()
+    return job, log
 
 
 def last_number(job: Job) -> int:
