@@ -574,6 +574,10 @@ class LogWriter(Protocol):
         ...
 
 
+#: Files that a run reads at most: places of records have 16 bits for the number of a file.
+MOST_FILES = 65_536
+
+
 @dataclass(frozen=True)
 class Family:
     """A log family: what its logs can tell and what it does with them. Callables get the logs that
@@ -646,6 +650,13 @@ class Family:
                 raise UsageError(
                     "LR1001", f"found --log-option {name}; expected one of: {accepted}"
                 )
+        files = [*inputs.data, *inputs.log, *(name for pair in inputs.pairs for name in pair.data)]
+        if len(files) > MOST_FILES:
+            raise UsageError(
+                "LR1001",
+                f"found {len(files):,} files of a log; expected {MOST_FILES:,} at most",
+                hint="Read them in several runs (--after), or follow them (logreplay follow)",
+            )
         return self.open(inputs)
 
 

@@ -162,3 +162,20 @@ def test_the_description_names_its_family(sakila_small: Path) -> None:
     description = inspect.describe(family, log)
     assert description["source"] == "logmaster"
     assert set(description["cannot_be_known"]) == {"structure"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--source", "db2luw", "--catalog", "c", "--log", "a", "b", "c"],
+        ["--source", "soliddb", "--catalog", "c", "--log", "a", "b", "c"],
+        ["--control", "a.ctl", "--data", "a", "b", "c"],
+    ],
+    ids=["db2luw", "soliddb", "logmaster"],
+)
+def test_more_files_than_places_can_number_are_refused(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("replay.logs.MOST_FILES", 2)
+    assert main(["inspect", *words]) == 12
+    assert "LR1001 found 3 files of a log; expected 2 at most" in capsys.readouterr().err

@@ -36,8 +36,6 @@ from replay.storage import at, size_of
 
 #: Bytes of log whose headers are looked at together, and records of them.
 _BLOCK, _BATCH = 16 << 20, 65_536
-#: Files that a log may have: a sort record numbers them in two octets.
-_MOST_FILES = 65_536
 
 
 @dataclass(frozen=True)
@@ -86,13 +84,6 @@ def open_set(
         _refuse_other(log, looks[0].log if looks else log)
         log.control = replace(log.control, header=_by_position(log.control.header))
         looks.append(_look(log, pair))
-    if first > _MOST_FILES:
-        raise InputError(
-            "LR2007",
-            f"found {first:,} data files; expected {_MOST_FILES:,} at most",
-            Where(pairs[-1].control),
-            "Read them in several runs (--after), or follow them (logreplay follow)",
-        )
     looks = [looks[place] for place in _in_order(looks)]
     _refuse_mixed_positions(looks)
     logs = [look.log for look in looks]
