@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
@@ -96,6 +98,7 @@ class LuwTable:
     by_column: bool = False
 
 
+@lru_cache(maxsize=1 << 16)  # tables share what they have alike
 def column_format(
     name: str,
     kind: str,
@@ -207,10 +210,17 @@ def _unusable(path: str, line: int, field: str, found: str, expected: str) -> In
 
 
 def _number(path: str, line: int, row: Mapping[str, str], field: str) -> int:
-    text = row.get(field, "").strip()
-    if not text.lstrip("-").isdigit():
-        raise _unusable(path, line, field, text, "a number")
-    return int(text)
+    text = row.get(field, "")
+    value = _whole_number(text)
+    if value is None:
+        raise _unusable(path, line, field, text.strip(), "a number")
+    return value
+
+
+@lru_cache(maxsize=1 << 16)
+def _whole_number(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if re.fullmatch("-?[0-9]+", text) else None
 
 
 def _table(

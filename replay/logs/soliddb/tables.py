@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
@@ -234,6 +235,7 @@ def _attribute(
     return Attribute(number, kind, layout, former)
 
 
+@lru_cache(maxsize=1 << 16)  # tables share what they have alike
 def column_format(
     name: str,
     sql: int,

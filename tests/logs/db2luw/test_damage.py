@@ -356,6 +356,14 @@ def test_undo_refuses_what_it_cannot_bring_back(tmp_path: Path) -> None:
             "found 'x'; expected a number",
         ),
         (
+            lambda text: text.replace("3,8,APP  ,PLAIN,Y,1,", "3,8,APP  ,PLAIN,Y,--1,"),
+            "found '--1'; expected a number",
+        ),
+        (
+            lambda text: text.replace("3,8,APP  ,PLAIN,Y,1,", "3,8,APP  ,PLAIN,Y,\u00b2,"),
+            "found '\u00b2'; expected a number",
+        ),
+        (
             lambda text: text.replace("3,8,APP  ,PLAIN,Y,1,", "3,8,APP  ,PLAIN,Y,9,"),
             "every column of the table",
         ),
