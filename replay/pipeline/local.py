@@ -56,7 +56,13 @@ def execute(
     file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
     done, total)."""
     threads = cores() if threads is None else threads
-    with WorkFolder() as scratch, _BucketFiles(Path(scratch)) as files, Workers(threads) as workers:
+    with (
+        WorkFolder() as scratch,
+        _BucketFiles(Path(scratch, "buckets")) as files,
+        # meetings begin while buckets of their numbers still wait
+        _BucketFiles(Path(scratch, "meetings")) as met,
+        Workers(threads) as workers,
+    ):
         done, total = 0, read_size(splits)
         scans = (Task(partial(_scanned, job, log, split), 0) for split in splits)
         for split, blocks in zip(splits, workers.results(scans, len(splits)), strict=True):
@@ -83,10 +89,10 @@ def execute(
                     if meeting == last.meetings:
                         yield block
                     else:
-                        files.append(meeting, block)
+                        met.append(meeting, block)
         if last is not None:
-            for meeting in files.buckets():
-                yield from last.meet(meeting, files.taken(meeting))
+            for meeting in met.buckets():
+                yield from last.meet(meeting, met.taken(meeting))
 
 
 def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
@@ -102,6 +108,7 @@ class _BucketFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir()
         self._known: set[int] = set()
         self._open: OrderedDict[int, IO[bytes]] = OrderedDict()
 

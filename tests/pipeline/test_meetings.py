@@ -3,9 +3,10 @@ gathers no units then."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UNIT_POSITION, Position, UnitId
 from replay.changes.selection import Selection
+from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
 from replay.output import jobs
 from replay.output.bundle import write_bundle
@@ -109,3 +111,59 @@ def test_units_that_a_run_must_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     apart = UnitDecisions(only=frozenset(units))
     assert named(replace(plan, decisions=apart)) == units
     assert not len(jobs.units_to_name(plan, column[:0]))
+
+
+@dataclass
+class Named:
+    """A job of three stages whose blocks say for whom they are."""
+
+    buckets: int = 40
+    meetings: int = 12
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        for bucket in range(self.buckets):
+            yield bucket, b"bucket %d;" % bucket
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield b"%d: " % bucket + b"".join(blocks)
+
+    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
+        for meeting in range(self.meetings):
+            yield meeting, b"meeting %d;" % meeting
+        yield self.meetings, result
+
+    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield b"%d: " % meeting + b"".join(blocks)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_blocks_of_meetings_are_no_blocks_of_buckets(threads: int) -> None:
+    """Meetings begin while buckets of their numbers still wait."""
+    job, log = Named(), cast(LogFile, None)
+    splits = [Split(0, 0, 10, 1), Split(0, 10, 20, 2)]
+    found = [*local.execute(job, log, splits, threads=threads)]
+    wanted = [b"%d: " % bucket + b"bucket %d;" % bucket * 2 for bucket in range(40)]
+    wanted += [b"%d: " % meeting + b"meeting %d;" % meeting * 40 for meeting in range(12)]
+    assert found == wanted
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_buckets_give_what_few_do(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = LogBuilder()
+    for number in range(4500):
+        built.unit().insert(ACCT, acct(number))
+    log = open_log(*built.write(tmp_path, seed=5))
+    monkeypatch.setattr(local, "cores", lambda: threads)
+    statements = []
+    for records, least in ((100_000, 1), (20, 64)):
+        plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=records))
+        assert plan.buckets >= least
+        bundle = write_bundle(plan, log, tmp_path / str(records), local.ENGINE)
+        assert bundle.exit_code == 0
+        scripts = sorted((tmp_path / str(records)).glob("*.sql"))
+        lines = "".join(path.read_text() for path in scripts).splitlines()
+        statements.append([line for line in lines if line.startswith("INSERT")])
+    assert statements[0] == statements[1]
+    assert len(statements[0]) == 4500
