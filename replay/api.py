@@ -515,9 +515,12 @@ class Writable:
                     state=None if state is None else StateBefore(state),
                 )
         bundle.check_output(folder, overwrite)
+        plan = request.plan(self.split_bytes, self.engine)
+        if after is not None:
+            plan = replace(plan, selection=plan.selection.going_on())
         with target_state.baseline_of(request) as state:
             return bundle.write_bundle(
-                request.plan(self.split_bytes, self.engine),
+                plan,
                 request.log,
                 folder,
                 self.engine,

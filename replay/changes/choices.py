@@ -32,6 +32,14 @@ class Incomplete(Choices):
     KEEP = "keep"
 
 
+class BehindDamage(Choices):
+    """What becomes of units of recovery that change a table after a damaged record in it whose row
+    nobody can tell: they are taken; or set aside, for they may build on it."""
+
+    TAKE = "take"
+    HOLD = "hold"
+
+
 #: What the files of an extract are called where nobody says otherwise.
 USUAL_NAME = "extract"
 #: What sets something aside: the choices wherever changes become anything but a log.

@@ -60,6 +60,7 @@ class SelectionOptions(TypedDict, total=False):
     ri: str
     triggers: str
     incomplete: str
+    behind_damage: str
     from_recovery_point: bool
 
 

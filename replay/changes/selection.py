@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Mask, Versions
-from replay.changes.choices import CascadeMode, Derived, Incomplete, Operation
+from replay.changes.choices import BehindDamage, CascadeMode, Derived, Incomplete, Operation
 from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
 from replay.changes.position import urids_of
 from sqlgen.errors import choice, settle_choices
@@ -151,6 +151,7 @@ class Selection:
     ``databases`` and ``tablespaces`` globs of names or ids in decimal digits, ``partitions`` and
     ``pages`` first and last numbers, ``rids`` the octets of row identifiers; None and empty mean no
     limit. ``any_name``: of units, names and places it is enough that one takes a change.
+    ``behind_damage`` None: as :meth:`going_on` says, else they are taken.
     SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
 
     from_position: bytes | None = None
@@ -182,6 +183,7 @@ class Selection:
     ri: Derived = Derived.APPLY
     triggers: Derived = Derived.APPLY
     incomplete: Incomplete = Incomplete.RESOLVE
+    behind_damage: BehindDamage | None = None
     from_recovery_point: bool = False
     cascade: CascadeMode = CascadeMode.NONE
     excepted: Selection | None = None
@@ -189,8 +191,14 @@ class Selection:
 
     def __post_init__(self) -> None:
         settle_choices(
-            self, ri=Derived, triggers=Derived, incomplete=Incomplete, cascade=CascadeMode
+            self,
+            ri=Derived,
+            triggers=Derived,
+            incomplete=Incomplete,
+            cascade=CascadeMode,
         )
+        if self.behind_damage is not None:
+            settle_choices(self, behind_damage=BehindDamage)
         for name in _SEVERAL:
             value = getattr(self, name)
             if isinstance(value, str):
@@ -212,6 +220,14 @@ class Selection:
         """The selection without what leaves out single changes of units."""
         return replace(self, ops=(), ri=Derived.APPLY, triggers=Derived.APPLY)
 
+    def going_on(self) -> Selection:
+        """The selection for output that later runs go on from: what may build on a damaged record
+        waits with it, unless the user says otherwise, for the unit comes when it is whole, and
+        would come behind what built on it."""
+        if self.behind_damage is not None:
+            return self
+        return replace(self, behind_damage=BehindDamage.HOLD)
+
     def describe(self) -> dict[str, Any]:
         """The selection as JSON-able data for the manifest: only what limits something, plus the
         three policies."""
@@ -219,6 +235,8 @@ class Selection:
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if value in (None, (), False) or name == "marks":  # no path is told
+                continue
+            if name == "behind_damage":  # may be another one in each run of a chain
                 continue
             if name == "cascade" and value == "none":
                 continue

@@ -10,6 +10,7 @@ from typing import Any
 
 from replay.changes.choices import (
     ApplyMode,
+    BehindDamage,
     DrawingFormat,
     Enforcement,
     EngineName,
@@ -489,7 +490,9 @@ def _add_follow(
         help="the folder whose datasets (or lake tables) grow by one commit each time logs arrive",
     )
     add_formats(group)
-    command.set_defaults(run=run["follow"], until_told=True, **_NOT_ASKED)
+    command.set_defaults(
+        run=run["follow"], until_told=True, behind_damage=BehindDamage.HOLD, **_NOT_ASKED
+    )
     for name, what in (
         ("pause", "tell every `logreplay follow` of a folder to wait"),
         ("resume", "tell every `logreplay follow` of a folder to go on"),

@@ -173,6 +173,7 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
         ri=arguments.ri,
         triggers=arguments.triggers,
         incomplete=arguments.incomplete,
+        behind_damage=getattr(arguments, "behind_damage", None),
         from_recovery_point=arguments.from_recovery_point,
         cascade=getattr(arguments, "cascade", CascadeMode.NONE),
         excepted=chosen_units(excepted) if excepted else None,

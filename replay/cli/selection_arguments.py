@@ -8,6 +8,7 @@ from typing import Any
 
 from replay.changes.choices import (
     SETTING_ASIDE,
+    BehindDamage,
     CascadeMode,
     Derived,
     Incomplete,
@@ -81,15 +82,7 @@ def add_selection(
     if copies:
         _add_copied(group)
         return
-    group.add_argument(
-        "--incomplete",
-        choices=SETTING_ASIDE,
-        default=Incomplete.RESOLVE,
-        help=(
-            "incomplete units: set aside those and what provably depends on them (default), every"
-            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rule)"
-        ),
-    )
+    _add_set_aside(group)
     group.add_argument(
         "--from-recovery-point",
         action="store_true",
@@ -113,6 +106,28 @@ def _add_derived(group: argparse._ArgumentGroup) -> None:
         choices=tuple(Derived),
         default=Derived.APPLY,
         help="changes caused by triggers alone: skip where the target's triggers do the same",
+    )
+
+
+def _add_set_aside(group: argparse._ArgumentGroup) -> None:
+    """What becomes of units that lack changes, and of what may build on them."""
+    group.add_argument(
+        "--incomplete",
+        choices=SETTING_ASIDE,
+        default=Incomplete.RESOLVE,
+        help=(
+            "incomplete units: set aside those and what provably depends on them (default), every"
+            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rule)"
+        ),
+    )
+    group.add_argument(
+        "--behind-damage",
+        choices=tuple(BehindDamage),
+        help=(
+            "units that change a table after a damaged record in it whose row cannot be told: set"
+            " aside (hold; the default of follow, --grow, --after and lakes, where the damaged unit"
+            " comes when it is whole) or taken (take)"
+        ),
     )
 
 

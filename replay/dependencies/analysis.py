@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
@@ -27,6 +27,7 @@ from replay.changes.envelope import (
     opaque,
 )
 from replay.changes.position import (
+    HIGHEST,
     UnitId,
     commit_of,
     unit_of,
@@ -48,14 +49,18 @@ from replay.dependencies.graph import (
     touch_order,
 )
 from replay.dependencies.passes import (
+    FOLLOWER,
+    UNREAD,
     CollectJob,
     EdgeJob,
+    FollowJob,
     HeaderSurvey,
     StartUnits,
     SurveyJob,
     assemble,
     change_places,
-    torn_units,
+    first_blind,
+    torn_changes,
 )
 from replay.dependencies.proof import (
     ASK_WORDS,
@@ -64,7 +69,14 @@ from replay.dependencies.proof import (
     Ask,
     AskedUnits,
 )
-from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.write_sets import (
+    TOUCH,
+    ChangeBatch,
+    KeyRole,
+    KeySpace,
+    KeySpaces,
+    WriteSets,
+)
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
@@ -90,8 +102,9 @@ class Subgraph:
     """What a question reaches: the changes of all units in ``graph`` in commit order, and the links
     between them (dtype :data:`LINK`). ``torn`` are flagged units that found a row other than the
     log last left it; ``chains`` are the links along rows and keys, whatever the columns, as places
-    of changes; ``keys`` are the words of links that were asked for, ``words`` the keys of changes
-    by table version, space, kind and side."""
+    of changes; ``followers`` are units that changed a table after a change of it that cannot be
+    read, with the table's key space; ``keys`` are the words of links that were asked for, ``words``
+    the keys of changes by table version, space, kind and side."""
 
     log: LogFile
     spaces: KeySpaces
@@ -102,6 +115,7 @@ class Subgraph:
     links: Records
     chains: Links
     graph: DependencyGraph
+    followers: Mapping[UnitId, int] = field(default_factory=dict)
     keys: dict[ChangeLink, str] = field(default_factory=dict, repr=False)
     words: dict[tuple[int, int, int, str], dict[int, str]] = field(default_factory=dict, repr=False)
 
@@ -169,6 +183,7 @@ class DependencyAnalysis:
         whole: Collection[UnitId] = (),
         back: bool = False,
         written: RenderOptions | None = None,
+        behind: bool = False,
     ) -> Subgraph:
         """The second and third pass: what can be reached from where a survey starts.
 
@@ -176,7 +191,8 @@ class DependencyAnalysis:
         the same column, one of those that statements with the options ``written`` name. ``gaps``:
         flagged units that found what the log does not prove, or that it contradicts, are starting
         points too. ``whole``: starting points that lack no change. ``back``: also what these
-        built on.
+        built on. ``behind``: units that changed a table after a change of a starting point that
+        cannot be read are starting points too.
         """
         pieces = np.frombuffer(b"".join(survey.pieces), RECORD)
         job = EdgeJob(
@@ -186,7 +202,13 @@ class DependencyAnalysis:
         edges = Edges(edges for edges, _, _, _ in parts)
         asked = np.frombuffer(b"".join(asked for _, asked, _, _ in parts), QUESTION)
         survey.contrary = sum(count for _, _, count, _ in parts)
-        survey.unread = torn_units(self.log, pieces).union(*(units for _, _, _, units in parts))
+        unread = torn_changes(self.log, pieces).tobytes() + b"".join(part[3] for part in parts)
+        changes = np.frombuffer(unread, UNREAD)
+        survey.unread = frozenset(map(unit_of, changes))
+        if behind:
+            commits = {**dict.fromkeys(whole, HIGHEST), **survey.start}
+            survey.blind = first_blind(self.spaces, changes, commits)
+        followers = self._followers(survey) if survey.blind else {}
         contrary = np.ascontiguousarray(asked["ask"]) == Ask.CONTRARY
         torn = frozenset(unit_of(question) for question in asked[contrary])
         asked = asked[~contrary]
@@ -195,7 +217,7 @@ class DependencyAnalysis:
             survey.untold = frozenset(map(unit_of, asked[unflagged])) - torn
             asked = asked[~unflagged]
         unproven = self._unproven(asked, torn, pieces)
-        start = unit_hashes([*survey.start, *torn, *unproven])
+        start = unit_hashes([*survey.start, *torn, *unproven, *followers])
         reached = (
             np.union1d(edges.reach(start), edges.turned().reach(start))
             if back
@@ -203,7 +225,19 @@ class DependencyAnalysis:
         )
         blocks = b"".join(self.run(CollectJob(self.spaces, reached), self.log, self.splits))
         batch = assemble(self.log, np.frombuffer(blocks, RECORD))
-        return self._subgraph(survey, torn, unproven, batch, by_column, written)
+        subgraph = self._subgraph(survey, torn, unproven, batch, by_column, written)
+        return replace(subgraph, followers=followers)
+
+    def _followers(self, survey: HeaderSurvey) -> dict[UnitId, int]:
+        """The units that are behind what a survey found no row of, each with the key space of the
+        table."""
+        blocks = b"".join(self.run(FollowJob(self.spaces, survey.blind), self.log, self.splits))
+        found = np.unique(np.frombuffer(blocks, FOLLOWER))[::-1]
+        return {
+            unit: int(space)
+            for unit, space in zip(map(unit_of, found), found["space"], strict=True)
+            if unit not in survey.start
+        }
 
     def _asked(
         self, survey: HeaderSurvey, gaps: bool, whole: Collection[UnitId]
@@ -290,8 +324,8 @@ def _fill(subgraph: Subgraph) -> None:
 @dataclass(frozen=True)
 class Resolution:
     """Which units stay out and why (``held``), which flagged ones are ``released``, and what proves
-    it: the ``paths`` to each held unit, from one that is incomplete or damaged, or that found what
-    nothing proves."""
+    it: the ``paths`` to each held unit, from one that is incomplete or damaged, that found what
+    nothing proves, or that is behind a change that cannot be read."""
 
     held: Mapping[UnitId, Verdict]
     released: frozenset[UnitId]
@@ -300,19 +334,25 @@ class Resolution:
 
 
 def resolve_incomplete(
-    analysis: DependencyAnalysis, damaged: Iterable[UnitId] = (), *, incomplete: bool = True
+    analysis: DependencyAnalysis,
+    damaged: Iterable[UnitId] = (),
+    *,
+    incomplete: bool = True,
+    behind: bool = False,
 ) -> Resolution:
     """Units with INCOMPLETETRANS (unless not ``incomplete``), units known to be ``damaged``, and
     all that provably builds on one of them, are held.
 
     Units that are only flagged (INCOMPLETEDEP) are released where what they found is as the log, or
     the state before it (the prover of ``analysis``), says; else they are held, and what builds on
-    them.
+    them. ``behind``: units that may build on a change of such a unit that cannot be read, because
+    they changed its table after it, are held too.
     """
     damaged_units = frozenset(damaged)
     survey = analysis.survey(StartUnits(incomplete, units=damaged_units))
-    subgraph = analysis.reached(survey, gaps=incomplete, whole=damaged_units)
+    subgraph = analysis.reached(survey, gaps=incomplete, whole=damaged_units, behind=behind)
     certain = subgraph.graph.paths([*survey.start, *subgraph.torn])
+    certain = {**subgraph.graph.paths(subgraph.followers), **certain}
     paths = {**subgraph.graph.paths(subgraph.unproven), **certain}
     held = {unit: _verdict(subgraph, path, damaged_units) for unit, path in paths.items()}
     return Resolution(held, frozenset(set(survey.flagged) - set(held)), subgraph, paths)
@@ -352,6 +392,10 @@ def _verdict(
         if len(path) == 1:
             return Verdict(INCOMPLETE_UNIT, f"the unit is {state}")
         head = f"it depends on a unit that is {state}: {first}"
+    elif first in subgraph.followers:
+        table = table_text(subgraph.spaces.spaces[subgraph.followers[first]])
+        may = f"a unit that changed {table} after a damaged record whose row cannot be told"
+        head = f"it depends on {may}: {first}" if len(path) > 1 else f"it is {may}"
     elif len(path) > 1:
         head = f"it depends on a unit before which a record is missing: {first}"
     else:
@@ -394,7 +438,7 @@ def _key_words(
 ) -> str:
     """The values of a key in an image in words, ``table/value``."""
     space, log = subgraph.spaces.spaces[number], subgraph.log
-    table = space.table.partition(".")[2].lower()
+    table = table_text(space)
     if not columns:
         return f"{table}/(row without key)"
     name = log.catalog.versions[version].name
@@ -403,10 +447,15 @@ def _key_words(
     return f"{table}/{','.join(WriteSets(log, subgraph.spaces).values_of(*image, columns))}"
 
 
+def table_text(space: KeySpace) -> str:
+    """The name of a key space's table as messages have it."""
+    return space.table.partition(".")[2].lower()
+
+
 def key_text(subgraph: Subgraph, link: ChangeLink) -> str:
     """A key in words, ``table/value`` (``table`` alone for a whole-table event)."""
     space = subgraph.spaces.spaces[link.space]
-    table = space.table.partition(".")[2].lower()
+    table = table_text(space)
     if space.kind == "table":
         return table
     if space.kind == "image":

@@ -8,7 +8,7 @@ can be reached.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,11 +21,13 @@ from replay.changes.envelope import (
     ROW_CHANGES,
     WHOLE_TABLE,
     Envelope,
+    compare,
     octets,
     opaque,
 )
 from replay.changes.position import (
     LOWEST,
+    POSITION,
     UNIT,
     Position,
     UnitId,
@@ -63,6 +65,12 @@ UNREAD_BUCKET = KEY_BUCKETS
 TOGETHER = 65_536
 #: Units that are named in a message.
 _NAMED = 20
+#: A change that cannot be read; ``version``: of its table, -1 where that is not known either.
+UNREAD = np.dtype([("commit", POSITION), ("unit", UNIT), ("version", "<i4")])
+#: Stands for the key space of a table that is not known.
+ANY_TABLE = -1
+#: A unit that changed a table, by the table's key space.
+FOLLOWER = np.dtype([("unit", UNIT), ("space", "<i8")])
 
 
 @dataclass
@@ -71,8 +79,10 @@ class HeaderSurvey:
     ``flagged``: units with INCOMPLETEDEP; ``evented``: key spaces of tables that were emptied;
     ``pieces``: the records of segmented changes; ``changes``: how many took effect; ``last``: the
     highest commit position; ``contrary``: changes that the second pass found to contradict the one
-    before of their row; ``unread``: units of which it could not read a change; ``untold``: units
-    behind incomplete ones of whose references neither the log nor a state tells."""
+    before of their row; ``unread``: units of which it could not read a change; ``blind``: by the
+    key space of a table (:data:`ANY_TABLE`: it is not known which), where the first unit of
+    ``start`` commits that has such a change of the table; ``untold``: units behind incomplete ones
+    of whose references neither the log nor a state tells."""
 
     start: dict[UnitId, Position] = field(default_factory=dict)
     flagged: dict[UnitId, Position] = field(default_factory=dict)
@@ -82,6 +92,7 @@ class HeaderSurvey:
     last: Position = LOWEST
     contrary: int = 0
     unread: frozenset[UnitId] = frozenset()
+    blind: Mapping[int, Position] = field(default_factory=dict)
     untold: frozenset[UnitId] = frozenset()
 
     def warnings(self) -> list[str]:
@@ -268,7 +279,10 @@ class EdgeJob(Look):
             """Units with a record whose header is wrong beyond what identifies its unit."""
             if walked.damaged.any():
                 named = walked.damaged & log.names_its_unit(walked.envelope, walked.lengths)
-                unread.append(opaque(walked.envelope.unit()[named]).tobytes())
+                part = walked.envelope.take(np.flatnonzero(named))
+                _, version = log.classify(part)
+                commit, unit = opaque(part.commit()), opaque(part.unit())
+                unread.append(_unread(commit, unit, version).tobytes())
 
         for records, envelope, change, version in self.batches(log, split, note):
             kept = np.flatnonzero(envelope.segments() <= 1)
@@ -297,13 +311,14 @@ class EdgeJob(Look):
         for number in np.unique(bucket).tolist():
             yield int(number), opened[bucket == number].tobytes()
         for rows in write_sets.unread:
-            yield UNREAD_BUCKET, np.ascontiguousarray(heads["unit"][rows]).tobytes()
+            commit, unit = heads["commit"][rows], heads["unit"][rows]
+            yield UNREAD_BUCKET, _unread(commit, unit, batch.version[rows]).tobytes()
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The different edges of a bucket, packed, the questions that it leaves open, how many
-        changes contradict the one before, and units of which a change cannot be read."""
+        changes contradict the one before, and those that cannot be read (:data:`UNREAD`)."""
         if bucket == UNREAD_BUCKET:
-            yield pickle.dumps((b"", b"", 0, _units_in(b"".join(blocks))))
+            yield pickle.dumps((b"", b"", 0, b"".join(blocks)))
             return
         touches = np.frombuffer(b"".join(blocks), TOUCH)
         touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
@@ -314,24 +329,68 @@ class EdgeJob(Look):
             contrary = contrary_rows(touches, roles)
         if self.asked is not None and len(touches):
             asked = questions(touches, self.asked, roles, first_versions(self.spaces))
-        yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary, frozenset()))
+        yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary, b""))
 
 
-def _units_in(ids: bytes) -> frozenset[UnitId]:
-    """The different units among ids one behind the other."""
-    return frozenset(UnitId(unit.tobytes()) for unit in np.unique(np.frombuffer(ids, UNIT)))
+def _unread(commit: Records, unit: Records, version: Versions) -> Records:
+    unread = np.zeros(len(version), UNREAD)
+    unread["commit"], unread["unit"], unread["version"] = commit, unit, version
+    return unread
 
 
-def torn_units(log: LogFile, pieces: Records) -> frozenset[UnitId]:
-    """The units of changes in segments of which not all are there."""
+def torn_changes(log: LogFile, pieces: Records) -> Records:
+    """The changes in segments of which not all are there (dtype :data:`UNREAD`)."""
     batch = assemble(log, pieces)
     if int(batch.weight.sum()) == len(pieces):
-        return frozenset()
+        return np.zeros(0, UNREAD)
     every = order.commit_order(pieces)
     missing = np.ones(len(pieces), bool)
     first = np.cumsum(batch.weight) - batch.weight
     missing[np.repeat(batch.head - first, batch.weight) + np.arange(batch.weight.sum())] = False
-    return _units_in(np.ascontiguousarray(pieces["unit"][every[missing]]).tobytes())
+    torn = pieces[every[missing]]
+    return _unread(torn["commit"], torn["unit"], torn["version"])
+
+
+def first_blind(
+    spaces: KeySpaces, unread: Records, start: Mapping[UnitId, Position]
+) -> dict[int, Position]:
+    """Of changes that cannot be read (dtype :data:`UNREAD`), :attr:`HeaderSurvey.blind`."""
+    blind: dict[int, Position] = {}
+    for entry in np.unique(unread):
+        unit, version = unit_of(entry), int(entry["version"])
+        if unit in start:
+            space = spaces.table_space[version] if version >= 0 else ANY_TABLE
+            commit = min(commit_of(entry), start[unit])
+            blind[space] = min(blind.get(space, commit), commit)
+    return blind
+
+
+@dataclass(frozen=True)
+class FollowJob(Look):
+    """Which units changed a table after a change in it that cannot be read: ``blind`` as in
+    :class:`HeaderSurvey`. Results are blocks of :data:`FOLLOWER`."""
+
+    title = "find what may build on damaged records"
+
+    blind: Mapping[int, Position]
+    buckets: int = 0
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """Blocks of units, each once in a batch with each table."""
+        table_space = np.array(self.spaces.table_space, np.int64)
+        for records, envelope, _, version in self.batches(log, split):
+            behind = np.zeros(len(records), bool)
+            for space, commit in self.blind.items():
+                later = compare(envelope.commit(), commit) >= 0
+                behind |= later & ((table_space[version] == space) | (space == ANY_TABLE))
+            followers = np.zeros(int(behind.sum()), FOLLOWER)
+            followers["unit"] = records["unit"][behind]
+            followers["space"] = table_space[version[behind]]
+            yield 0, np.unique(followers).tobytes()
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Nothing meets."""
+        return iter(())
 
 
 @dataclass(frozen=True)

@@ -326,6 +326,7 @@ class Stream:
 
     def _plan(self, request: Request, before: Continuation | None) -> Plan:
         plan = request.plan(self.options.split_bytes)
+        plan = replace(plan, selection=plan.selection.going_on())
         if before is None:
             return plan
         adjoining = self.options.inputs.gaps in (Gaps.WARN, Gaps.ALLOW)

@@ -381,6 +381,7 @@ def _manifest(
         "mode": plan.mode if plan.export is None else "export",
         "inputs": inputs,
         "selection": plan.selection.describe(),
+        **({"behind_damage": chosen} if (chosen := plan.selection.behind_damage) else {}),
         **contents,
         "first_commit_lrsn": _hex(tally.first_commit),
         "last_commit_lrsn": _hex(tally.last_commit),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replay.changes.balance import Tally
+from replay.changes.choices import BehindDamage
 from replay.changes.position import UnitId
 from replay.dependencies.analysis import DependencyAnalysis, Resolution, resolve_incomplete
 from replay.dependencies.baseline import StateBefore, StateDifferences, state_differences
@@ -93,8 +94,11 @@ def carry_out(
         differences = state_differences(analysis, state.rows, after, plan.version_taken)
     plan, dependents = _decided(plan, analysis)
     resolves = plan.selection.incomplete == "resolve"
+    behind = plan.selection.behind_damage is BehindDamage.HOLD
     resolution = (
-        resolve_incomplete(analysis) if resolves and log.dependent_position is not None else None
+        resolve_incomplete(analysis, behind=behind)
+        if resolves and log.dependent_position is not None
+        else None
     )
     plan = _counted(_held(plan, resolution), Tally())
     asked: frozenset[UnitId] = frozenset()
@@ -128,7 +132,7 @@ def carry_out(
                 resolves and resolution is None and tally.incomplete_records > 0
             ):
                 asked |= damaged
-                resolution = resolve_incomplete(analysis, asked, incomplete=resolves)
+                resolution = resolve_incomplete(analysis, asked, incomplete=resolves, behind=behind)
                 following = _held(plan, resolution, asked)
             following = _counted(_guarded(following, tally, log), tally)
             if following.writes_as(plan):

@@ -142,6 +142,7 @@ def write_lake(
     type, LR3013 where a table without a key is to be merged; else errors as those of
     :func:`replay.output.bundle.write_bundle`.
     """
+    plan = replace(plan, selection=plan.selection.going_on())
     assert plan.export is not None
     out = check_lake(out)
     _check_selection(plan)

@@ -172,7 +172,7 @@ def missing_inputs(resolution: Resolution) -> list[dict[str, Any]]:
     holds = subgraph.graph.reach_counts()
     inputs = []
     for unit, path in resolution.paths.items():
-        if len(path) > 1 or unit in subgraph.unproven:
+        if len(path) > 1 or unit in subgraph.unproven or unit in subgraph.followers:
             continue
         first, commit, tables = _extent(subgraph, unit, rows_of[bytes(unit)])
         inputs.append(

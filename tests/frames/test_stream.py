@@ -223,15 +223,18 @@ def test_units_that_come_late(late: str, tmp_path: Path) -> None:
     assert follower.step() is None
 
 
-def test_a_damaged_unit_is_set_aside_and_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("behind", ["", "hold", "take"])
+def test_a_damaged_unit_is_set_aside_and_seen(tmp_path: Path, behind: str) -> None:
     log = damaged(tmp_path)
-    follower = Follower(tmp_path, maxUnitsPerBatch="9")
+    said = {"behindDamage": behind} if behind else {}
+    follower = Follower(tmp_path, maxUnitsPerBatch="9", **said)
     control, data = log.options["control"], log.options["data"]
     follower.arrive(LogPair(control, ()))
     shutil.copyfile(data, follower.folder / "small.dat")
     rows = follower.rest()
-    assert ordered(rows) == whole(dict(log.options), tmp_path / "whole")
-    assert len(follower.offset.pending) == 1
+    usual = {**log.options, "behindDamage": behind or "hold"}
+    assert ordered(rows) == whole(usual, tmp_path / "whole")
+    assert (len(follower.offset.pending) == 1) == (behind == "take")
 
 
 def test_only_whole_logs_are_read(cut: list[LogPair], tmp_path: Path) -> None:
