@@ -35,6 +35,7 @@ from replay.output.durable import rename_durably
 from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
+from replay.output.lake_late import check_rows
 from replay.output.lake_stands import RUNS, Stands
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
@@ -93,6 +94,10 @@ class LakeTable(Protocol):
 
     def mark(self) -> LakeMark | None:
         """What it holds of a log; None where nobody noted it."""
+        ...
+
+    def rows_of(self, keys: pa.Table) -> pa.Table:
+        """Its rows that may have one of some keys; others may be among them."""
         ...
 
     def append(self, rows: pa.Table, mark: LakeMark) -> None:
@@ -426,8 +431,28 @@ def _prepared(lake: Lake, load: TableLoad, late: Collection[UnitId]) -> Prepared
     key = _one_key(name, load)
     initial = None if before is not None or table.schema is not None else load.initial
     net = _net_changes(name, parts, key, lake.small_integers, table.schema, initial)
+    if before is not None and not net.empty:
+        _check_late(name, table, parts, key, net, before)
     described |= {"rows_put": len(net.rows), "rows_removed": len(net.gone), "emptied": net.empty}
     return PreparedLoad(table, net.rows, net.gone, key, net.empty, mark, described, warning)
+
+
+def _check_late(
+    name: str,
+    table: LakeTable,
+    parts: Sequence[pa.Table],
+    key: Sequence[str],
+    net: _Net,
+    before: LakeMark,
+) -> None:
+    """Refusal LR4002 where rows that late units changed are not as these found them."""
+    late = [part.filter(pc.less_equal(part["commit_lrsn"], before.position)) for part in parts]
+    units = {unit for part in late for unit in _units(part)}
+    if units:
+        sides = [_side(part, side) for part in late for side in ("before", "after") if len(part)]
+        kinds = net.went.select(list(key)).schema
+        keys = pa.concat_tables([conformed(rows.select(list(key)), kinds) for rows in sides])
+        check_rows(name, table.rows_of(keys), net.went, net.rows, keys, units)
 
 
 def _check_mark(name: str, before: LakeMark, mark: LakeMark) -> None:
@@ -561,11 +586,13 @@ def _conformed_column(values: pa.Array | None, kind: pa.DataType, count: int) ->
 
 @dataclass(frozen=True)
 class _Net:
-    """Rows that are there now, keys whose rows are gone, and whether all rows went before."""
+    """Rows that are there now, keys whose rows are gone, whether all rows went before, and the
+    images that went."""
 
     rows: pa.Table
     gone: pa.Table
     empty: bool
+    went: pa.Table
 
 
 def _one_key(name: str, load: TableLoad) -> tuple[str, ...]:
@@ -609,7 +636,8 @@ def _net_changes(
     )
     left = both.group_by(columns).aggregate([("balance", "sum")])
     there = left.filter(pc.greater(left["balance_sum"], 0))
-    gone = left.filter(pc.less(left["balance_sum"], 0)).select(list(key))
+    went = left.filter(pc.less(left["balance_sum"], 0)).select(columns)
+    gone = went.select(list(key))
     if initial is not None and len(gone):
         raise Refusal(
             "LR2036",
@@ -630,7 +658,7 @@ def _net_changes(
     gone = gone.group_by(list(key)).aggregate([])
     gone = gone.join(rows.select(list(key)), keys=list(key), join_type="left anti")
     wanted = widened(known, rows.schema, name)
-    return _Net(conformed(rows, wanted), gone, len(truncated) > 0)
+    return _Net(conformed(rows, wanted), gone, len(truncated) > 0, conformed(went, wanted))
 
 
 def _facts_and(parts: Sequence[pa.Table], small: bool, name: str) -> pa.Schema:

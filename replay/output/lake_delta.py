@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.errors import optional_library
 from replay.output.lake import LakeMark
@@ -64,6 +65,13 @@ class DeltaFolderTable:
         number = table.transaction_version(_APPLICATION)
         text = None if number is None else table.metadata().configuration.get(_name(number))
         return None if text is None else LakeMark.of(text)
+
+    def rows_of(self, keys: pa.Table) -> pa.Table:
+        """Its rows that may have one of some keys."""
+        first = keys.column_names[0]
+        wanted = keys[first].unique()
+        found: pa.Table = self._open().to_pyarrow_table(filters=pc.field(first).isin(wanted))
+        return found
 
     def append(self, rows: pa.Table, mark: LakeMark) -> None:
         """Append rows."""

@@ -62,6 +62,12 @@ class IcebergFolderTable:
         text = None if self.found is None else self.found.properties.get(_MARK)
         return None if text is None else LakeMark.of(text)
 
+    def rows_of(self, keys: pa.Table) -> pa.Table:
+        """All its rows, as each merge reads them."""
+        assert self.found is not None
+        found: pa.Table = self.found.scan().to_arrow()
+        return found
+
     def append(self, rows: pa.Table, mark: LakeMark) -> None:
         """Append rows."""
         table = self._made(rows.schema)
