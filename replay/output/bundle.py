@@ -179,14 +179,8 @@ def write_bundle(
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
     digests = Digests(log, plan.digests)
     with kept_until_published(work, digests, stored):
-        outcome = carry_out(
-            replace(plan, constraints=constraints or Constraints()),
-            log,
-            engine,
-            work,
-            state,
-            stored,
-        )
+        asked = replace(plan, constraints=constraints or Constraints())
+        outcome = carry_out(asked, log, engine, work, state, stored)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         apart = write_quarantine(outcome, log, engine, work, stored)
@@ -204,6 +198,8 @@ def write_bundle(
             behind, skipped = stand if plan.continued is None else (before, plan.continued.skipped)
             ended = where_it_ended(behind or before, log, plan, tally, outcome.results, skipped)
             manifest["continuation"] = ended
+            if plan.export is None and plan.options != asked.options:
+                ended["options"] = _options(asked)  # the run changed them for itself alone
         if before is not None:
             refuse_other_options(before, manifest)
         if engine.reason:
@@ -394,29 +390,34 @@ def _manifest(
     }
 
 
-def _scripts(plan: Plan, results: list[BucketResult]) -> dict[str, Any]:
+def _options(plan: Plan) -> dict[str, Any]:
+    """How scripts are written, as JSON-able data."""
     options = plan.options
     return {
-        "dialect": options.dialect,
-        "options": {
-            "names": options.names,
-            "commit_every": options.commit_every,
-            **(
-                {"commit_statements": options.commit_statements}
-                if options.commit_statements is not None
-                else {}
-            ),
-            **(
-                {"statements": options.statements, "parameter_style": options.parameter_style}
-                if options.statements is StatementForm.PARAMETERS
-                else {}
-            ),
-            "records_per_file": options.records_per_file,
-            "trace": options.trace,
-            "strict": options.strict,
-            **options.render.describe(),
-            **({} if options.mapping is None else {"mapping": options.mapping.describe()}),
-        },
+        "names": options.names,
+        "commit_every": options.commit_every,
+        **(
+            {"commit_statements": options.commit_statements}
+            if options.commit_statements is not None
+            else {}
+        ),
+        **(
+            {"statements": options.statements, "parameter_style": options.parameter_style}
+            if options.statements is StatementForm.PARAMETERS
+            else {}
+        ),
+        "records_per_file": options.records_per_file,
+        "trace": options.trace,
+        "strict": options.strict,
+        **options.render.describe(),
+        **({} if options.mapping is None else {"mapping": options.mapping.describe()}),
+    }
+
+
+def _scripts(plan: Plan, results: list[BucketResult]) -> dict[str, Any]:
+    return {
+        "dialect": plan.options.dialect,
+        "options": _options(plan),
         "scripts": [
             {
                 "name": file.name,

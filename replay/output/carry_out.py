@@ -4,13 +4,16 @@ again when writing finds damage."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from replay.changes.balance import Tally
 from replay.changes.choices import BehindDamage
-from replay.changes.position import UnitId
+from replay.changes.envelope import compare, octets
+from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, UnitId
 from replay.dependencies.analysis import DependencyAnalysis, Resolution, resolve_incomplete
 from replay.dependencies.baseline import StateBefore, StateDifferences, state_differences
 from replay.dependencies.cascade import (
@@ -134,42 +137,63 @@ def carry_out(
                 asked |= damaged
                 resolution = resolve_incomplete(analysis, asked, incomplete=resolves, behind=behind)
                 following = _held(plan, resolution, asked)
-            following = _counted(_guarded(following, tally, log), tally)
+            following = _counted(_guarded(following, tally, results, log), tally)
             if following.writes_as(plan):
                 return replace(outcome, resolution=resolution)
             plan = following
         clear(work)
 
 
-def _guarded(plan: Plan, tally: Tally, log: LogFile) -> Plan:
-    """The plan of an undo that units were set aside of, by ``--where-columns guard`` where it was
-    ``key``: what such a unit changed after one that is undone is still there, unless the database
-    was filled by a redo, which sets the same units aside; and it must not be overwritten. Values of
-    large objects cannot be compared, so tables with them leave it at the key. There statements
-    that touch no row are part of the bargain, so nothing is asserted of them unless asked for."""
+def _guarded(plan: Plan, tally: Tally, results: Sequence[BucketResult], log: LogFile) -> Plan:
+    """The plan of a script whose rows may be others by now, by ``--where-columns guard`` where it
+    was ``key``.
+
+    That is an undo that units were set aside of: what such a unit changed after one that is undone
+    is still there, unless the database was filled by a redo, which sets the same units aside; and
+    it must not be overwritten. There statements that touch no row are part of the bargain, so
+    nothing is asserted of them unless asked for. And it is a redo with units that come late, behind
+    some that may have changed their rows since: there the script stops at such a row. Values of
+    large objects cannot be compared, so tables with them leave it at the key."""
     render = plan.options.render
-    guards = (
-        plan.mode == "undo"
-        and not plan.steps
-        and not render.upsert
-        and plan.selection.cascade != "force"
-    )
-    if not guards or not tally.quarantined_units:
+    scripts = plan.export is None and plan.copies is None and not plan.steps
+    if not scripts or render.upsert or plan.selection.cascade == "force":
         return plan
-    if plan.options.asserts is None:
-        render = replace(render, assert_rows=False)
-        plan = replace(plan, options=replace(plan.options, render=render))
-    if render.where_columns != "key":
+    if plan.mode == "undo":
+        if not tally.quarantined_units:
+            return plan
+        asserts = render.assert_rows and plan.options.asserts is not None
+    elif _late(plan, tally, results):
+        asserts = render.assert_rows or (plan.options.asserts is None and can_count(plan.options))
+    else:
         return plan
+    render = replace(render, assert_rows=asserts)
+    if render.where_columns == "key" and not _has_large(plan, tally, log):
+        render = replace(render, where_columns=WhereColumns.GUARD)
+    return replace(plan, options=replace(plan.options, render=render))
+
+
+def _late(plan: Plan, tally: Tally, results: Sequence[BucketResult]) -> bool:
+    """Whether units are written that commit below where the bundle before ended."""
+    if plan.continued is None or not plan.awaited:
+        return False
+    awaited = plan.awaited - tally.quarantined_units.keys()
+    waiting = np.frombuffer(b"".join(awaited), UNIT)
+    for result in results:
+        fields = result.units.view(UNIT_POSITION_FIELDS)
+        commits = fields["commit"][np.isin(np.ascontiguousarray(fields["unit"]), waiting)]
+        if len(commits) and (compare(octets(commits), plan.continued.position) < 0).any():
+            return True
+    return False
+
+
+def _has_large(plan: Plan, tally: Tally, log: LogFile) -> bool:
+    """Whether statements name large objects."""
     for version in {index for index, _ in tally.changes}:
         table = log.catalog.versions[version]
-        columns = {column.name for column in shown_columns(table.table, render)}
+        columns = {column.name for column in shown_columns(table.table, plan.options.render)}
         if any(column.lob and column.column.name in columns for column in table.format.columns):
-            return plan
-    return replace(
-        plan,
-        options=replace(plan.options, render=replace(render, where_columns=WhereColumns.GUARD)),
-    )
+            return True
+    return False
 
 
 def _counted(plan: Plan, tally: Tally) -> Plan:

@@ -177,7 +177,7 @@ def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining
 def refuse_other_options(before: Continuation, manifest: Mapping[str, Any]) -> None:
     """UsageError (LR1001) for a bundle with other options than the one that it goes on from."""
     for name in _SAME:
-        was, now = before.manifest.get(name), manifest.get(name)
+        was, now = (_asked(entry, name) for entry in (before.manifest, manifest))
         if was != now:
             if isinstance(was, dict) and isinstance(now, dict):
                 name, was, now = next(
@@ -193,6 +193,11 @@ def refuse_other_options(before: Continuation, manifest: Mapping[str, Any]) -> N
     for name in sorted({*was, *now}):
         if was.get(name) != now.get(name):
             _refuse(before, name, now.get(name), was.get(name))
+
+
+def _asked(manifest: Mapping[str, Any], name: str) -> Any:
+    """A part of a manifest as it was asked for."""
+    return manifest["continuation"].get(name, manifest.get(name))
 
 
 def _refuse(before: Continuation, name: str, now: object, was: object) -> None:

@@ -3,6 +3,7 @@ it may build on it, and must not be overtaken by it when it comes whole."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,50 @@ def test_a_grown_dataset_has_the_changes_of_a_row_in_their_order(tmp_path: Path,
     out = grown(tmp_path, "--grow", "--format", form)
     commits = [manifest(out / "_logreplay" / f"{number:06d}") for number in (2, 3)]
     assert [commit["changes"] for commit in commits] == [3, 4]
+
+
+def chain(folder: Path, *how: str) -> list[Path]:
+    """Bundles that go on from one another, as :func:`grown`."""
+    first, bundles = LogBuilder((STOCK, OTHER)), [Path("none")]
+    first.unit().insert(STOCK, (1, 10))
+    for number, (builder, code) in enumerate(
+        ((first, 0), (log(no_images)[0], 8), (log(None)[0], 0))
+    ):
+        given = [*words(folder, builder, f"log{number}"), "--after", str(bundles[-1])]
+        bundles.append(folder / f"out{number}")
+        assert main(["redo", *given, *how, "--out", str(bundles[-1])]) == code
+    return bundles[1:]
+
+
+def run(bundle: Path, database: sqlite3.Connection) -> None:
+    for script in sorted(bundle.glob("*.sql")):
+        database.executescript(script.read_text())
+
+
+@pytest.mark.parametrize("behind", ["hold", "take"])
+def test_a_script_stops_at_a_row_that_a_later_unit_changed(tmp_path: Path, behind: str) -> None:
+    bundles = chain(tmp_path, "--dialect", "sqlite", "--behind-damage", behind)
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    database.execute("attach ':memory:' as testown")
+    for one in ("stock", "other"):
+        database.execute(f"create table testown.{one} (id integer primary key, v integer)")
+    for bundle in bundles[:2]:
+        run(bundle, database)
+    if behind == "take":
+        with pytest.raises(sqlite3.Error):
+            run(bundles[2], database)
+    else:
+        run(bundles[2], database)
+    rows = database.execute("select * from testown.stock order by id").fetchall()
+    assert rows == [(1, 12), (2, 20)]
+
+
+def test_bundles_go_on_whatever_they_come_upon(tmp_path: Path) -> None:
+    bundles = chain(tmp_path, "--behind-damage", "take")
+    assert [manifest(one)["options"]["where_columns"] for one in bundles] == ["key", "key", "guard"]
+    more = LogBuilder((STOCK, OTHER))
+    more.clock += 0x2000
+    more.unit().insert(STOCK, (3, 30))
+    given = [*words(tmp_path, more, "more"), "--after", str(bundles[-1]), "--gaps", "warn"]
+    assert main(["redo", *given, "--out", str(tmp_path / "more-out")]) in (0, 4)
+    assert manifest(tmp_path / "more-out")["options"]["where_columns"] == "key"
