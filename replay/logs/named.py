@@ -207,6 +207,7 @@ def listed(paths: Iterable[str], family: Family) -> NamedLogs:
     with_control = "control" in family.takes
     pairs: list[LogPair] = []
     files: list[str] = []
+    beside: dict[str, dict[str, list[str]]] = {}
     for path in expanded(paths):
         if path.lower().endswith(".toml"):
             named = _of_list(storage.at(path))
@@ -220,9 +221,10 @@ def listed(paths: Iterable[str], family: Family) -> NamedLogs:
                 files += names
         elif with_control:
             folder = storage.at(path).parent
-            others = [name for name in _files_of(folder) if not is_control(name)]
             here = str(folder / os.path.basename(path))
-            pairs += pairs_of([here, *sorted(others, key=natural)], path, whole=False)
+            if str(folder) not in beside:
+                beside[str(folder)] = _data_in(folder)
+            pairs.append(_with_data(here, beside[str(folder)]))
         else:
             files.append(path)
     return NamedLogs(_together(pairs), tuple(files))
@@ -233,27 +235,52 @@ def _files_of(folder: Place) -> list[str]:
     return [str(file.place) for file in storage.files_in(folder) if _counts(file.name)]
 
 
+def _data_in(folder: Place) -> dict[str, list[str]]:
+    """Of each control file of a folder, the data files whose names fit it better than all others of
+    the folder, in the order of their numbers."""
+    names = sorted(_files_of(folder), key=natural)
+    controls = [name for name in names if is_control(name)]
+    known = set(controls)
+    return fitting(controls, [name for name in names if name not in known])
+
+
 def _counts(name: str) -> bool:
     ours = name.lower().endswith((".toml", ".done", ".part", ".tmp", ".md", ".json", ".txt"))
     return not name.startswith(".") and not ours and name != MARKS_BESIDE
 
 
-def pairs_of(names: Sequence[str], folder: str, whole: bool = True) -> list[LogPair]:
-    """The control files among some files with their data, by names; ``whole``: each file is of a
-    pair. UsageError (LR1004) where there is no control file, (LR1001) for one without data."""
+def _with_data(control: str, beside: Mapping[str, Sequence[str]]) -> LogPair:
+    """The pair of a file that is named as a control file. Errors as those of :func:`pairs_of`."""
+    if not is_control(control):
+        raise _no_control(control)
+    if not beside.get(control):
+        raise UsageError(
+            "LR1001",
+            f"found no data file that is named as {control}; expected some beside it"
+            " (night-07.ctl, night-07.dat)",
+            hint=f"{_PAIRS}, or list them in a TOML file (--logs FILE)",
+        )
+    return LogPair(control, tuple(beside[control]))
+
+
+def _no_control(place: str) -> UsageError:
+    return UsageError(
+        "LR1004",
+        f"found no Log Master control file in {place}; expected one at least",
+        hint="A control file begins with an XTYP record",
+    )
+
+
+def pairs_of(names: Sequence[str], folder: str) -> list[LogPair]:
+    """The control files among the files of a folder with their data, by names. UsageError (LR1004)
+    where there is no control file, (LR1001) for one without data."""
     controls = [name for name in names if is_control(name)]
     known = set(controls)
     data = [name for name in names if name not in known]
     if not controls:
-        raise UsageError(
-            "LR1004",
-            f"found no Log Master control file in {folder}; expected one at least",
-            hint="A control file begins with an XTYP record",
-        )
-    if len(controls) == 1 and whole:
+        raise _no_control(folder)
+    if len(controls) == 1:
         return [LogPair(controls[0], tuple(data))]
-    if not whole:
-        data = [name for name in data if _by_name(controls, [name])]
     pairs = _by_name(controls, data)
     if pairs is None:
         stems = {_stem(name) for name in data}

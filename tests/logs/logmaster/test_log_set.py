@@ -10,9 +10,10 @@ import pytest
 import replay
 from replay.cli.main import main
 from replay.errors import InputError, UsageError
-from replay.logs import LogPair
+from replay.logs import LogPair, source_named
 from replay.logs.inspect import describe, text
 from replay.logs.logmaster.set_opening import open_set
+from replay.logs.named import listed
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
 from tests.support.cutlogs import cut_log, with_end, write_pair
@@ -378,6 +379,18 @@ def test_a_record_of_a_set_is_shown_by_its_own_log(
     words = ["inspect", "--logs", str(tmp_path), "--record", "1", "--file", "3"]
     assert main(words) == 0
     assert "night-2.dat, record 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("pattern", ["cut-*.ctl", "cut-1.ctl", "cut-1*.ctl", "*-[12].ctl"])
+def test_a_glob_takes_the_data_of_its_control_files_alone(tmp_path: Path, pattern: str) -> None:
+    pairs = three(tmp_path)
+    for pair, number in zip(pairs, (1, 10, 2), strict=True):
+        Path(pair.control).rename(tmp_path / f"cut-{number}.ctl")
+        Path(pair.data[0]).rename(tmp_path / f"cut-{number}.dat")
+    taken = listed([str(tmp_path / pattern)], source_named("logmaster")).pairs
+    controls = {path.name for path in tmp_path.glob(pattern)}
+    assert {Path(pair.control).name for pair in taken} == controls
+    assert all(pair.data == (pair.control.replace(".ctl", ".dat"),) for pair in taken)
 
 
 @pytest.mark.parametrize("form", ["folder", "glob", "words", "turns", "numbers"])
