@@ -433,7 +433,7 @@ def _add_export(
 def _add_live(
     commands: Any, layout: dict[str, Any], run: Mapping[str, Callable[[argparse.Namespace], int]]
 ) -> None:
-    _add_replay(commands, layout).set_defaults(run=run["replay"], **_NOT_ASKED)
+    _add_replay(commands, layout).set_defaults(run=run["replay"], continues=True, **_NOT_ASKED)
     _add_follow(commands, layout, run)
     _add_verify(commands, layout).set_defaults(run=run["verify"], **_ALL_OF_IT)
 
