@@ -9,7 +9,7 @@ have whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.choices import CascadeMode, Late, Mode
+from replay.changes.envelope import opaque
 from replay.changes.position import (
     LOWEST,
     POSITION,
@@ -28,6 +29,7 @@ from replay.changes.position import (
     UnitId,
     UnitPosition,
     highest_of,
+    unit_positions,
 )
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
@@ -38,6 +40,7 @@ from replay.pipeline.partition import BucketResult
 from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Continued, Plan
 from replay.pipeline.request import usage_errors
+from replay.pipeline.scan import BATCH
 from replay.pipeline.taken import TakenUnits
 from replay.storage import Place
 from sqlgen.errors import choice
@@ -236,7 +239,10 @@ def where_it_ended(
         found = waiting[np.isin(waiting, np.ascontiguousarray(fields["unit"]))]
         for unit in found:
             del pending[UnitId(unit.tobytes())]
-    pending |= {unit: str(verdict) for unit, verdict in tally.quarantined_units.items()}
+    there_before = _taken_before(before, log, plan, tally.quarantined_units)
+    for unit, verdict in tally.quarantined_units.items():
+        if unit not in there_before:
+            pending[unit] = str(verdict)
     units -= pending.keys()
     new = seen if skipped is None else np.concatenate([seen, skipped])
     taken = TakenUnits() if before is None else before.taken
@@ -257,6 +263,27 @@ def where_it_ended(
         "taken": taken.describe(),
         **({"pending_logs": sorted(where)} if pending and where is not None else {}),
     }
+
+
+def _taken_before(
+    before: Continuation | None, log: LogFile, plan: Plan, aside: Collection[UnitId]
+) -> frozenset[UnitId]:
+    """Units that are there, though this run sets them ``aside``: one that takes all units of its
+    tables anew (a lake) may find a damaged copy of one, and what builds on it. They must not come
+    again."""
+    fresh = frozenset(aside) - (frozenset() if before is None else before.pending.keys())
+    if before is None or not fresh or not before.taken.pools:
+        return frozenset()
+    wanted, found = np.frombuffer(b"".join(fresh), UNIT), set()
+    for split in plan.splits:
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            units = opaque(envelope.unit())
+            rows = np.flatnonzero(np.isin(units, wanted))
+            both = np.unique(unit_positions(opaque(envelope.commit()[rows]), units[rows]))
+            there = both[before.taken.has(named_units(log, both))]
+            found |= {UnitPosition(unit.tobytes()).unit for unit in there}
+    return frozenset(found)
 
 
 def _behind(before: Continuation | None) -> UnitPosition:

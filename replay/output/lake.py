@@ -324,7 +324,10 @@ def _no_changes(images: pa.Table) -> pa.Table:
 def _mark_of(bundle: Bundle, log: LogFile, what: str) -> LakeMark | None:
     """What the tables of a run hold then; None where the run takes nothing."""
     position = bundle.manifest["last_commit_lrsn"]
-    aside = tuple(sorted(str(unit) for unit in bundle.tally.quarantined_units))
+    units = {str(unit) for unit in bundle.tally.quarantined_units}
+    if "continuation" in bundle.manifest:
+        units &= bundle.manifest["continuation"]["pending"].keys()  # others were taken before
+    aside = tuple(sorted(units))
     return None if position is None else LakeMark(position, log.source, what, aside)
 
 

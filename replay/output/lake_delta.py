@@ -69,9 +69,15 @@ class DeltaFolderTable:
     def rows_of(self, keys: pa.Table) -> pa.Table:
         """Its rows that may have one of some keys."""
         first = keys.column_names[0]
-        wanted = keys[first].unique()
-        found: pa.Table = self._open().to_pyarrow_table(filters=pc.field(first).isin(wanted))
-        return found
+        dataset = self._open().to_pyarrow_dataset()
+        wanted = keys[first].unique().cast(dataset.schema.field(first).type)
+        if pa.types.is_temporal(wanted.type) or pa.types.is_primitive(wanted.type):
+            found: pa.Table = dataset.to_table(filter=pc.field(first).isin(wanted))
+            return found
+        # files of a merge have text in their statistics as another type than in the table's schema,
+        # and a filter of the dataset compares the two
+        batches = (batch.filter(pc.is_in(batch[first], wanted)) for batch in dataset.to_batches())
+        return pa.Table.from_batches(batches, dataset.schema)
 
     def append(self, rows: pa.Table, mark: LakeMark) -> None:
         """Append rows."""

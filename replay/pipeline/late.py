@@ -133,7 +133,8 @@ def late_units(plan: Plan, log: LogFile, before: Before, late: Late) -> LateUnit
     for _, files, digest in logs:
         # a unit of an indexed log may have its changes in a known file, and its commit in a new one
         if digest not in before.known or indexed:
-            below = _below(plan, log, before.covers, set(files))
+            below, damaged = _below_and_damaged(plan, log, before.covers, set(files))
+            _check_damaged(log, damaged, before)
             units = named_units(log, np.frombuffer(b"".join(below), UNIT_POSITION))
             was_taken, known = before.taken.has(units), before.taken.known(units)
             fresh = digest not in before.known
@@ -225,10 +226,38 @@ def _check_places(logs: Sequence[tuple[str, bool]]) -> None:
             )
 
 
+def _check_damaged(log: LogFile, damaged: Mapping[UnitPosition, str], before: Before) -> None:
+    """InputError (LR2010) for a damaged record of a unit that was not taken where the record says
+    that it commits. It would count as taken, and the rest of its unit would come without it."""
+    units = named_units(log, np.frombuffer(b"".join(damaged), UNIT_POSITION))
+    lacking = before.taken.known(units) & ~before.taken.has(units)
+    places = [place for place, lacks in zip(damaged.items(), lacking, strict=True) if lacks]
+    if not places:
+        return
+    unit, place = min(places, key=lambda one: one[1])
+    file, _, record = place.rpartition(" record ")
+    raise InputError(
+        "LR2010",
+        f"found a damaged record of a unit that commits at or below {before.position.hexadecimal}"
+        " and was not taken; expected none there: everything up to that position counts as"
+        " applied, and where the record belongs is not known",
+        Where(file, int(record), unit=str(unit.unit)),
+        "Make or transfer the log again",
+    )
+
+
 def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[UnitPosition, str]:
     """The units of some files that count as taken before, though a plan selects them, with the
     place of the first record of each."""
+    return _below_and_damaged(plan, log, covers, files)[0]
+
+
+def _below_and_damaged(
+    plan: Plan, log: LogFile, covers: Covers, files: set[int]
+) -> tuple[dict[UnitPosition, str], dict[UnitPosition, str]]:
+    """As :func:`_below`; and the same of records with a damaged header."""
     found: dict[UnitPosition, str] = {}
+    damaged: dict[UnitPosition, str] = {}
     for split in plan.splits:
         if split.file not in files:
             continue
@@ -240,13 +269,16 @@ def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[Un
             selected = (verdict == 0) | (verdict == INCOMPLETE)
             selected &= envelope.disposition() != CANCELLED
             whole = ~log.check(envelope, lengths, change, version)
-            rows = np.flatnonzero(selected & whole & covers(envelope))
-            both = unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows]))
-            units, places = np.unique(both, return_index=True)
-            for unit, place in zip(units, rows[places].tolist(), strict=True):
-                where = f"{log.files[split.file].name} record {first + place}"
-                found.setdefault(UnitPosition(unit.tobytes()), where)
-    return found
+            covered = selected & covers(envelope)
+            for kind, those in ((found, covered & whole), (damaged, covered & ~whole)):
+                rows = np.flatnonzero(those)
+                commits = opaque(envelope.commit()[rows])
+                both = unit_positions(commits, opaque(envelope.unit()[rows]))
+                units, places = np.unique(both, return_index=True)
+                for unit, place in zip(units, rows[places].tolist(), strict=True):
+                    where = f"{log.files[split.file].name} record {first + place}"
+                    kind.setdefault(UnitPosition(unit.tobytes()), where)
+    return found, damaged
 
 
 def _leave_known(log: LogFile, split: Split, found: dict[UnitPosition, str]) -> None:
