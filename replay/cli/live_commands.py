@@ -22,7 +22,7 @@ from replay.cli.request import (
     request_of,
     selection_of,
 )
-from replay.errors import EXIT_OK, UsageError
+from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.leftovers import WorkFolder
 from replay.output.bundle import write_file
 from replay.pipeline.request import (
@@ -63,7 +63,8 @@ def _replay(arguments: argparse.Namespace) -> int:
         with Bar(sys.stderr) as progress:
             source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
             run = retries.run if arguments.retry_rejects else live.run
-            return run(source, asked, print, progress, arguments.split_mb << 20)
+            code = run(source, asked, print, progress, arguments.split_mb << 20)
+    return max(code, EXIT_WARNING if request.warnings else EXIT_OK)
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ from replay.live.error_policy import ErrorPolicy
 from replay.live.hazards import table_problems, value_limits
 from replay.live.pace import Pace
 from replay.live.position_store import TargetPosition, digest_of
-from replay.live.rights import absence
+from replay.live.rights import absence, changed_versions
 from replay.live.route import Route
 from replay.logs import LogFile
 from replay.pipeline.plan import Plan
@@ -267,10 +267,13 @@ def refuse_problems(tally: Tally, problems: list[str]) -> None:
 def table_facts(
     session: Session, log: LogFile, selection: Selection, options: ScriptOptions
 ) -> Facts:
-    """What the target says about the selected tables of the log."""
+    """What the target says about the selected tables of the log. A table of which only a statement
+    that is noted speaks has no schema, and no rows: nothing is asked about it."""
     profile = profile_named(options.dialect)
     facts: dict[str, TableFacts | None] = {}
     for version in log.catalog.versions:
+        if not version.table.schema:
+            continue
         if selection.takes_table(version.name) and version.name not in facts:
             schema, table = (
                 target_name(name, profile, options.names)
@@ -287,7 +290,7 @@ def refuse_altered(
     when the plan was made: it has other columns, types or keys, or acts by itself. Tables whose
     structure the log itself changes are not asked: how far that went is not known here."""
     profile = profile_named(options.dialect)
-    names = {log.catalog.versions[version].name for version, _ in tally.changes}
+    names = {log.catalog.versions[version].name for version in changed_versions(log, tally)}
     names -= _altered(log, tally)
     for version in log.catalog.versions:
         name = version.name
@@ -362,7 +365,7 @@ def problems_of(
     ``options``: as the user gave them. ``accepted``: codes of what a user answers for."""
     problems: list[str] = []
     altered = _altered(log, tally)
-    for version in sorted({version for version, _ in tally.changes}):
+    for version in changed_versions(log, tally):
         name = log.catalog.versions[version].name
         table = facts.get(name)
         if table is None:

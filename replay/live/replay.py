@@ -50,7 +50,7 @@ from replay.live.preflight import (
     refuse_units_ahead,
     table_facts,
 )
-from replay.live.rights import missing_rights, refuse_read_only
+from replay.live.rights import changed_versions, missing_rights, refuse_read_only
 from replay.live.route import Destination, Route, Workload, find_route
 from replay.live.strict import StrictOrder
 from replay.live.target_state import TargetState
@@ -172,7 +172,7 @@ class _Statements:
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
     """The tables that changes are of, by schema and name in the target."""
     profile, names = profile_named(plan.options.dialect), plan.options.names
-    tables = [log.catalog.versions[index].table for index in sorted({v for v, _ in tally.changes})]
+    tables = [log.catalog.versions[version].table for version in changed_versions(log, tally)]
     both = (
         (target_name(table.schema, profile, names), target_name(table.name, profile, names))
         for table in tables

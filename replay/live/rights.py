@@ -20,6 +20,13 @@ def refuse_read_only(session: Session) -> None:
         raise Refusal("LR4010", f"found a target that cannot be replayed into: {reason}")
 
 
+def changed_versions(log: LogFile, tally: Tally) -> list[int]:
+    """The table versions that changes are of, in their order. A table of which only a statement
+    speaks that is noted has no schema, and is none of them: nothing of it reaches the target."""
+    versions = sorted({version for version, _ in tally.changes})
+    return [version for version in versions if log.catalog.versions[version].table.schema]
+
+
 def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> list[str]:
     """The rights that this user lacks: one line for each table, and for our own."""
     profile, names = profile_named(plan.options.dialect), plan.options.names
@@ -28,7 +35,8 @@ def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> 
     for version, change in tally.changes:
         empties = change not in ROW_CHANGES and change != Change.STRUCTURE
         emptied[version] = emptied.get(version, False) or empties
-    for version, empties in sorted(emptied.items()):
+    for version in changed_versions(log, tally):
+        empties = emptied[version]
         table = log.catalog.versions[version].table
         schema, name = (target_name(part, profile, names) for part in (table.schema, table.name))
         if missing := session.missing_rights(schema, name, empties):

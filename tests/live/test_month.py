@@ -28,7 +28,13 @@ from replay.cli.main import main
 from replay.targets import embedded
 from tests.support.month import HOUR, HourLog, Month, Row
 from tests.support.month_encoders import ENCODERS
-from tests.support.month_families import EXPORTS, FAMILIES, FILE_FAULTS, SESSION_FAULTS
+from tests.support.month_families import (
+    EXPORTS,
+    FAMILIES,
+    FILE_FAULTS,
+    SESSION_FAULTS,
+    FileMonth,
+)
 
 HOURS = int(os.environ.get("LOGREPLAY_MONTH_HOURS", "26"))
 SEED = int(os.environ.get("LOGREPLAY_MONTH_SEED", "1"))
@@ -210,6 +216,8 @@ class Driver:
         self.up_to_date()
         self.month.work(hour + 1, 0)
         log = self.month.log(f"log-{hour:05d}-again", hour * HOUR, (hour + 2) * HOUR, "split")
+        if isinstance(self.month, FileMonth):
+            log = self.month.longer(first, log)
         self.later = "split"
         self.arrive(log)
         self.up_to_date()
@@ -221,7 +229,9 @@ class Driver:
         log = self.hour(hour)
         end = self.draw.choice([end for end in range(100, len(log.data)) if end not in log.ends])
         log.arrive(self.logs, data=log.data[:end])
-        assert self.once() == 8, self.said
+        # a read session may be cut within a unit that it has no commit of, which waits then
+        codes = (4, 8) if self.family == "soliddb" else (8,)
+        assert self.once() in codes, self.said
         self.compare()
         self.arrive(log)
         self.up_to_date()
@@ -300,13 +310,13 @@ FAULTS = (
 
 #: Of each family and form of export, how many hours of a short run, and its faults.
 RUNS = {
-    "db2luw jsonl": ("db2luw", "jsonl", 14, FILE_FAULTS),
-    "soliddb jsonl": ("soliddb", "jsonl", 14, SESSION_FAULTS),
+    "db2luw jsonl": ("db2luw", "jsonl", 18, FILE_FAULTS),
+    "soliddb jsonl": ("soliddb", "jsonl", 20, SESSION_FAULTS),
     "logmaster delta": ("logmaster", "delta", 26, FAULTS),
     "logmaster delta merged": ("logmaster", "delta merged", 26, FAULTS),
     "logmaster iceberg": ("logmaster", "iceberg", 26, FAULTS),
     "logmaster iceberg merged": ("logmaster", "iceberg merged", 26, FAULTS),
-    "db2luw delta merged": ("db2luw", "delta merged", 14, FILE_FAULTS),
+    "db2luw delta merged": ("db2luw", "delta merged", 18, FILE_FAULTS),
 }
 
 

@@ -3,15 +3,20 @@ there when the step was first reached."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import psycopg
 
+from replay.cli.main import main
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
+from tests.logs.soliddb.test_structure import ID, NAME, OLD, VERSION, Tab, unit
 from tests.support.places import GOLDEN
+from tests.support.solidbuilder import LogBuilder, write_catalog, write_rows
 
 HISTORY = (GOLDEN / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
 POSTGRES = profile_named("postgres")
@@ -66,3 +71,20 @@ def test_history_and_back(fresh_database: str) -> None:
                 run(connection, inverse)
             assert connection.execute(SHOWN).fetchall() == before, change.source[0].text
         assert connection.execute(SHOWN).fetchall() == []
+
+
+def test_a_drop_of_a_table_whose_schema_nobody_knows_is_noted(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    log = LogBuilder()
+    other = Tab(10_301, "DBA", "U", (ID, NAME, VERSION), key=("ID",))
+    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE T"))
+    unit(log, lambda made: made.insert(other, (3, "c")))
+    write_catalog(tmp_path, [other])
+    path = write_rows(tmp_path / "syslog.parquet", log.rows)
+    with psycopg.connect(fresh_database, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA dba")
+        connection.execute("CREATE TABLE dba.u (id integer PRIMARY KEY, name varchar(20))")
+        where = ["--source", "soliddb", "--log", str(path), "--catalog", str(tmp_path)]
+        assert main(["replay", *where, "--to", fresh_database, "--apply"]) == 4
+        assert connection.execute("SELECT id, name FROM dba.u").fetchall() == [(3, "c")]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import luwbuilder, solidbuilder
-from tests.support.month import HourLog, Month, Row, Work
+from tests.support.month import HOUR, HourLog, Month, Row, Work
 
 Changes = Counter[tuple[str, Row | None, Row | None]]
 
@@ -41,6 +41,9 @@ class FileMonth(Month, ABC):
         super().__init__(draw)
         self.folder = folder
         self.written: set[tuple[int, int]] = set()
+        #: From which position on STOCK has W, and whether a file says so.
+        self.edge: int | None = None
+        self.told = False
 
     def _add(
         self, begin: int, commit: int, places: Sequence[int], keys: Sequence[tuple[str, int]]
@@ -63,7 +66,28 @@ class FileMonth(Month, ABC):
         data, ends = self.file_of(found)
         return FileLog(name, b"", data, has, ends=ends, suffix=self.suffix)
 
+    def new_generation(self, hour: int) -> None:
+        """STOCK is emptied, dropped, and created again with one column more; the catalog is
+        exported again."""
+        super().new_generation(hour)
+        if self.units and len(self.units[-1].places) == len(self.units[-1].rows):
+            self.units[-1].places.append(self.units[-1].commit)
+        self.edge = hour * HOUR + 2900
+        self.export_catalog()
+
+    def stock_of(self, work: Work) -> str:
+        """Which STOCK a unit changes."""
+        return "STOCK" if self.edge is None or work.begin < self.edge else "STOCK2"
+
     suffix = ".LOG"
+
+    @abstractmethod
+    def export_catalog(self) -> None:
+        """Write what describes the tables that there are now."""
+
+    @abstractmethod
+    def longer(self, first: HourLog, second: HourLog) -> HourLog:
+        """A log of what two logs have that follow one another."""
 
     def written_at(self, work: Work, place: int) -> int:
         """When a record that was made at a position is written."""
@@ -85,11 +109,22 @@ class LuwMonth(FileMonth):
             name: luwbuilder.Tab(2, number, "TESTOWN", name, columns)
             for number, name in enumerate(("LEDGER", "STOCK"), 5)
         }
+        more = luwbuilder.Col("W", "INTEGER")
+        self.tables["STOCK2"] = luwbuilder.Tab(2, 7, "TESTOWN", "STOCK", (*columns, more))
         self.files = luwbuilder.LogBuilder()
         self.open: dict[int, luwbuilder.Transaction] = {}
         self.places: dict[tuple[str, int], tuple[int, int]] = {}
-        catalog = luwbuilder.catalog_csv(list(self.tables.values()))
-        (folder / "catalog.csv").write_text(catalog, encoding="utf-8")
+        self.export_catalog()
+
+    def export_catalog(self) -> None:
+        names = ("LEDGER", "STOCK") if self.edge is None else ("LEDGER", "STOCK", "STOCK2")
+        catalog = luwbuilder.catalog_csv([self.tables[name] for name in names])
+        (self.folder / "catalog.csv").write_text(catalog, encoding="utf-8")
+
+    def longer(self, first: HourLog, second: HourLog) -> HourLog:
+        ends = first.ends | {len(first.data) + end for end in second.ends}
+        data, has = first.data + second.data, first.has | second.has
+        return FileLog(f"{first.name}-again", b"", data, has, ends=ends, suffix=self.suffix)
 
     def words(self) -> list[str]:
         return ["--source", "db2luw", "--catalog", str(self.folder / "catalog.csv")]
@@ -97,11 +132,18 @@ class LuwMonth(FileMonth):
     def file_of(self, records: Sequence[tuple[int, int, int]]) -> tuple[bytes, frozenset[int]]:
         for _, number, record in records:
             work = self.units[number]
+            if not self.told and self.stock_of(work) == "STOCK2":
+                change = self.files.begin()
+                change.drop(self.tables["STOCK"])
+                change.create(self.tables["STOCK2"])
+                change.commit()
+                self.told = True
             unit = self.open.setdefault(number, self.files.begin())
             if record == len(work.rows):
                 unit.commit()
                 continue
             name, before, after = work.rows[record]
+            name = self.stock_of(work) if name == "STOCK" else name
             key = (name, (before or after or (0,))[0] or 0)
             rid = self.places.setdefault(key, (1 + len(self.places) // 200, len(self.places) % 200))
             if before is None:
@@ -127,8 +169,26 @@ class SolidMonth(FileMonth):
             name: solidbuilder.Tab(number, "TESTOWN", name, columns, ("K",))
             for number, name in enumerate(("LEDGER", "STOCK"), 10_001)
         }
+        more = solidbuilder.Col("W", "INTEGER")
+        self.tables["STOCK2"] = solidbuilder.Tab(
+            10_003, "TESTOWN", "STOCK", (*columns, more), ("K",)
+        )
         self.files = solidbuilder.LogBuilder()
-        solidbuilder.write_catalog(folder, list(self.tables.values()))
+        self.export_catalog()
+
+    def export_catalog(self) -> None:
+        names = ("LEDGER", "STOCK") if self.edge is None else tuple(self.tables)
+        solidbuilder.write_catalog(self.folder, [self.tables[name] for name in names])
+
+    def longer(self, first: HourLog, second: HourLog) -> HourLog:
+        """A read session that begins where the first one does."""
+        heading, line, rows = second.data.partition(b"\n")
+        assert first.data.startswith(heading + line)
+        count = len(first.data.splitlines()) - 1
+        numbered = (line.partition(b",") for line in rows.splitlines(keepends=True))
+        rows = b"".join(b"%d,%s" % (count + int(number), rest) for number, _, rest in numbered)
+        data, has = first.data + rows, first.has | second.has
+        return FileLog(f"{first.name}-again", b"", data, has, suffix=self.suffix)
 
     def words(self) -> list[str]:
         where = ["--source", "soliddb", "--catalog", str(self.folder)]
@@ -141,8 +201,11 @@ class SolidMonth(FileMonth):
         whole = {number for _, number, _ in records}
         self.files.rows.clear()
         for work in sorted((self.units[number] for number in whole), key=lambda one: one.commit):
+            if not self.told and self.stock_of(work) == "STOCK2":
+                self._new_stock()
             unit = self.files.begin()
             for name, before, after in work.rows:
+                name = self.stock_of(work) if name == "STOCK" else name
                 if before is None:
                     unit.insert(self.tables[name], after or ())
                 elif after is None:
@@ -157,11 +220,25 @@ class SolidMonth(FileMonth):
         ends = (at for at, octet in enumerate(data) if octet in b"\r\n")
         return data, frozenset(one + more for one in ends for more in (0, 1))
 
+    def _new_stock(self) -> None:
+        self.told = True
+        unit = self.files.begin()
+        unit.ddl(17, "STOCK", self.tables["STOCK"].relid, "DROP TABLE STOCK")
+        unit.commit()
+        unit = self.files.begin()
+        unit.ddl(
+            45,
+            "SHOP.TESTOWN.STOCK",
+            self.tables["STOCK2"].relid,
+            "CREATE TABLE STOCK (K INTEGER NOT NULL PRIMARY KEY, V INTEGER, W INTEGER)",
+        )
+        unit.commit()
 
-#: What goes wrong with logs that come in files. Overlaps are those of Log Master: files of Db2 LUW
-#: that repeat records are refused (LR2030), and so is a longer session of solidDB.
+
+#: What goes wrong with logs that come in files.
 FILE_FAULTS = (
-    *("plain", "at_once", "killed", "late", "target_crashes", "disk_full", "paused", "pruned"),
+    *("plain", "at_once", "killed", "late", "repeated", "repeated_longer", "target_crashes"),
+    *("disk_full", "paused", "pruned", "generation"),
 )
 #: A read session that lacks its end, or of which the first line is damaged, is told by its columns.
 SESSION_FAULTS = (*FILE_FAULTS, "truncated", "damaged")

@@ -70,6 +70,17 @@ class FramedRecords:
     tail: int | None
 
 
+@dataclass(frozen=True)
+class OpenedFile:
+    """A log file as it was found: its shape, its records, and where an incomplete record at its end
+    begins (None: it ends with a whole one)."""
+
+    name: str
+    buffer: Bytes
+    shape: LuwShape
+    records: FramedRecords
+
+
 def settle(
     head: bytes, size: int, name: str, framing: str | None, order: str | None, dialect: str | None
 ) -> LuwShape:
@@ -353,3 +364,8 @@ def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
 def length_is_zero(buffer: Bytes, place: int) -> bool:
     """Whether a whole length field of zero lies at ``place``."""
     return place + 4 <= len(buffer) and not buffer[place : place + 4].any()
+
+
+def open_file(name: str, buffer: Bytes, shape: LuwShape) -> OpenedFile:
+    """Find the records of a file. Errors as :func:`framing.walk`."""
+    return OpenedFile(name, buffer, shape, walk(buffer, shape, name))

@@ -16,10 +16,10 @@ import numpy as np
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.errors import InputError, Where
-from replay.logs.db2luw import chains, layouts, row_moves, units
+from replay.logs.db2luw import chains, layouts, repeats, row_moves, units
 from replay.logs.db2luw.binary import number, numbers
 from replay.logs.db2luw.endings import EARLIEST, LATEST, authid, ending
-from replay.logs.db2luw.framing import FramedRecords, LuwShape, walk
+from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import (
     HALF_MOVED,
@@ -92,17 +92,6 @@ _ORDER = "Give the files in the order in which they were collected, each once, a
 
 
 @dataclass(frozen=True)
-class OpenedFile:
-    """A log file as it was found: its shape, its records, and where an incomplete record at its end
-    begins (None: it ends with a whole one)."""
-
-    name: str
-    buffer: Bytes
-    shape: LuwShape
-    records: FramedRecords
-
-
-@dataclass(frozen=True)
 class LuwIndex:
     """``entries`` (dtype :data:`ENTRY`) and ``units`` (see :func:`_unit_dtype`);
     ``ordered_by_lsn``: commit positions are LSNs; else they are file and offset of the commit
@@ -117,11 +106,6 @@ class LuwIndex:
     hole: str | None = None
 
 
-def open_file(name: str, buffer: Bytes, shape: LuwShape) -> OpenedFile:
-    """Find the records of a file. Errors as :func:`framing.walk`."""
-    return OpenedFile(name, buffer, shape, walk(buffer, shape, name))
-
-
 def build_index(
     files: list[OpenedFile],
     tables: Mapping[TableId, LuwTable],
@@ -129,7 +113,8 @@ def build_index(
     *,
     set_aside: bool = True,
 ) -> LuwIndex:
-    """Index a log. ``set_aside``: units that lack records are incomplete.
+    """Index a log. ``set_aside``: units that lack records are incomplete. What a file repeats of
+    others is of no account.
 
     InputError LR2030 where records are out of order."""
     scanned = [
@@ -137,8 +122,10 @@ def build_index(
         for place, file in enumerate(files)
         for part in scan(file.buffer, file.shape, place, file.records)
     ]
-    records = np.concatenate(scanned) if scanned else np.zeros(0, SCANNED)
+    found = np.concatenate(scanned) if scanned else np.zeros(0, SCANNED)
     del scanned
+    again = repeats.repeated(found, files)
+    records = found[~again] if again.any() else found
     pass_over_temporary(records)
     tids = _parents(records, files)
     rising = all(_lsns_rise(file.shape) for file in files)
@@ -184,6 +171,7 @@ def build_index(
         for row, change in timeline.changes.items()
     }
     texts = (
+        *repeats.whole_files(again, found, files),
         *timeline.warnings,
         *warnings,
         *untimed,
@@ -193,6 +181,7 @@ def build_index(
         *_warnings(records, files),
     )
     hole = next(iter(_missing(records, holes, files)), None)
+    entries = _with_repeated(entries, found, again)
     return LuwIndex(entries, known_units, timeline, places, by_lsn, texts, hole)
 
 
@@ -277,6 +266,29 @@ def _entries(
     )
     entries["problem"][~row] = 0
     return entries
+
+
+def _with_repeated(entries: Records, found: Records, again: Mask) -> Records:
+    """The entries of all records that were ``found``, in their order; those that repeat others are
+    of no unit."""
+    if not again.any():
+        return entries
+    kept = np.flatnonzero(~again)
+    result = np.zeros(len(found), ENTRY)
+    result["unit"] = result["version"] = -1
+    for name in ("file", "offset", "length", "lsn", "before", "after"):
+        result[name] = found[name]
+    result["before_file"] = result["after_file"] = found["file"]
+    result["head"] = np.arange(len(found))
+    result["segment"] = result["segments"] = 1
+    changes = np.isin(
+        found["role"],
+        (RecordRole.INSERT, RecordRole.UPDATE, RecordRole.PARTIAL_UPDATE, RecordRole.DELETE),
+    )
+    result["change"] = np.where(changes, Change.REPEATED, Change.CONTROL)
+    result[kept] = entries
+    result["head"][kept] = kept[entries["head"]]
+    return result
 
 
 def _located(records: Records, files: list[OpenedFile], entries: Records) -> None:

@@ -23,8 +23,8 @@ from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
 from replay.logs.db2luw import binary, framing, layouts, rows, scan
 from replay.logs.db2luw.entries import LuwEntries
-from replay.logs.db2luw.framing import LuwShape
-from replay.logs.db2luw.index import FAULTS, OpenedFile, build_index, open_file
+from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
+from replay.logs.db2luw.index import FAULTS, build_index
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched, made_of, mapped, size_of, unpacked
@@ -35,6 +35,9 @@ _HEAD = 4 << 20
 #: Bytes from the beginning of a record on in which its table is named.
 _ABOUT = 4 << 10
 _AGAIN = "Collect the log again"
+#: What is said of records that do not count, in the words of all families and in ours.
+_REPEATED = "repeated by another read session"
+_IN_ANOTHER_FILE = "in another file of the log too"
 #: Names of code pages as the ``codepage`` option takes them, beside numbers.
 _CODE_PAGES = {"utf-8": 1208, "utf8": 1208}
 
@@ -106,6 +109,10 @@ class LuwLog(IndexedLog):
     def _changed_tables(self) -> set[str]:
         numbers = np.unique(self.entries()["version"])
         return {self.catalog.versions[number].name for number in numbers[numbers >= 0].tolist()}
+
+    def in_words(self, reason: str) -> str:
+        """A reason without the names of Log Master's fields."""
+        return _IN_ANOTHER_FILE if reason == _REPEATED else super().in_words(reason)
 
     def placed(self, position: bytes, last: bool) -> Position:
         """An LSN of 6 or 8 bytes as the 10 of commit positions, which count the records that share

@@ -303,8 +303,15 @@ class _Builder:
         self._changed(
             row, version, StructureChange(Action.CREATE_TABLE, self.result.versions[version].table)
         )
+        name = self.result.versions[version].name
+        if name == f"TS{key[0]}.T{key[1]}":
+            self._warn(
+                row,
+                f"table {key[1]} of table space {key[0]} is created with columns that the catalog"
+                f" export does not name: it is called {name} here, its columns C1 to"
+                f" C{len(columns or ())}; export the catalog again",
+            )
         if again:
-            name = self.result.versions[version].name
             self._warn(
                 row,
                 f"TS{key[0]}.T{key[1]} is created although the log has it already: from there on"

@@ -200,25 +200,42 @@ class _Builder:
             entries["change"][(self.recid == kind) & (self.bounds.unit >= 0)] = change
 
     def _one_name(self) -> None:
-        """Tables of one name in several catalogs cannot be told apart in a target. InputError
-        LR2031 where several of them are changed."""
+        """Tables of one name in several catalogs cannot be told apart in a target, nor can those of
+        one catalog that are changed by turns; one that is changed behind the other is its next
+        generation. InputError LR2031 where several of them are changed."""
         changed = {relid for relid in np.unique(self.table).tolist() if relid in self.tables}
-        seen: dict[tuple[str, str], SolidTable] = {}
+        seen: dict[tuple[str, str], list[int]] = {}
         for relid in sorted(changed):
             entry = self.tables[relid]
-            other = seen.setdefault((entry.schema.upper(), entry.name.upper()), entry)
-            if other is not entry:
-                message = (
-                    f"found changes of {other.catalog}.{other.schema}.{other.name} and of"
-                    f" {entry.catalog}.{entry.schema}.{entry.name}"
-                )
-                hint = f"Take one catalog at a time: --log-option catalog={other.catalog}"
-                raise InputError(
-                    "LR2031",
-                    f"{message}; expected tables that their schema and name tell apart",
-                    Where(self.rows.files[0].name),
-                    hint,
-                )
+            others = seen.setdefault((entry.schema.upper(), entry.name.upper()), [])
+            other = next((one for one in others if not self._succeeds(one, relid)), None)
+            others.append(relid)
+            if other is not None:
+                self._refuse_names(self.tables[other], entry)
+
+    def _succeeds(self, one: int, other: int) -> bool:
+        """Whether all changes of one of two tables of a catalog stand behind those of the other."""
+        if self.tables[one].catalog != self.tables[other].catalog:
+            return False
+        mine, theirs = (np.flatnonzero(self.table == relid) for relid in (one, other))
+        return bool(mine[-1] < theirs[0] or theirs[-1] < mine[0])
+
+    def _refuse_names(self, other: SolidTable, entry: SolidTable) -> None:
+        message = (
+            f"found changes of {other.catalog}.{other.schema}.{other.name} and of"
+            f" {entry.catalog}.{entry.schema}.{entry.name}"
+        )
+        hint = (
+            f"Take one catalog at a time: --log-option catalog={other.catalog}"
+            if entry.catalog != other.catalog
+            else "Two tables of one name are changed by turns: export the system tables again"
+        )
+        raise InputError(
+            "LR2031",
+            f"{message}; expected tables that their schema and name tell apart",
+            Where(self.rows.files[0].name),
+            hint,
+        )
 
     def _is_image(self) -> Mask:
         """Row images of user tables in units that are whole and new, as far as their header

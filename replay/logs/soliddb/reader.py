@@ -220,7 +220,7 @@ def open_log(inputs: Inputs) -> SolidLog:
     manifest = read_manifest(at(inputs.catalog))
     settings = _settings(inputs, manifest)
     tables = read_catalog(inputs.catalog, manifest, settings.charset)
-    files = [read_rows(path) for path in inputs.log]
+    files, moved = transactions.in_order([read_rows(path) for path in inputs.log])
     joined = transactions.join(files, manifest.sessions)
     bounds = transactions.find_transactions(joined)
     accepts = inputs.options.get("gaps") == "accept" or inputs.gaps in (Gaps.WARN, Gaps.ALLOW)
@@ -242,7 +242,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         changes=dict(index.structure),
         source=f"soliddb{database}",
         opening_warnings=tuple(
-            dict.fromkeys((*(() if inputs.gaps is Gaps.ALLOW else gaps), *index.warnings))
+            dict.fromkeys((*moved, *(() if inputs.gaps is Gaps.ALLOW else gaps), *index.warnings))
         ),
         constraints=(
             read_constraints(inputs.catalog, tables) if use_foreign_keys else Constraints()

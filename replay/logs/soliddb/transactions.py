@@ -72,6 +72,34 @@ class SolidTransactions:
     warnings: list[str] = field(default_factory=list)
 
 
+def in_order(files: Sequence[SyslogRows]) -> tuple[list[SyslogRows], list[str]]:
+    """The files in the order of the commits in them, whose addresses rise, and a warning where they
+    were named in another one. A file that begins with a SEQ above 0 goes on with the one before,
+    and one without commits stays behind it."""
+    groups: list[list[SyslogRows]] = []
+    for part in files:
+        if not groups or (part.sequence is not None and len(part) and not int(part.sequence[0])):
+            groups.append([])
+        groups[-1].append(part)
+    firsts: list[bytes] = []
+    for group in groups:
+        commits = (
+            part.address[(part.numbers["RECID"] == Rec.COMMIT) & ~part.address_null]
+            for part in group
+        )
+        first = next((own[0].tobytes() for own in commits if len(own)), None)
+        firsts.append(first if first is not None else firsts[-1] if firsts else b"")
+    order = sorted(range(len(groups)), key=firsts.__getitem__)
+    moved = [number for number, place in enumerate(order) if number != place]
+    if not moved:
+        return list(files), []
+    told = (
+        "read sessions are taken in the order of their commits, not as they are named:"
+        f" {groups[order[moved[0]]][0].name} comes before {groups[moved[0]][0].name}"
+    )
+    return [part for number in order for part in groups[number]], [told]
+
+
 def join(files: Sequence[SyslogRows], sessions: Sequence[Mapping[str, Any]] = ()) -> Joined:
     """All files as one log; ``sessions`` is what a manifest says of their read sessions.
 

@@ -93,9 +93,8 @@ def test_v7_files_of_little_endian_servers_have_an_order(
     second = b"".join(three_units(builder))
     shape = {"byte-order": "little", "dialect": "v7"}
     opened(tmp_path, first, second, framing=framing, options=shape)
-    for files in ((second, first), (first, first), (first, second, second)):
-        with pytest.raises(InputError, match="LR2030"):
-            opened(tmp_path, *files, framing=framing, options=shape)
+    with pytest.raises(InputError, match="LR2030"):
+        opened(tmp_path, second, first, framing=framing, options=shape)
 
 
 RAW = [("v7", "raw"), ("v97", "raw"), ("v10", "raw"), ("v10", "lsn8")]

@@ -221,11 +221,13 @@ def test_without_honest_numbers_no_part_of_a_unit_comes_out(tmp_path: Path, seed
     assert bundle.exit_code == 8 or found.warnings([]) or lines == units[0]
 
 
-def test_files_in_the_wrong_order_or_twice_are_refused(tmp_path: Path) -> None:
+def test_files_of_a_session_are_put_in_order_and_refused_twice(tmp_path: Path) -> None:
     rows = many_units(LogBuilder()).rows
     first, second = rows[:20], rows[20:]
-    assert len(statements(opened(tmp_path, first, second), tmp_path)) == 28
-    for files in ((second, first), (first, first), (first, second, second)):
+    true = statements(opened(tmp_path, first, second), tmp_path / "true")
+    assert len(true) == 28
+    assert statements(opened(tmp_path, second, first), tmp_path / "turned") == true
+    for files in ((first, first), (first, second, second)):
         with pytest.raises(
             LogReplayError,
             match=r"LR2030.*Give the files in the order in which they were exported|LR2034",

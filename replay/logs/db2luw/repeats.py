@@ -1,0 +1,124 @@
+"""Records that an earlier file of the log holds too: a log was collected twice, or from an earlier
+position on than where the last collection ended.
+
+db2ReadLog starts wherever its caller says, so files of one log overlap. What repeats is known by
+its octets: a file begins as another one goes on, record by record, framing included, up to the end
+of one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.decoding.hashes import mixed
+from replay.logs.db2luw import units
+from replay.logs.db2luw.framing import OpenedFile
+
+#: What a header says; records that differ in it are not compared by their octets.
+_HEADER = ("part", "tid", "lsn", "lfs", "lso", "previous", "type", "length")
+
+
+@dataclass(frozen=True)
+class _Run:
+    """``count`` records of a file from its first on repeat those from ``start`` on."""
+
+    start: int
+    count: int
+
+
+def repeated(records: Records, files: Sequence[OpenedFile]) -> Mask:
+    """Which of the records of all files (dtype :data:`replay.logs.db2luw.scan.SCANNED`) repeat
+    others: ``bool[n]``. The copy that counts is the first one, or the later one where positions
+    show that the first stands too early."""
+    again = np.zeros(len(records), bool)
+    bounds = np.searchsorted(records["file"], np.arange(len(files) + 1))
+    begins = bounds[:-1][np.diff(bounds) > 0]
+    if len(begins) < 2:
+        return again
+    keys = _keys(records)
+    rows = np.flatnonzero(np.isin(keys, keys[begins[1:]]))
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        if begin == end or begin == begins[0]:
+            continue
+        places = rows[(rows < begin) & (keys[rows] == keys[begin])]
+        places = places[~again[places]]
+        if not len(places):
+            continue
+        kept = np.flatnonzero(~again[:begin])
+        runs = (
+            _run(records, files, kept, int(start), begin, end)
+            for start in np.searchsorted(kept, places).tolist()
+        )
+        run = max(filter(None, runs), key=lambda one: one.count, default=None)
+        if run is None:
+            continue
+        copy = kept[run.start : run.start + run.count]
+        if run.count == end - begin and _too_early(records, kept, run):
+            again[copy] = True
+        else:
+            again[begin : begin + run.count] = True
+    return again
+
+
+def whole_files(again: Mask, records: Records, files: Sequence[OpenedFile]) -> list[str]:
+    """A warning about files of which every record stands in others: one of them may have been meant
+    to be another."""
+    held = np.bincount(records["file"], minlength=len(files))
+    left = np.bincount(records["file"][~again], minlength=len(files))
+    return [
+        f"{file.name}: all of its {count} records are in other files of the log too, and are taken"
+        " once"
+        for file, count, new in zip(files, held.tolist(), left.tolist(), strict=True)
+        if count > new == 0
+    ]
+
+
+def _keys(records: Records) -> Hashes:
+    """A hash of where the header of each record says that it stands."""
+    keys = mixed(records["lsn"] ^ mixed(records["lso"]))
+    keys = mixed(keys ^ records["previous"])
+    return mixed(keys ^ records["tid"]) + records["length"].astype(np.uint64)
+
+
+def _run(
+    records: Records, files: Sequence[OpenedFile], kept: Index, start: int, begin: int, end: int
+) -> _Run | None:
+    """The records of a file, ``begin`` to ``end``, that repeat those which are kept, from number
+    ``start`` of these on; None if they do not go on alike until one of both ends, or nothing in
+    them says where they stand in the log."""
+    count = min(len(kept) - start, end - begin)
+    theirs, mine = records[kept[start : start + count]], records[begin : begin + count]
+    if not all(np.array_equal(theirs[name], mine[name]) for name in _HEADER):
+        return None
+    if not (mine["lsn"].any() or mine["lso"].any() or mine["previous"].any()):
+        return None
+    if start + count < len(kept) and records["part"][kept[start + count]] > 0:
+        return None  # within the rows of one record
+    if not np.array_equal(_octets(theirs, files), _octets(mine, files)):
+        return None
+    return _Run(start, count)
+
+
+def _octets(records: Records, files: Sequence[OpenedFile]) -> Bytes:
+    """The octets of some records and of their framing, one behind the other."""
+    whole = records[records["part"] == 0]
+    edges = np.flatnonzero(np.diff(whole["file"]) != 0) + 1
+    parts = []
+    for part in np.split(whole, edges):
+        file = files[int(part["file"][0])]
+        size = file.shape.framing.size
+        low, high = part["offset"] - size, part["offset"] + part["length"]
+        for one in np.split(np.arange(len(part)), np.flatnonzero(low[1:] != high[:-1]) + 1):
+            parts.append(file.buffer[low[one[0]] : high[one[-1]]])
+    return np.concatenate(parts)
+
+
+def _too_early(records: Records, kept: Index, run: _Run) -> bool:
+    """Whether records behind the first copy lie before it."""
+    position = units.positions(records[kept])
+    behind = position[run.start + run.count :]
+    return bool(len(behind) and behind.min() < position[run.start + run.count - 1])
