@@ -69,6 +69,10 @@ class FramedRecords:
     lengths: Lengths
     tail: int | None
 
+    def head(self, count: int) -> FramedRecords:
+        """The first records."""
+        return FramedRecords(self.offsets[:count], self.lengths[:count], None)
+
 
 @dataclass(frozen=True)
 class OpenedFile:
@@ -79,6 +83,12 @@ class OpenedFile:
     buffer: Bytes
     shape: LuwShape
     records: FramedRecords
+
+
+def lsns_rise(shape: LuwShape) -> bool:
+    """6-byte LSNs of little-endian servers have no known byte order, so nothing is concluded from
+    them (section 3)."""
+    return shape.big or shape.dialect.header["previous"].size == 8
 
 
 def settle(

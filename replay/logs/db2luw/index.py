@@ -19,7 +19,7 @@ from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, layouts, repeats, row_moves, units
 from replay.logs.db2luw.binary import number, numbers
 from replay.logs.db2luw.endings import EARLIEST, LATEST, authid, ending
-from replay.logs.db2luw.framing import LuwShape, OpenedFile
+from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import (
     HALF_MOVED,
@@ -128,7 +128,7 @@ def build_index(
     records = found[~again] if again.any() else found
     pass_over_temporary(records)
     tids = _parents(records, files)
-    rising = all(_lsns_rise(file.shape) for file in files)
+    rising = all(lsns_rise(file.shape) for file in files)
     ordered = records if rising else chains.rising_positions(records, tids)
     wrong = units.tangled(records) if ordered is None else units.disorder(ordered, tids)
     if wrong is None and not rising:
@@ -183,12 +183,6 @@ def build_index(
     hole = next(iter(_missing(records, holes, files)), None)
     entries = _with_repeated(entries, found, again)
     return LuwIndex(entries, known_units, timeline, places, by_lsn, texts, hole)
-
-
-def _lsns_rise(shape: LuwShape) -> bool:
-    """6-byte LSNs of little-endian servers have no known byte order, so nothing is concluded from
-    them (section 3)."""
-    return shape.big or shape.dialect.header["previous"].size == 8
 
 
 def _parents(records: Records, files: list[OpenedFile]) -> Hashes:

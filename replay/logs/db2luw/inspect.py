@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from replay.arrays import Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import ROW_CHANGES, UNIT_DISPOSITIONS, Change
 from replay.decoding import codecs
@@ -54,6 +55,7 @@ def describe(log: LuwLog) -> dict[str, Any]:
                 "shape": str(file.shape),
                 "records": file.count,
                 "incomplete_from": file.tail,
+                **_covered(entries[file.first : file.first + file.count]),
             }
             for place, file in enumerate(log.files)
         ],
@@ -235,6 +237,17 @@ def _table(log: LuwLog, version: TableVersion) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------------
 
 
+def _covered(entries: Records) -> dict[str, Any]:
+    """What a file covers: the first and the last LSN in it, where its records have some, and how
+    many changes another file has too."""
+    known = entries["lsn"][entries["lsn"] > 0]
+    return {
+        "from": f"{int(known[0]):X}" if len(known) else None,
+        "to": f"{int(known[-1]):X}" if len(known) else None,
+        "repeated": int((entries["change"] == Change.REPEATED).sum()),
+    }
+
+
 def text(description: Mapping[str, Any]) -> str:
     """The description for a terminal."""
     parts = (_files_text, _units_text, _tables_text, partial(rest_text, place="offset"))
@@ -244,9 +257,17 @@ def text(description: Mapping[str, Any]) -> str:
 def _files_text(description: Mapping[str, Any]) -> Iterator[str]:
     yield "Files"
     yield from aligned(
-        ["  file", "bytes", "shape", "records"],
+        ["  file", "bytes", "shape", "records", "from LSN", "to LSN", "repeated changes"],
         [
-            [f"  {file['name']}", f"{file['bytes']:,}", file["shape"], f"{file['records']:,}"]
+            [
+                f"  {file['name']}",
+                f"{file['bytes']:,}",
+                file["shape"],
+                f"{file['records']:,}",
+                file["from"] or "not told",
+                file["to"] or "not told",
+                f"{file['repeated']:,}",
+            ]
             for file in description["files"]
         ],
     )

@@ -21,7 +21,7 @@ from replay.decoding import codecs
 from replay.decoding.hashes import mixed
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
-from replay.logs.db2luw import binary, framing, layouts, rows, scan
+from replay.logs.db2luw import binary, framing, layouts, repeats, rows, scan
 from replay.logs.db2luw.entries import LuwEntries
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
 from replay.logs.db2luw.index import FAULTS, build_index
@@ -389,6 +389,8 @@ def open_log(inputs: Inputs) -> LuwLog:
             )
             raise InputError("LR2007", message, Where(given), "Give the files of one server")
         opened.append((path, open_file(given, buffer, shape)))
+    places, moved = repeats.in_order([file for _, file in opened])
+    opened = [opened[place] for place in places]
     read = [file for _, file in opened]
     index = build_index(read, tables, code_page, set_aside=set_aside)
     counts = np.bincount(index.entries["file"], minlength=len(opened)).tolist()
@@ -421,7 +423,7 @@ def open_log(inputs: Inputs) -> LuwLog:
         changes=dict(index.structure),
         ordered_by_lsn=index.ordered_by_lsn,
         source=f"db2luw:{database}" if database else "db2luw",
-        opening_warnings=index.warnings,
+        opening_warnings=(*moved, *index.warnings),
         by_column=frozenset(
             f"{entry.table.schema}.{entry.table.name}"
             for entry in tables.values()

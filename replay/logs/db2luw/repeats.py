@@ -9,31 +9,45 @@ of one of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.decoding.hashes import mixed
-from replay.logs.db2luw import units
-from replay.logs.db2luw.framing import OpenedFile
+from replay.logs.db2luw.framing import OpenedFile, lsns_rise
+from replay.logs.db2luw.scan import scan
 
 #: What a header says; records that differ in it are not compared by their octets.
 _HEADER = ("part", "tid", "lsn", "lfs", "lso", "previous", "type", "length")
 
 
-@dataclass(frozen=True)
-class _Run:
-    """``count`` records of a file from its first on repeat those from ``start`` on."""
-
-    start: int
-    count: int
+def in_order(files: Sequence[OpenedFile]) -> tuple[list[int], list[str]]:
+    """The files in the order of the positions of their first records, and a warning where they were
+    named in another one. They stay as they are where positions are not told, or where there are
+    several log streams, each of which counts its own."""
+    as_named = list(range(len(files)))
+    heads = [next(scan(file.buffer, file.shape, 0, file.records.head(1)), None) for file in files]
+    if len(heads) < 2 or any(head is None or not len(head) for head in heads):
+        return as_named, []
+    firsts = np.concatenate([head[:1] for head in heads if head is not None])
+    streams = np.unique(firsts["tid"] >> np.uint64(48))
+    told = firsts["lso"] if firsts["lso"].all() else firsts["lsn"]
+    if len(streams) > 1 or not told.all() or not all(lsns_rise(file.shape) for file in files):
+        return as_named, []
+    order = np.lexsort((told, firsts["lfs"])).tolist()
+    if order == as_named:
+        return as_named, []
+    moved = next(number for number, place in enumerate(order) if number != place)
+    text = (
+        "files are taken in the order of their positions, not as they are named:"
+        f" {files[order[moved]].name} comes before {files[moved].name}"
+    )
+    return order, [text]
 
 
 def repeated(records: Records, files: Sequence[OpenedFile]) -> Mask:
     """Which of the records of all files (dtype :data:`replay.logs.db2luw.scan.SCANNED`) repeat
-    others: ``bool[n]``. The copy that counts is the first one, or the later one where positions
-    show that the first stands too early."""
+    those of files before their own: ``bool[n]``."""
     again = np.zeros(len(records), bool)
     bounds = np.searchsorted(records["file"], np.arange(len(files) + 1))
     begins = bounds[:-1][np.diff(bounds) > 0]
@@ -49,18 +63,9 @@ def repeated(records: Records, files: Sequence[OpenedFile]) -> Mask:
         if not len(places):
             continue
         kept = np.flatnonzero(~again[:begin])
-        runs = (
-            _run(records, files, kept, int(start), begin, end)
-            for start in np.searchsorted(kept, places).tolist()
-        )
-        run = max(filter(None, runs), key=lambda one: one.count, default=None)
-        if run is None:
-            continue
-        copy = kept[run.start : run.start + run.count]
-        if run.count == end - begin and _too_early(records, kept, run):
-            again[copy] = True
-        else:
-            again[begin : begin + run.count] = True
+        starts = np.searchsorted(kept, places).tolist()
+        counts = (_run(records, files, kept, int(start), begin, end) for start in starts)
+        again[begin : begin + max(counts)] = True
     return again
 
 
@@ -86,21 +91,20 @@ def _keys(records: Records) -> Hashes:
 
 def _run(
     records: Records, files: Sequence[OpenedFile], kept: Index, start: int, begin: int, end: int
-) -> _Run | None:
-    """The records of a file, ``begin`` to ``end``, that repeat those which are kept, from number
-    ``start`` of these on; None if they do not go on alike until one of both ends, or nothing in
+) -> int:
+    """How many records of a file, ``begin`` to ``end``, repeat those which are kept, from number
+    ``start`` of these on; none if they do not go on alike until one of both ends, or nothing in
     them says where they stand in the log."""
     count = min(len(kept) - start, end - begin)
     theirs, mine = records[kept[start : start + count]], records[begin : begin + count]
     if not all(np.array_equal(theirs[name], mine[name]) for name in _HEADER):
-        return None
+        return 0
     if not (mine["lsn"].any() or mine["lso"].any() or mine["previous"].any()):
-        return None
+        return 0
     if start + count < len(kept) and records["part"][kept[start + count]] > 0:
-        return None  # within the rows of one record
-    if not np.array_equal(_octets(theirs, files), _octets(mine, files)):
-        return None
-    return _Run(start, count)
+        return 0  # within the rows of one record
+    alike = np.array_equal(_octets(theirs, files), _octets(mine, files))
+    return count if alike else 0
 
 
 def _octets(records: Records, files: Sequence[OpenedFile]) -> Bytes:
@@ -115,10 +119,3 @@ def _octets(records: Records, files: Sequence[OpenedFile]) -> Bytes:
         for one in np.split(np.arange(len(part)), np.flatnonzero(low[1:] != high[:-1]) + 1):
             parts.append(file.buffer[low[one[0]] : high[one[-1]]])
     return np.concatenate(parts)
-
-
-def _too_early(records: Records, kept: Index, run: _Run) -> bool:
-    """Whether records behind the first copy lie before it."""
-    position = units.positions(records[kept])
-    behind = position[run.start + run.count :]
-    return bool(len(behind) and behind.min() < position[run.start + run.count - 1])

@@ -40,7 +40,10 @@ def describe(log: SolidLog) -> dict[str, Any]:
         str(finding) for finding in bad_findings
     ]
     return {
-        "files": [{"name": file.name, "rows": file.count} for file in log.files],
+        "files": [
+            {"name": file.name, "rows": file.count} | _covered(log, file.first, file.count)
+            for file in log.files
+        ],
         "shape": {
             "framing": str(log.shape.framing),
             "columns": log.shape.columns,
@@ -155,6 +158,19 @@ def _bad_rows(log: SolidLog) -> tuple[int, list[Finding]]:
     return count, findings
 
 
+def _covered(log: SolidLog, first: int, count: int) -> dict[str, Any]:
+    """What a file covers: the first and the last LOGADDR in it, and how many rows of changes
+    another read session has too."""
+    addresses = log.logaddr()[first : first + count]
+    known = np.flatnonzero(addresses.any(axis=1))
+    changes = log.entries()["change"][first : first + count]
+    return {
+        "from": hexadecimal(addresses[known[0]].tobytes()) if len(known) else None,
+        "to": hexadecimal(addresses[known[-1]].tobytes()) if len(known) else None,
+        "repeated": int((changes == Change.REPEATED).sum()),
+    }
+
+
 def _commits(log: SolidLog) -> dict[str, Any] | None:
     units = log.units()
     done = units[units["disposition"] == ord("C")]
@@ -207,8 +223,17 @@ def _files_text(description: Mapping[str, Any]) -> Iterator[str]:
     shape, manifest = description["shape"], description["manifest"]
     yield "Files"
     yield from aligned(
-        ["  file", "rows"],
-        [[f"  {file['name']}", f"{file['rows']:,}"] for file in description["files"]],
+        ["  file", "rows", "from LOGADDR", "to LOGADDR", "repeated changes"],
+        [
+            [
+                f"  {file['name']}",
+                f"{file['rows']:,}",
+                (file["from"] or "not told")[:16],
+                (file["to"] or "not told")[:16],
+                f"{file['repeated']:,}",
+            ]
+            for file in description["files"]
+        ],
     )
     alike = (
         f" ({', '.join(shape['reads_the_same'])} would read the same)"

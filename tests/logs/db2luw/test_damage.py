@@ -111,7 +111,10 @@ def test_files_in_the_wrong_order_or_spliced_are_refused(
     tables = tuple(History(12).catalog)
     opened(tmp_path, first, second, tables=tables)
     spliced = b"".join([*records[60:80], *records[40:60], *records[80:]])
-    for files in ((second, first), (first, spliced)):
+    if shape["framing"] != "raw":  # positions tell the order
+        assert len(opened(tmp_path, second, first, tables=tables).opening_warnings) == 1
+    wrong = [(first, spliced)] if shape["framing"] != "raw" else [(second, first), (first, spliced)]
+    for files in wrong:
         with pytest.raises(
             InputError,
             match=r"LR2030.*offset.*log order.*in the order in which they were collected"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -108,15 +109,31 @@ def test_what_a_file_repeats_counts_once(
         assert [text.partition(":")[0] for text in told] == ([str(wholly)] if wholly else []), name
 
 
-def test_of_two_copies_the_one_in_its_place_counts(tmp_path: Path) -> None:
-    folder, records = Folder(tmp_path), records_of("v97", False, "flt16")
-    again, whole = folder.file("again", records[40:80]), folder.file("whole", records)
-    parts = (records[:40], records[40:80], records[80:])
-    files = [folder.file(f"S{number}", part) for number, part in enumerate(parts)]
+@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2], SHAPES[3], SHAPES[5]])
+def test_files_are_read_in_the_order_of_their_positions(
+    tmp_path: Path, shape: tuple[str, bool, str]
+) -> None:
+    folder, records = Folder(tmp_path), records_of(*shape)
+    whole = folder.file("whole", records)
     true, _ = folder.statements("true", [whole])
-    found, bundle = folder.statements("found", [again, *files])
-    assert found == true
-    assert any(text.startswith(str(again)) for text in bundle.manifest["warnings"])
+    files = [
+        folder.file("S0", records[:40]),
+        folder.file("longer", records[30:90]),
+        folder.file("again", records[40:80]),
+        folder.file("S2", records[80:]),
+    ]
+    for number, order in enumerate(itertools.permutations(files)):
+        found, bundle = folder.statements(str(number), order)
+        assert found == true, order
+        moved = [text for text in bundle.manifest["warnings"] if "not as they are named" in text]
+        assert len(moved) == (order != tuple(files)), order
+
+
+def test_files_without_positions_are_refused_out_of_order(tmp_path: Path) -> None:
+    folder, records = Folder(tmp_path), records_of("v97", False, "raw")
+    files = [folder.file("S1", records[80:]), folder.file("S0", records[:80])]
+    with pytest.raises(InputError, match="LR2030"):
+        folder.statements("found", files)
 
 
 def test_files_that_do_not_repeat_octet_by_octet_are_refused(tmp_path: Path) -> None:
