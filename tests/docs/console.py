@@ -58,6 +58,10 @@ def same(shown: list[str], found: list[str]) -> bool:
     return fits and same(shown[1:], found[1:])
 
 
+#: How psql must be called, so that it stops at the first error.
+_STOPS = ["-X", "-v", "ON_ERROR_STOP=1"]
+
+
 @dataclass
 class Console:
     """Runs commands in this process, with ``url`` for the database of the texts."""
@@ -73,7 +77,13 @@ class Console:
         for name, value in self.names.items():
             command = command.replace(f"${name}", value)
         words = [word.replace(SHOP, self.url) for word in shlex.split(command)]
-        run = {"logreplay": self._logreplay, "psql": self._psql, "head": self._head, "mv": self._mv}
+        run = {
+            "logreplay": self._logreplay,
+            "psql": self._psql,
+            "cat": self._cat,
+            "head": self._head,
+            "mv": self._mv,
+        }
         printed = run[words[0]](words[1:])
         shown = re.compile(r"postgresql://\S+?:\d+/\w+")
         return [shown.sub(SHOP, line.replace(self.url, SHOP)) for line in printed]
@@ -94,8 +104,17 @@ class Console:
             finally:
                 session.close()
             return ["|".join(map(str, row)) for row in rows]
-        names = [word for word in words[1:] if not word.startswith("postgresql:")]
-        scripts = [path for name in names for path in sorted(Path().glob(name))]
+        *options, flag, script, url = words
+        assert (options, flag, url) == (_STOPS, "-f", self.url)
+        POSTGRES.run_scripts(self.url, [Path(script)])
+        return []
+
+    def _cat(self, words: list[str]) -> list[str]:
+        """``cat … | psql``: psql takes one file, and the names of the others for something else."""
+        pipe = words.index("|")
+        assert words[pipe + 1 :] == ["psql", *_STOPS, self.url]
+        scripts = [path for name in words[:pipe] for path in sorted(Path().glob(name))]
+        assert scripts
         POSTGRES.run_scripts(self.url, scripts)
         return []
 
