@@ -313,9 +313,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Use --mode strict, or another target.",
     ),
     "LR4010": (
-        "The server has settings under which a replay would not be exact, the connection goes"
-        " through a pool that does not keep one session, or a table with the name of one of"
-        " logreplay's own has other columns or another owner.",
+        "The server has settings under which a replay would not be exact, or is a MariaDB that the"
+        " URL calls a MySQL (or the other way round), the connection goes through a pool that does"
+        " not keep one session, or a table with the name of one of logreplay's own has other"
+        " columns or another owner.",
         "The message says which. Change the setting, connect to the server itself, or rename the"
         " table; else use another database.",
     ),

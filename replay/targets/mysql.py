@@ -268,7 +268,7 @@ class MysqlSession:
         return mysql_own.strange_tables(self.query, tables)
 
     def read_only(self) -> str:
-        return mysql_settings.read_only(self.query, self.execute)
+        return mysql_settings.read_only(self.query, self.execute, self.dialect)
 
     def missing_rights(self, schema: str, table: str, empties: bool) -> list[str]:
         columns = [

@@ -41,6 +41,9 @@ VARIABLES: Mapping[str, str] = {
     "lock_wait_timeout": "60",
 }
 
+#: What texts of any character set are compared with, blanks at the end included, by dialect.
+COLLATION: Mapping[str, str] = {"mariadb": "utf8mb4_nopad_bin", "mysql": "utf8mb4_0900_bin"}
+
 
 def set_up(query: Query, execute: Execute) -> int:
     """Set all of it; the bytes that the server takes at once (``max_allowed_packet``)."""
@@ -57,8 +60,10 @@ def set_up(query: Query, execute: Execute) -> int:
     return int(settings["max_allowed_packet"])
 
 
-def read_only(query: Query, execute: Execute) -> str:
-    """Why nothing can be written to this server; empty where something can."""
+def read_only(query: Query, execute: Execute, dialect: str) -> str:
+    """Why nothing can be written to this server in a dialect; empty where something can."""
+    if lacking := _lacks_collation(query, dialect):
+        return lacking
     try:
         execute("START TRANSACTION READ WRITE")
         execute("ROLLBACK")
@@ -71,6 +76,25 @@ def read_only(query: Query, execute: Execute) -> str:
         if variables and variables[0][1] == "ON":
             return f"the server takes no changes ({name} is ON)"
     return ""
+
+
+def _lacks_collation(query: Query, dialect: str) -> str:
+    """That a server lacks what statements of a dialect compare texts with, as one of the other
+    dialect does, or an old one (a version may be set to anything); empty where it has it."""
+    name = COLLATION[dialect]
+    try:
+        query(f"SELECT CONVERT('' USING utf8mb4) COLLATE {name}")
+    except ConnectionLost:
+        raise
+    except TargetError:
+        ((version,),) = query("SELECT VERSION()")
+    else:
+        return ""
+    other = next(one for one in COLLATION if one != dialect)
+    return (
+        f"the server ({version}) lacks the collation {name}, by which texts are compared with"
+        f" {dialect}://; if it is one of {other}, name it {other}://…"
+    )
 
 
 def missing_rights(execute: Execute, name: str, column: str) -> list[str]:

@@ -56,6 +56,18 @@ def loaded(server: str, sakila: Path, tmp_path: Path) -> str:
     return server
 
 
+def test_a_mariadb_is_no_mysql(
+    loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Comparisons of text need a collation that it lacks: said before the first unit."""
+    assert replay(sakila, loaded.replace("mariadb://", "mysql://")) == 8
+    told = capsys.readouterr().err
+    assert "LR4010" in told
+    assert "mariadb://" in told
+    with closing(MysqlSession(loaded, "mariadb")) as session:
+        assert not session.has_place()
+
+
 def replay(sakila: Path, url: str, *more: str) -> int:
     log = [
         "--control",
