@@ -29,6 +29,7 @@ from replay.cli.argument_types import (
     pair,
     place,
     positive,
+    seconds,
 )
 from replay.cli.selection_arguments import add_selection
 from replay.cli.statement_arguments import add_schema, add_statements
@@ -182,10 +183,10 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--settle",
-        type=number,
+        type=seconds,
         default=10,
         metavar="S",
-        help="with --arrival stable: seconds without a change (default 10)",
+        help="with --arrival stable: seconds without a change, 0.5 too (default 10)",
     )
     group.add_argument(
         "--every", type=positive, default=30, metavar="S", help="seconds between looks (default 30)"

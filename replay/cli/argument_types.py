@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -180,6 +181,17 @@ def number(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"found {text!r}; expected a number")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds of at least 0, with a fraction or without."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:  # not a number is none of these
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of seconds")
+    return found
 
 
 def unit_choice(text: str) -> tuple[str, Any]:

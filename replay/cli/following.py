@@ -49,14 +49,15 @@ _LONGEST = 60.0
 @dataclass
 class Folder:
     """What is known of a folder that is followed: how many ``logs`` are whole, how many files are
-    ``waiting`` to be, which logs nobody needs any more, whether it is ``paused``, and when it was
-    looked at (seconds since 1970)."""
+    ``waiting`` to be, which logs nobody needs any more, whether it is ``paused``, when it was
+    looked at (seconds since 1970), and where no log is there, why."""
 
     logs: int = 0
     waiting: int = 0
     unneeded: tuple[str, ...] = ()
     paused: bool = False
     looked_at: float = 0.0
+    without_logs: str | None = None
 
 
 @dataclass
@@ -193,8 +194,7 @@ class Follower:
         """Bring a receiver up to what is there; the exit code, and which logs it needs then, by
         control file."""
         found = self._look()
-        self.seen.waiting = len(found.waiting)
-        self.seen.logs = len(found.pairs) + len(found.log)
+        self._note_files(found)
         self._measure_lag(receiver, found, {})
         stand = receiver.stand()
         needed = self._needed(receiver, found, stand)
@@ -223,6 +223,17 @@ class Follower:
         self._done[receiver.name] = found.state, stand
         self._measure_lag(receiver, found, {})
         return taken.code, self._needed(receiver, found, stand)
+
+    def _note_files(self, found: Arrived) -> None:
+        """Note what is there. Where no log is, that is said once, and once more where files wait
+        by then: a name may be mistyped, or the names of two files may not fit, and nothing else
+        would tell."""
+        before = self.seen.without_logs is not None, self.seen.waiting > 0
+        self.seen.waiting = len(found.waiting)
+        self.seen.logs = len(found.pairs) + len(found.log)
+        self.seen.without_logs = _without_logs(self.folder, found)
+        if self.seen.without_logs is not None and before != (True, bool(found.waiting)):
+            self.tell("no log", because=self.seen.without_logs)
 
     def _measure_lag(self, receiver: Receiver, found: Arrived, needed: Mapping[str, bool]) -> None:
         """Note how much has arrived and is not applied by this receiver: what no run that came to
@@ -295,6 +306,8 @@ class Follower:
     def _cut_over(self) -> int:
         """Compare the target with what it must hold, when all that arrived is applied."""
         arguments, found = self.arguments, self._look()
+        if (without := _without_logs(self.folder, found)) is not None:
+            raise UsageError("LR1004", f"{without}; expected all that the target was replayed from")
         named = named_logs(arguments, found.pairs, found.log)
         demand = Demand(options=options_of(named), continued=True)
         with WorkFolder() as scratch:
@@ -305,6 +318,20 @@ class Follower:
             )
         self.tell("equal" if code == EXIT_OK else "not equal", position=self._position())
         return code
+
+
+def _without_logs(folder: str, found: Arrived) -> str | None:
+    """What to say of a folder, or a place in a store, that has no whole log."""
+    if found.pairs or found.log:
+        return None
+    if not found.waiting:
+        return f"found no log in {folder}: no file of one is there yet (or the name is mistyped)"
+    count = len(found.waiting)
+    wait = "1 file waits" if count == 1 else f"{count} files wait"
+    return (
+        f"found no log in {folder}: {wait} to be whole, or for the other half (control file or"
+        f" data), such as {storage.name_of(found.waiting[0])}"
+    )
 
 
 def _quiet(stage: str, done: int, total: int) -> None:

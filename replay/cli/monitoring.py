@@ -77,6 +77,7 @@ def health(follower: Follower) -> dict[str, Any]:
         "folder": follower.folder,
         "logs": seen.logs,
         "waiting": seen.waiting,
+        "without_logs": seen.without_logs,
         "looked_at": seen.looked_at,
         "receivers": [
             {

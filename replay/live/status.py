@@ -4,14 +4,15 @@ and rejects."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from replay import storage
 from replay.changes.position import Position
-from replay.errors import UsageError
+from replay.errors import InputError, UsageError, Where
 from replay.live import own_tables
 from replay.live.position_store import Store
 from replay.logs import LogFile
@@ -143,19 +144,35 @@ def is_paused(folder: str) -> bool:
     return (storage.at(folder) / _PAUSE).exists()
 
 
-def pause(folder: str) -> str:
-    """Tell those who follow a folder, or a place in a store, to do nothing; a sentence that says
-    so. UsageError (LR1004) where there is no such folder."""
+@contextmanager
+def _pausing(folder: str) -> Iterator[storage.Place]:
+    """The file that pauses those who follow a folder."""
     place = storage.at(folder)
     if isinstance(place, Path) and not place.is_dir():
         raise UsageError("LR1004", f"found no folder {folder}; expected the one that is followed")
-    (place / _PAUSE).write_text("")
+    try:
+        yield place / _PAUSE
+    except OSError as error:
+        if isinstance(place, Path):
+            raise
+        said = str(error).partition("\n")[0]
+        message = f"the store cannot be reached, or written to: {said}"
+        raise InputError("LR2001", message, Where(folder)) from None
+
+
+def pause(folder: str) -> str:
+    """Tell those who follow a folder, or a place in a store, to do nothing; a sentence that says
+    so. UsageError (LR1004) where there is no such folder, InputError (LR2001) where a store cannot
+    be written to."""
+    with _pausing(folder) as file:
+        file.write_text("")
     return f"{folder}: paused; go on with: logreplay resume {folder}"
 
 
 def resume(folder: str) -> str:
-    """Tell those who follow a folder to go on; a sentence that says so."""
-    (storage.at(folder) / _PAUSE).unlink(missing_ok=True)
+    """Tell those who follow a folder to go on; a sentence that says so. Errors as :func:`pause`."""
+    with _pausing(folder) as file:
+        file.unlink(missing_ok=True)
     return f"{folder}: goes on"
 
 

@@ -17,11 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from replay.cli import following
 from replay.cli.arguments import make_parser
-from replay.cli.following import Follower
 from replay.cli.main import _COMMANDS, main
 from replay.cli.monitoring import Monitor
 from replay.errors import UsageError
-from tests.live.test_follow import TABLE, Site, events
+from tests.live.test_follow import TABLE, Site, events, follower_of
 from tests.support.cutlogs import half_a_unit_arrives
 from tests.support.places import ROOT
 
@@ -42,11 +41,6 @@ def metrics_of(monitor: Monitor) -> Metrics:
         for family in text_string_to_metric_families(fetched(monitor, "/metrics"))
         for sample in family.samples
     }
-
-
-def follower_of(words: list[str]) -> Follower:
-    arguments = PARSER.parse_args(words)
-    return Follower(arguments, arguments.logs[0])
 
 
 @pytest.fixture
@@ -103,6 +97,18 @@ def test_units_that_are_set_aside_are_measured(site: Site) -> None:
         found = metrics_of(monitor)
         assert found["logreplay_units_pending", "target"] == 1
         assert found["logreplay_units_held", "target"] == 0
+
+
+def test_a_folder_without_a_log_says_so(site: Site) -> None:
+    follower = follower_of(site.words("--once"))
+    with Monitor(follower, "127.0.0.1", 0) as monitor:
+        assert follower.run() == 0
+        state = json.loads(fetched(monitor, "/health"))
+        assert state["status"] == "ok"
+        assert "no file of one is there" in state["without_logs"]
+        site.arrive(0, range(3))
+        assert follower.run() == 0
+        assert json.loads(fetched(monitor, "/health"))["without_logs"] is None
 
 
 def test_a_paused_folder_says_so(site: Site) -> None:

@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from replay.cli.main import main
+from replay.cli.arguments import make_parser
+from replay.cli.following import Follower
+from replay.cli.main import _COMMANDS, main
 from replay.cli.stopping import told_to_stop
 from replay.logs import LogPair
 from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair
@@ -67,6 +69,11 @@ class Site:
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
+
+
+def follower_of(words: list[str]) -> Follower:
+    arguments = make_parser({name: lambda _: 0 for name in _COMMANDS}).parse_args(words)
+    return Follower(arguments, arguments.logs[0])
 
 
 def events(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -131,6 +138,52 @@ def test_a_log_that_is_still_being_written(site: Site, how: str) -> None:
     assert site.keys() == [0, 1]
 
 
+def test_seconds_without_a_change_have_fractions(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.arrive(0, range(2))
+    time.sleep(0.3)
+    assert site.once("--settle", "0.25") == 0
+    assert site.keys() == [0, 1]
+    for wrong in ("-1", "nan", "inf", "soon"):
+        with pytest.raises(SystemExit):
+            main(site.words("--once", f"--settle={wrong}"))
+        assert "expected a number of seconds" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_log_is_named_once(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nothing is, and where only halves of logs are: a name may be mistyped, or two may not
+    fit, and nothing else would say so."""
+    follower = follower_of(site.words("--once", "--export", str(site.folder / "out")))
+    assert [follower.run(), follower.run()] == [0, 0]
+    told = capsys.readouterr().out
+    assert told.count("\n") == 1
+    assert f"found no log in {site.logs}: no file of one is there" in told
+    pair = site.arrive(0, range(2))
+    odd = site.logs / "other.dat"
+    Path(pair.data[0]).rename(odd)
+    assert [follower.run(), follower.run()] == [0, 0]
+    told = capsys.readouterr().out
+    assert told.count("\n") == 1
+    assert "2 files wait" in told
+    assert "night-0.ctl" in told
+    odd.rename(pair.data[0])
+    assert follower.run() == 0
+    assert site.keys() == [0, 1]
+    assert follower.seen.without_logs is None
+
+
+def test_what_a_cut_over_without_logs_says(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(site.words("--cut-over", "--expected", str(tmp_path))) == 12
+    told = capsys.readouterr().err
+    assert f"found no log in {site.logs}" in told
+    assert "--control" not in told
+
+
 def test_pause_and_resume(site: Site) -> None:
     site.arrive(0, range(2))
     assert main(["pause", str(site.logs)]) == 0
@@ -140,6 +193,7 @@ def test_pause_and_resume(site: Site) -> None:
     assert site.once() == 0
     assert site.keys() == [0, 1]
     assert main(["pause", str(site.logs / "none")]) == 12
+    assert main(["resume", str(site.logs / "none")]) == 12
 
 
 def test_a_damaged_log_is_waited_for(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

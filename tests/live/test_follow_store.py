@@ -106,6 +106,9 @@ def test_logs_are_applied_as_they_arrive(
     site: StoredSite, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert site.once("--log-json") == 0  # nothing begins so yet
+    (told,) = events(capsys)
+    assert told["event"] == "no log"
+    assert f"in {site.bucket.url}: no file of one is there" in told["because"]
     site.arrive(0, range(3))
     site.bring("night-0.dat")
     assert site.once("--log-json") == 0
@@ -150,6 +153,23 @@ def test_pause_and_resume(site: StoredSite) -> None:
     assert main(["resume", site.bucket.url]) == 0
     assert site.once() == 0
     assert site.keys() == [0, 1]
+
+
+@pytest.mark.parametrize("command", ["pause", "resume"])
+def test_a_pause_of_a_store_that_is_away(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    storage._system.cache_clear()
+    try:
+        assert main([command, "s3://logs-of-nobody/in"]) == 12
+    finally:
+        storage._system.cache_clear()
+    told = capsys.readouterr().err
+    assert "LR2001" in told
+    assert "s3://logs-of-nobody/in" in told
+    assert "defect" not in told
 
 
 def test_a_store_that_is_away_is_waited_for(
