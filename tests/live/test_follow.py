@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ import pytest
 from replay.cli.arguments import make_parser
 from replay.cli.following import Follower
 from replay.cli.main import _COMMANDS, main
+from replay.cli.receivers import ExportReceiver
 from replay.cli.stopping import told_to_stop
 from replay.logs import LogPair
 from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair
@@ -288,6 +291,31 @@ def test_a_target_and_an_export(site: Site, capsys: pytest.CaptureFixture[str]) 
     assert [len(path.read_text().splitlines()) for path in files] == [3]
     found = [entry for entry in events(capsys) if entry["event"] == "applied"]
     assert [(entry["of"], entry["units"]) for entry in found] == [("export", 2), ("target", 2)]
+
+
+def test_a_full_disk_is_named(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system does not say which one it is: the folder with less room is."""
+    site.arrive(0, range(2))
+    out = site.folder / "deep" / "changes"
+    both = ["--export", str(out), "--format", "jsonl", "--log-json"]
+    with monkeypatch.context() as patch:
+
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        def usage(path: str | Path) -> SimpleNamespace:
+            return SimpleNamespace(free=0 if Path(path) == site.folder else 10)
+
+        patch.setattr(ExportReceiver, "take", full)
+        patch.setattr("shutil.disk_usage", usage)
+        assert site.once(*both) == 8
+    (told,) = [entry for entry in events(capsys) if entry["event"] == "waiting"]
+    assert told["of"] == "export"
+    assert told["because"] == f"[Errno 28] No space left on device: {out}"
+    assert site.once(*both) == 0
+    assert list(out.rglob("*.jsonl"))
 
 
 def test_a_point_to_stop_at(site: Site) -> None:
