@@ -32,7 +32,15 @@ from replay.cli.receivers import (
 )
 from replay.cli.request import engine_of, options_of, request_of
 from replay.cli.stopping import told_to_stop
-from replay.errors import EXIT_ERROR, EXIT_OK, InputError, LogReplayError, TargetError, UsageError
+from replay.errors import (
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_WARNING,
+    InputError,
+    LogReplayError,
+    TargetError,
+    UsageError,
+)
 from replay.leftovers import WorkFolder
 from replay.live import status, verify
 from replay.live.wanted import replay_input
@@ -79,6 +87,7 @@ class Follower:
     _done: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
     _read: dict[str, set[str]] = field(default_factory=dict)
+    _waited_for: str | None = None
 
     def __post_init__(self) -> None:
         if self.arguments.to is not None:
@@ -96,6 +105,8 @@ class Follower:
             quiet = not trouble and not self.seen.waiting and not self.seen.paused
             if arguments.cut_over and quiet:
                 return self._cut_over()
+            if arguments.cut_over and not trouble:
+                self._tell_cut_over_waits()
             reached = all(receiver.seen.reached for receiver in self.receivers)
             if arguments.once or reached:
                 return code
@@ -333,8 +344,21 @@ class Follower:
             code, _ = verify.compare(
                 arguments.to, arguments.expected, work, print, False, None, None, None
             )
-        self.tell("equal" if code == EXIT_OK else "not equal", position=self._position())
-        return code
+        pending = max(receiver.seen.pending for receiver in self.receivers)
+        self.tell(
+            "not equal" if code == EXIT_ERROR else "equal",
+            position=self._position(),
+            pending=pending,
+        )
+        return max(code, EXIT_WARNING if pending else EXIT_OK)
+
+    def _tell_cut_over_waits(self) -> None:
+        """Say once which files a cut-over waits for, that are not whole."""
+        waiting = self._look().waiting if self.seen.waiting else []
+        because = f"the cut-over waits: {_what_waits(waiting)}" if waiting else None
+        if because is not None and because != self._waited_for:
+            self.tell("waiting", because=because)
+        self._waited_for = because
 
 
 def _without_logs(folder: str, found: Arrived) -> str | None:
@@ -343,11 +367,14 @@ def _without_logs(folder: str, found: Arrived) -> str | None:
         return None
     if not found.waiting:
         return f"found no log in {folder}: no file of one is there yet (or the name is mistyped)"
-    count = len(found.waiting)
-    wait = "1 file waits" if count == 1 else f"{count} files wait"
+    return f"found no log in {folder}: {_what_waits(found.waiting)}"
+
+
+def _what_waits(waiting: Sequence[str]) -> str:
+    files = "1 file waits" if len(waiting) == 1 else f"{len(waiting)} files wait"
     return (
-        f"found no log in {folder}: {wait} to be whole, or for the other half (control file or"
-        f" data), such as {storage.name_of(found.waiting[0])}"
+        f"{files} to be whole, or for the other half (control file or data), such as"
+        f" {storage.name_of(waiting[0])}"
     )
 
 

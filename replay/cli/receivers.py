@@ -126,7 +126,8 @@ def named_logs(
 
 def all_of(arguments: argparse.Namespace) -> Selection:
     """The selection without its ends: where a run stops is said to the replay."""
-    return replace(selection_of(arguments), until_position=None, until_time=None)
+    selection = selection_of(arguments)
+    return replace(selection, until_position=None, until_time=None, until_mark=None)
 
 
 def _note(seen: Seen, stand: status.Stand) -> status.Stand:

@@ -19,7 +19,7 @@ from typing import Any
 from replay.changes.choices import Enforcement
 from replay.changes.position import Position, UnitPosition
 from replay.changes.selection import Selection
-from replay.errors import EXIT_ERROR, EXIT_OK, Refusal, TargetError, UsageError, Where
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Refusal, TargetError, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.live import certificate
 from replay.live.compared_tables import (
@@ -124,10 +124,11 @@ def state(
             )
             raise Refusal("LR4007", message, hint="Run replay again, it brings the position there")
         schema = schema or _schema_of(work)
-        log = None
+        log, aside = None, 0
         if work is not None:
             until = None if row is None else row.position
             pending = frozenset(store.pending()) if row is not None else frozenset()
+            aside = len(pending)
             log = LogChanges(work, until, pending, Path(temporary), folder)
         comparison = compared_tables(session, schema, folder, target.state_tables(folder), log)
         verdicts = [_verdict(session, schema, table, log) for table in comparison.tables]
@@ -140,6 +141,11 @@ def state(
     differing = _report(verdicts, comparison, remaining, out)
     for note in _notes(row, work, differing):
         out(f"note: {note}")
+    if aside:
+        out(
+            f"warning: {aside:,} unit(s) of recovery are set aside, so they are neither in the"
+            " target nor in what was expected; logreplay status names them"
+        )
     out("SAME" if not differing else f"DIFFERENT in {differing:,} rows")
     body = {
         "claim": f"the rows of the target are those of {where}",
@@ -153,7 +159,8 @@ def state(
         "not_compared": list(comparison.not_compared),
         "tables": [verdict.describe() for verdict in verdicts],
     }
-    return (EXIT_ERROR if differing else EXIT_OK), certificate.sealed(body)
+    code = EXIT_ERROR if differing else EXIT_WARNING if aside else EXIT_OK
+    return code, certificate.sealed(body)
 
 
 def _verdict(

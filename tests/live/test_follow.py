@@ -342,6 +342,62 @@ def test_cut_over(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert events(capsys)[-1]["event"] == "not equal"
 
 
+@pytest.mark.parametrize("kept", ["beside the log", "in the target"])
+def test_a_mark_to_stop_at(site: Site, kept: str) -> None:
+    first = site.arrive(0, range(2))
+    if kept == "beside the log":
+        named = ["--control", first.control, "--data", *first.data]
+        assert main(["mark", "NIGHT", *named, "--position", lrsn(9_999).hex()]) == 0
+    else:
+        assert site.once() == 0
+        assert main(["mark", "NIGHT", "--to", site.url]) == 0
+    site.arrive(1, range(2, 4))
+    assert main(site.words("--until-mark", "NIGHT", "--every", "1")) == 0
+    assert site.keys() == [0, 1]
+    assert site.once() == 0
+    assert site.keys() == [0, 1, 2, 3]
+
+
+def test_a_cut_over_while_units_are_set_aside(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the logs have only in part is neither in the target nor expected."""
+    before = tmp_path / "before"
+    before.mkdir()
+    (before / "t.csv").write_text("k,v\n")
+    raw, records = half_a_unit_arrives(site.log, TABLE, site.logs)
+    cut_over = ["--cut-over", "--expected", str(before), "--log-json"]
+    assert main(site.words(*cut_over)) == 4
+    last = events(capsys)[-1]
+    assert (last["event"], last["pending"]) == ("equal", 1)
+    write_pair(site.logs, "night-1", raw, records[1:], lrsn(2000))
+    assert main(site.words(*cut_over)) == 0
+    last = events(capsys)[-1]
+    assert (last["event"], last["pending"]) == ("equal", 0)
+    assert site.keys() == [1, 2]
+
+
+def test_what_a_cut_over_waits_for(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.arrive(0, range(2))
+    (site.logs / "other.dat").write_bytes(b"half a log")
+    follower = follower_of(site.words("--cut-over", "--expected", str(tmp_path), "--every", "1"))
+    waited: list[float] = []
+
+    def heard() -> None:
+        if waited:
+            follower.stop.set()
+        waited.append(1)
+
+    follower.heard = heard
+    assert follower.run() == 0
+    told = capsys.readouterr().out
+    assert told.count("the cut-over waits: 1 file waits to be whole") == 1
+    assert "other.dat" in told
+    assert "equal" not in told
+
+
 @pytest.fixture
 def follower(site: Site) -> Iterator[subprocess.Popen[str]]:
     words = [sys.executable, "-m", "replay", *site.words("--every", "1", "--log-json")]
