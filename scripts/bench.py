@@ -7,6 +7,7 @@ program, on a log made for it.
     scripts/run python scripts/bench.py check       a check against the dependency passes
     scripts/run python scripts/bench.py scale       growth with the log, its units and its tables
     scripts/run python scripts/bench.py logs        many small logs, and one more
+    scripts/run python scripts/bench.py all         all aims, each beside its yardstick, as a table
 
 CPU seconds are those of all processes taken together (this one, Java, Python workers), user and
 system, read from Linux's /proc; the time of making the log is left out. Memory is anonymous memory:
@@ -37,6 +38,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import bench_all
 import bench_logs
 import bench_scale
 from generate_log import generate
@@ -620,6 +622,7 @@ def main() -> int:
         ("profile", profile),
         ("scale", bench_scale.scale),
         ("logs", bench_logs.logs),
+        ("all", bench_all.run),
     ):
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
@@ -643,6 +646,8 @@ def main() -> int:
             bench_scale.add_options(command)
         if name == "logs":
             bench_logs.add_options(command)
+        if name == "all":
+            bench_all.add_options(command)
         if name == "check":
             command.add_argument("--rounds", type=int, default=7, help="how often each is run")
     arguments = parser.parse_args()

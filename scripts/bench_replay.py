@@ -12,12 +12,13 @@ ends with a comparison of all tables. CPU seconds are of the client and of the s
 from __future__ import annotations
 
 import argparse
-import os
+import json
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -112,22 +113,8 @@ def _digests(url: str, log: LogmasterLog) -> list[str]:
     return digests
 
 
-def _server_seconds(name: str) -> float:
-    """CPU seconds of all server processes of this machine with ``name`` in their title."""
-    seconds = 0.0
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                title, stat = (entry / "cmdline").read_text(), (entry / "stat").read_text()
-            except OSError:
-                continue
-            if title.startswith("postgres: ") and name in title:
-                fields = stat[stat.rindex(")") + 2 :].split()
-                seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return seconds
-
-
-def _measure(what: str, count: int, name: str, action: Callable[[], object]) -> None:
+def _measure(what: str, count: int, action: Callable[[], object]) -> dict[str, Any]:
+    """Run a way of doing it, and print how long that takes; the figures."""
     client, began = sum(seconds for _, seconds in family().values()), time.perf_counter()
     action()
     wall = time.perf_counter() - began
@@ -135,6 +122,27 @@ def _measure(what: str, count: int, name: str, action: Callable[[], object]) -> 
     print(
         f"{what:<44}{wall:>8.2f} s {count / wall:>10,.0f} statements/s   client {client:.2f} CPU s"
     )
+    return {"way": what, "seconds": wall, "per_second": count / wall, "client_cpu": client}
+
+
+def _copied(url: str, log: LogmasterLog) -> tuple[int, Callable[[], None]]:
+    """(rows, a COPY of them into empty tables): what a server takes in at most."""
+    texts: dict[str, list[bytes]] = {}
+    with psycopg.connect(url) as connection:
+        for version in log.catalog.versions:
+            name = f"{version.table.schema}.{version.table.name}".lower()
+            with connection.cursor().copy(f"COPY {name} TO STDOUT".encode()) as copy:
+                texts[name] = [bytes(part) for part in copy]
+            connection.execute(f"TRUNCATE {name}".encode())
+
+    def load() -> None:
+        with psycopg.connect(url) as connection:
+            for name, rows in texts.items():
+                with connection.cursor().copy(f"COPY {name} FROM STDIN".encode()) as copy:
+                    for row in rows:
+                        copy.write(row)
+
+    return sum(map(len, texts.values())), load
 
 
 def main() -> int:
@@ -143,11 +151,13 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=300_000)
     parser.add_argument("--fsync", choices=("on", "off"), default="off")
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "logreplay-bench")
+    parser.add_argument("--json", type=Path, help="also write the figures into this file")
     arguments = parser.parse_args()
     arguments.dir.mkdir(exist_ok=True)
     control, data = generate(arguments.dir, arguments.records, 1)
     log = open_log(control, [data])
     ends: dict[str, list[str]] = {}
+    rows: list[dict[str, Any]] = []
     settings = {
         "fsync": arguments.fsync,
         "full_page_writes": "on",
@@ -183,9 +193,13 @@ def main() -> int:
             for number, (what, action) in enumerate(ways.items()):
                 connection.execute(f"CREATE DATABASE b{number} TEMPLATE loaded".encode())
                 url = f"{base}/b{number}"
-                _measure(what, count, f" b{number} ", partial(action, url=url))
+                rows.append(_measure(what, count, partial(action, url=url)))
                 ends[what] = _digests(url, log)
                 connection.execute(f"DROP DATABASE b{number}".encode())
+            held, load = _copied(f"{base}/loaded", log)
+            rows.append(_measure("COPY of the rows", held, load))
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     same = len({tuple(end) for end in ends.values()}) == 1
     print("all ways end in the same state" if same else f"NOT THE SAME: {ends}")
     return 0 if same else 1

@@ -154,3 +154,26 @@ def test_many_small_logs_are_measured(tmp_path: Path) -> None:
     assert [row[0] for row in rows] == ["12"] * 8
     assert [row[-1] for row in rows] == ["0"] * 5 + ["4"] * 3
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_aims_stand_beside_their_yardsticks(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    program = [sys.executable, str(SCRIPTS / "bench.py"), "all", "--records", "8000"]
+    done = subprocess.run(
+        [*program, "--dir", str(tmp_path / "logs"), "--json", str(figures)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(figures.read_text(encoding="utf-8"))
+    assert told["of"]["records"] == 8000
+    lines = {line["what"]: line for line in told["figures"]}
+    for what in ("local engine", "Spark, warm", "--help", "--upsert", "replay, merged"):
+        line = lines[what]
+        assert line["value"] > 0, what
+        assert line["ratio"] == pytest.approx(line["value"] / line["yard"]), what
+        assert f"| {what} | " in done.stdout, what
+    assert lines["--upsert"]["met"] == (lines["--upsert"]["ratio"] <= 1.5)
