@@ -150,14 +150,6 @@ def columns_needed(table: Table, op: Op, options: RenderOptions) -> tuple[list[s
     return (shown if options.where_columns == "guard" else found_by), shown
 
 
-def checked_when_rendered(profile: Profile, options: RenderOptions) -> bool:
-    """Whether rendering writes the check of a statement too (else :mod:`sqlgen.row_checks` does,
-    when statements are in order)."""
-    check = profile.row_check
-    kinds = (CheckKind.BEFORE, CheckKind.AROUND)
-    return options.assert_rows and check is not None and check.kind in kinds
-
-
 def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     """The statements of ``rows``. WHERE is always made from ``rows.before``, SET and VALUES from
     ``rows.after``."""
@@ -291,9 +283,9 @@ def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> 
     return Head(begin + SLOT + between, after + ";")
 
 
-def _head(rows: Rows, op: Op, profile: Profile, options: RenderOptions) -> Head:
-    """What goes around a statement, its check too where the dialect has that around it."""
-    head = heads(rows.table, op, not rows.table.key, profile, options.names)
+def checked_heads(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Head:
+    """:func:`heads`, with the check of a statement too where the dialect has that around it."""
+    head = heads(table, op, not table.key, profile, options.names)
     check = profile.row_check
     if not options.assert_rows or check is None or check.kind is not CheckKind.AROUND:
         return head
@@ -301,24 +293,32 @@ def _head(rows: Rows, op: Op, profile: Profile, options: RenderOptions) -> Head:
     return Head(begin, head.end.removesuffix(";") + check.closing)
 
 
-def _counted(
-    text: pa.Array, condition: list[Any], rows: Rows, profile: Profile, options: RenderOptions
-) -> pa.Array:
-    """Statements, each after a query that stops the script where another number of rows than one
-    satisfies its conditions, where the dialect checks that way. (Of a table without a key a
-    statement takes one of the rows that do.)"""
+def query_before(table: Table, profile: Profile, options: RenderOptions) -> Head | None:
+    """What goes around the conditions of a query that stands before a statement, and stops the
+    script where another number of rows than one satisfies them; None where the dialect does not
+    check that way. (Of a table without a key a statement takes one of the rows that do.)"""
     check = profile.row_check
     if not options.assert_rows or check is None or check.kind is not CheckKind.BEFORE:
-        return text
+        return None
     what = exp.Var(this=check.check.replace("{label}", LABEL))
-    query = exp.select(what).from_(table_expression(rows.table, profile, options.names))
+    query = exp.select(what).from_(table_expression(table, profile, options.names))
     query = query.where(_slot())
     if check.locks:
         found = query.select(exp.Literal.number(1), append=False).lock().subquery("found")
         query = exp.select(what).from_(found)
     begin, end = sql_of(query, profile).split(SLOT)
-    wrong = "<> 1" if rows.table.key else "< 1"
-    return joined([begin, *condition, f"{end} HAVING COUNT(*) {wrong};\n", text], rows.count)
+    wrong = "<> 1" if table.key else "< 1"
+    return Head(begin, f"{end} HAVING COUNT(*) {wrong};\n")
+
+
+def _counted(
+    text: pa.Array, condition: list[Any], rows: Rows, profile: Profile, options: RenderOptions
+) -> pa.Array:
+    """Statements, each after the query that counts its rows, where the dialect has one."""
+    query = query_before(rows.table, profile, options)
+    if query is None:
+        return text
+    return joined([query.begin, *condition, query.end, text], rows.count)
 
 
 def _top(text: str, one_row: bool, profile: Profile) -> str:
@@ -379,7 +379,7 @@ def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 
 def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     found_by = identity(rows.table, options)
-    head = _head(rows, Op.DELETE, profile, options)
+    head = checked_heads(rows.table, Op.DELETE, profile, options)
     if options.where_columns == "guard" and rows.table.key:
         found_by = shown_columns(rows.table, options)
     problems = _no_single_row(rows, profile)
@@ -391,7 +391,7 @@ def _deletes(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     found_by = identity(rows.table, options)
-    head = _head(rows, Op.UPDATE, profile, options)
+    head = checked_heads(rows.table, Op.UPDATE, profile, options)
     begin, between = head.begin.split(SLOT)
     problems = _no_single_row(rows, profile)
     sets, outcome = _assignments(rows, profile, options, problems)

@@ -17,12 +17,14 @@ from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import shape_name
 from sqlgen.statements import (
+    SLOT,
     RenderOptions,
+    checked_heads,
     column_pieces,
     exact_beside,
-    heads,
     identity,
     insert_pieces,
+    query_before,
     shown_columns,
 )
 
@@ -150,34 +152,47 @@ def _insert(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
 
 
 def _delete(table: Table, profile: Profile, options: RenderOptions) -> Iterator[Element]:
-    head = heads(table, Op.DELETE, not table.key, profile, options.names)
+    head = checked_heads(table, Op.DELETE, profile, options)
     guarded = options.where_columns == "guard" and table.key
+    columns = shown_columns(table, options) if guarded else identity(table, options)
+    conditions = list(_conditions(table, columns, profile, options))
+    yield from _query_before(table, conditions, profile, options)
     yield Element(head.begin)
-    yield from _conditions(
-        table,
-        shown_columns(table, options) if guarded else identity(table, options),
-        profile,
-        options,
-    )
+    yield from conditions
     yield Element(head.end)
 
 
 def _update(table: Table, profile: Profile, options: RenderOptions) -> Iterator[Element]:
-    head = heads(table, Op.UPDATE, not table.key, profile, options.names)
+    head = checked_heads(table, Op.UPDATE, profile, options)
     found_by, shown = identity(table, options), shown_columns(table, options)
-    begin, between = head.begin.split("\0")
+    conditions = list(_conditions(table, found_by, profile, options))
+    if options.where_columns == "guard" and table.key:
+        conditions += [
+            _condition(table, column, " AND ", profile, options, "changed")
+            for column in shown
+            if column not in found_by
+        ]
+    yield from _query_before(table, conditions, profile, options)
+    begin, between = head.begin.split(SLOT)
     yield Element(begin)
     for column in shown:
         opening, closing = _around(column, profile)
         equals = ", " + column_pieces(column, profile, options.names)[0]
         yield Element(equals + opening, column.name, "after", closing, equals + "NULL", "assigned")
     yield Element(between)
-    yield from _conditions(table, found_by, profile, options)
-    if options.where_columns == "guard" and table.key:
-        for column in shown:
-            if column not in found_by:
-                yield _condition(table, column, " AND ", profile, options, "changed")
+    yield from conditions
     yield Element(head.end)
+
+
+def _query_before(
+    table: Table, conditions: list[Element], profile: Profile, options: RenderOptions
+) -> Iterator[Element]:
+    """The query that counts the rows of a statement before it, where the dialect has one."""
+    query = query_before(table, profile, options)
+    if query is not None:
+        yield Element(query.begin)
+        yield from conditions
+        yield Element(query.end)
 
 
 def _conditions(

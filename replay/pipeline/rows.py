@@ -96,10 +96,7 @@ class RowDecoder:
             else None
         )
         plainly = (
-            self.filter is None
-            and plan.options.mapping is None
-            and not statements.checked_when_rendered(profile, self.options)
-            and expected >= fast_path.WORTH
+            self.filter is None and plan.options.mapping is None and expected >= fast_path.WORTH
         )
         self.shortcut = (
             fast_path.FastPath(

@@ -236,6 +236,7 @@ options = st.builds(
         char_padding=st.sampled_from(["strip", "keep"]),
         empty_text=st.sampled_from(["refuse", "null", "space"]),
     ),
+    assert_rows=st.booleans(),
 )
 
 
@@ -352,7 +353,10 @@ def test_calls_that_insert_go_the_fast_way(mode: str, kind: Change, fast: bool) 
 
 @pytest.mark.parametrize("dialect", sorted(BUILT_IN))
 @pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE, Change.DELETE])
-def test_plain_rows_go_the_fast_way(dialect: str, kind: Change) -> None:
+@pytest.mark.parametrize(
+    "render", [RenderOptions(), RenderOptions(where_columns="guard", assert_rows=True)]
+)
+def test_plain_rows_go_the_fast_way(dialect: str, kind: Change, render: RenderOptions) -> None:
     """Nearly all of them, in every dialect; else the other tests here would compare one way
     with itself."""
     spec = Spec(
@@ -369,7 +373,7 @@ def test_plain_rows_go_the_fast_way(dialect: str, kind: Change) -> None:
         kind,
         "redo",
         dialect,
-        RenderOptions(),
+        render,
     )
     assert quick > ROWS / 2
 
