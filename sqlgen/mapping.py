@@ -92,6 +92,10 @@ class TableMap:
             f"{name}.{column}" for name, entry in self.tables.items() for column in entry.mask
         )
 
+    def masks(self, table: Table) -> bool:
+        """Whether a column of a table is masked."""
+        return bool(self._entry(table).mask)
+
     def name(self, table: Table) -> tuple[str, str]:
         """(schema, name) of a table in the target."""
         entry = self._entry(table)

@@ -26,8 +26,9 @@ from replay.logs import Images
 from replay.pipeline import fast_path_tables as tables
 from sqlgen import templates
 from sqlgen.dialects import Profile
+from sqlgen.mapping import TableMap, plain
 from sqlgen.rows import INVERSE, Op
-from sqlgen.schema import SqlType
+from sqlgen.schema import SqlType, Table
 from sqlgen.statements import RenderOptions, shown_columns
 
 #: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile
@@ -77,6 +78,16 @@ class FastStatements:
 
 
 @dataclass(frozen=True)
+class Target:
+    """A table as statements name it, the options for its rows, and of each of its columns the name
+    in the log (``sources``)."""
+
+    table: Table
+    options: RenderOptions
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class KernelOutput:
     """What the kernel made of ``n`` rows: their texts, one after the other, between ``offsets``
     (``n + 1``), and what became of each."""
@@ -96,11 +107,12 @@ class FastPath:
         options: RenderOptions,
         watched: Callable[[TableVersion], frozenset[str]] = lambda _: frozenset(),
         prepared: bool = False,
+        mapping: TableMap | None = None,
     ) -> None:
         """``watched``: the columns of a table version whose change is told of. ``prepared``:
-        statements are calls of prepared ones."""
+        statements are calls of prepared ones. ``mapping``: what tables and columns become."""
         self.undo, self.profile, self.options, self.watched = undo, profile, options, watched
-        self.prepared = prepared
+        self.prepared, self.mapping = prepared, mapping
         self._programs: dict[tuple[int, Op], Program | None] = {}
 
     def statements(
@@ -112,9 +124,7 @@ class FastPath:
         if render is None:
             return None
         if (version.index, op) not in self._programs:
-            self._programs[version.index, op] = _program(
-                version, op, self.undo, self.profile, self.options, reading, self.prepared
-            )
+            self._programs[version.index, op] = self._program(version, op, reading)
             self._watch(version, self._programs[version.index, op])
         program = self._programs[version.index, op]
         if program is None:
@@ -136,6 +146,67 @@ class FastPath:
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
         return FastStatements(text, status, moved, np.flatnonzero(odd), program.shapes)
+
+    def _program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
+        """The program of a table version and a kind of change; None where there is none."""
+        written = INVERSE[op] if self.undo else op
+        target = self._target(version)
+        cells = list(images.layouts(version.format))[reading]
+        if (
+            target is None
+            or any(column.lob for column in version.format.columns)
+            or any(cell.unit != 1 for cell in cells)
+        ):
+            return None
+        shapes: Mapping[str, str] = {}
+        if self.prepared:
+            call = templates.call(target.table, written, self.profile, target.options)
+            elements = call.elements if call else None
+            shapes = {call.name: call.statement} if call else {}
+        else:
+            elements = templates.skeleton(target.table, written, self.profile, target.options)
+        if elements is None:
+            return None
+        exported = {column.name for column in shown_columns(version.table, self.options)}
+        texts = templates.texts(self.profile)
+        charsets: list[int] = []
+        table = np.zeros((len(cells), tables.WATCHED + 1), np.int64)
+        for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
+            table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
+            if column.column.name in exported:
+                kind = _kind(column, cell, self.options)
+                if kind is None:
+                    return None
+                (
+                    table[place, tables.KIND],
+                    table[place, tables.SCALE],
+                    table[place, tables.SHOWN],
+                ) = (
+                    kind,
+                    column.scale,
+                    1,
+                )
+                if kind in (tables.TEXT, tables.TEXT_STRIPPED):
+                    assert column.ccsid is not None
+                    charsets += [] if column.ccsid in charsets else [column.ccsid]
+                    table[place, tables.CHARSET] = charsets.index(column.ccsid)
+                    table[place, tables.LEAST] = texts.least
+        lengths, codes = _characters(tuple(charsets), texts)
+        places = {name: version.index_of(source) for name, source in target.sources.items()}
+        given = _elements(elements, places, op is not Op.UPDATE, self.undo)
+        return Program(table, *given, lengths, codes, shapes)
+
+    def _target(self, version: TableVersion) -> Target | None:
+        """A table as statements name it; None where values become others."""
+        if self.mapping is None:
+            names = {column.name: column.name for column in version.table.columns}
+            return Target(version.table, self.options, names)
+        if self.mapping.masks(version.table):
+            return None
+        table = self.mapping.table(version.table, self.options)
+        shown = shown_columns(version.table, self.options)
+        named = {new.name: old.name for new, old in zip(table.columns, shown, strict=True)}
+        return Target(table, plain(self.options), named)
 
     def _watch(self, version: TableVersion, program: Program | None) -> None:
         """Mark the columns whose change the kernel tells of."""
@@ -195,55 +266,6 @@ def _trial(render: MachineCode) -> None:
         raise RuntimeError(f"found {literal.text!r}; expected what the row says")
 
 
-def _program(
-    version: TableVersion,
-    op: Op,
-    undo: bool,
-    profile: Profile,
-    options: RenderOptions,
-    reading: int,
-    prepared: bool,
-) -> Program | None:
-    written = INVERSE[op] if undo else op
-    shapes: Mapping[str, str] = {}
-    if prepared:
-        call = templates.call(version.table, written, profile, options)
-        elements = call.elements if call else None
-        shapes = {call.name: call.statement} if call else {}
-    else:
-        elements = templates.skeleton(version.table, written, profile, options)
-    cells = list(images.layouts(version.format))[reading]
-    if (
-        elements is None
-        or any(column.lob for column in version.format.columns)
-        or any(cell.unit != 1 for cell in cells)
-    ):
-        return None
-    exported = {column.name for column in shown_columns(version.table, options)}
-    texts = templates.texts(profile)
-    charsets: list[int] = []
-    table = np.zeros((len(cells), tables.WATCHED + 1), np.int64)
-    for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
-        table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
-        if column.column.name in exported:
-            kind = _kind(column, cell, options)
-            if kind is None:
-                return None
-            table[place, tables.KIND], table[place, tables.SCALE], table[place, tables.SHOWN] = (
-                kind,
-                column.scale,
-                1,
-            )
-            if kind in (tables.TEXT, tables.TEXT_STRIPPED):
-                assert column.ccsid is not None
-                charsets += [] if column.ccsid in charsets else [column.ccsid]
-                table[place, tables.CHARSET] = charsets.index(column.ccsid)
-                table[place, tables.LEAST] = texts.least
-    lengths, codes = _characters(tuple(charsets), texts)
-    given = _elements(elements, version, op is not Op.UPDATE, undo)
-    return Program(table, *given, lengths, codes, shapes)
-
-
 def _kind(column: ColumnFormat, cell: images.Cell, options: RenderOptions) -> int | None:
     """How the kernel says a column's values; None where it cannot."""
     kind = column.column.type
@@ -277,18 +299,18 @@ def _single(number: int | None) -> bool:
 
 def _elements(
     elements: tuple[templates.Element, ...],
-    version: TableVersion,
+    places: Mapping[str, int],
     alone: bool,
     undo: bool,
 ) -> tuple[Index, Bytes]:
-    """The elements as numbers, and the pool of their texts. ``alone``: there is one image, whatever
-    its side is called."""
+    """The elements as numbers, and the pool of their texts. ``places``: where in the format the
+    columns are; ``alone``: there is one image, whatever its side is called."""
     table = np.zeros((len(elements), 9), np.int64)
     pool = b""
     when = {"always": tables.ALWAYS, "changed": tables.CHANGED, "assigned": tables.ASSIGNED}
     for row, element in enumerate(elements):
         after = (element.side == "after") != undo
-        table[row, tables.COLUMN] = version.index_of(element.column) if element.column else -1
+        table[row, tables.COLUMN] = places[element.column] if element.column else -1
         table[row, tables.SIDE] = tables.AFTER if after and not alone else tables.BEFORE
         table[row, tables.WHEN] = when[element.when]
         for place, text in (

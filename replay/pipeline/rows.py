@@ -95,16 +95,16 @@ class RowDecoder:
             if plan.selection.where is not None
             else None
         )
-        plainly = (
-            self.filter is None and plan.options.mapping is None and expected >= fast_path.WORTH
-        )
-        self.shortcut = (
-            fast_path.FastPath(
-                plan.mode == "undo", profile, self.options, self._watched, plan.prepared
+        self.shortcut = None
+        if self.filter is None and expected >= fast_path.WORTH:
+            self.shortcut = fast_path.FastPath(
+                plan.mode == "undo",
+                profile,
+                self.options,
+                self._watched,
+                plan.prepared,
+                plan.options.mapping,
             )
-            if plainly
-            else None
-        )
 
     def statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
         """Statements of the changes whose images are given; all are of one table version and

@@ -28,6 +28,7 @@ from replay.pipeline.rows import ChangeStatements, RowDecoder
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
+from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.statements import RenderOptions
@@ -240,6 +241,14 @@ options = st.builds(
 )
 
 
+#: Tables and columns under other names: of each other, of a reserved word, in another schema.
+NAMES = TableMap(
+    {"S": "shop"},
+    {"S.T": TableMapping("other.Items", {"C0": "order", "C1": "c2", "C2": "c1"}, {"C1": "TEXT"})},
+)
+MASKS = TableMap({}, {"S.T": TableMapping(mask=("C1",))}, bytes(32))
+
+
 def both(
     version: TableVersion,
     image: Images,
@@ -248,12 +257,13 @@ def both(
     dialect: str,
     render: RenderOptions,
     prepared: bool = False,
+    mapping: TableMap | None = None,
 ) -> tuple[ChangeStatements | str, ChangeStatements | str, int]:
     """What the two ways make, or say that they cannot; and how many rows went the fast way."""
     plan = Plan(
         mode,
         Selection(),
-        ScriptOptions(dialect, render=render),
+        ScriptOptions(dialect, render=render, mapping=mapping),
         (),
         np.zeros(0, np.uint64),
         np.ones(1, bool),
@@ -296,15 +306,20 @@ def assert_same(one: ChangeStatements | str, other: ChangeStatements | str) -> N
     mode=st.sampled_from(["redo", "undo"]),
     dialect=st.sampled_from(sorted(BUILT_IN)),
     render=options,
+    mapping=st.sampled_from([None, NAMES]),
 )
 @pytest.mark.slow
 def test_both_ways_say_the_same(
-    spec: Spec, seed: int, kind: Change, mode: str, dialect: str, render: RenderOptions
+    spec: Spec,
+    seed: int,
+    kind: Change,
+    mode: str,
+    dialect: str,
+    render: RenderOptions,
+    mapping: TableMap | None,
 ) -> None:
-    version = spec.version()
-    one, other, _ = both(
-        version, spec.images(np.random.default_rng(seed), kind), kind, mode, dialect, render
-    )
+    image = spec.images(np.random.default_rng(seed), kind)
+    one, other, _ = both(spec.version(), image, kind, mode, dialect, render, False, mapping)
     assert_same(one, other)
 
 
@@ -376,6 +391,24 @@ def test_plain_rows_go_the_fast_way(dialect: str, kind: Change, render: RenderOp
         render,
     )
     assert quick > ROWS / 2
+
+
+def test_names_go_the_fast_way_and_masks_the_other() -> None:
+    spec = Spec(((KINDS[1], False, False), (KINDS[9], True, False), (KINDS[2], True, False)), 1)
+    image = spec.images(np.random.default_rng(1), Change.UPDATE)
+    for mapping, fast in ((NAMES, True), (MASKS, False)):
+        one, other, quick = both(
+            spec.version(),
+            image,
+            Change.UPDATE,
+            "redo",
+            "postgres",
+            RenderOptions(where_columns="guard", assert_rows=True),
+            False,
+            mapping,
+        )
+        assert_same(one, other)
+        assert quick > ROWS / 2 if fast else quick == 0
 
 
 @pytest.mark.parametrize("other", OTHERS)
@@ -475,7 +508,7 @@ def test_a_program_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     way = fast_path.FastPath(False, profile_named("postgres"), RenderOptions())
     image = spec.images(np.random.default_rng(3), Change.DELETE)
     first = way.statements(spec.version(), Op.DELETE, image, 0)
-    monkeypatch.setattr(fast_path, "_program", None)
+    monkeypatch.setattr(fast_path.FastPath, "_program", None)
     second = way.statements(spec.version(), Op.DELETE, image, 0)
     assert first is not None
     assert second is not None
