@@ -78,7 +78,7 @@ class FastStatements:
 
 
 @dataclass(frozen=True)
-class Target:
+class WrittenTable:
     """A table as statements name it, the options for its rows, and of each of its columns the name
     in the log (``sources``)."""
 
@@ -196,17 +196,17 @@ class FastPath:
         given = _elements(elements, places, op is not Op.UPDATE, self.undo)
         return Program(table, *given, lengths, codes, shapes)
 
-    def _target(self, version: TableVersion) -> Target | None:
+    def _target(self, version: TableVersion) -> WrittenTable | None:
         """A table as statements name it; None where values become others."""
         if self.mapping is None:
             names = {column.name: column.name for column in version.table.columns}
-            return Target(version.table, self.options, names)
+            return WrittenTable(version.table, self.options, names)
         if self.mapping.masks(version.table):
             return None
         table = self.mapping.table(version.table, self.options)
         shown = shown_columns(version.table, self.options)
         named = {new.name: old.name for new, old in zip(table.columns, shown, strict=True)}
-        return Target(table, plain(self.options), named)
+        return WrittenTable(table, plain(self.options), named)
 
     def _watch(self, version: TableVersion, program: Program | None) -> None:
         """Mark the columns whose change the kernel tells of."""
