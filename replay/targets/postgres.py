@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from replay.errors import TargetError, Where, optional_library
-from replay.targets import Difference, Session, embedded
+from replay.targets import ConnectionLost, Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 from replay.targets.states import state_tables
 from replay.targets.urls import public_url, redacted, secrets_of
@@ -203,9 +203,11 @@ def _open(path: Path) -> BinaryIO:
 @contextmanager
 def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
     """A connection whose work is one transaction, committed at the end; what is set ends with it.
-    Driver errors become TargetError."""
+    Driver errors become TargetError, ConnectionLost where the server goes away."""
     optional_library("psycopg", "postgres", "a PostgreSQL database")
     import psycopg
+
+    from replay.targets.postgres_session import is_gone
 
     try:
         connection = psycopg.connect(url, connect_timeout=30)
@@ -219,6 +221,9 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
         with connection:
             yield connection
     except psycopg.Error as error:
+        if is_gone(error.sqlstate):
+            said = f"the connection to {public_url(url)} was lost: {str(error).strip()}"
+            raise ConnectionLost("LR4003", said) from error
         raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
 
 

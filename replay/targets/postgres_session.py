@@ -57,6 +57,11 @@ _REPLICA = (
 T = TypeVar("T")
 
 
+def is_gone(sqlstate: str | None) -> bool:
+    """Whether an error says that the server has gone away; without a SQLSTATE nobody answered."""
+    return not sqlstate or sqlstate in _GONE or sqlstate.startswith("08")
+
+
 class PostgresSession:
     """Implements :class:`replay.targets.Session`."""
 
@@ -377,7 +382,7 @@ class PostgresSession:
         return StatementFailure(_CONDITIONS.get(sqlstate, Condition.OTHER), sqlstate, message)
 
     def _raise_for(self, sqlstate: str, message: str) -> None:
-        if not sqlstate or sqlstate in _GONE or sqlstate.startswith("08"):
+        if is_gone(sqlstate):
             raise ConnectionLost(
                 "LR4003", f"the connection to {self.public_url} was lost: {message.strip()}"
             )

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from replay.errors import InputError, TargetError, UsageError
-from replay.targets import Difference, postgres, target_named
+from replay.targets import ConnectionLost, Difference, postgres, target_named
 
 SCHEMA = """
 CREATE SCHEMA s;
@@ -170,3 +170,14 @@ def test_targets_are_found_by_name() -> None:
     with pytest.raises(UsageError, match="postgres") as raised:
         target_named("db1")
     assert raised.value.code == "LR1001"
+
+
+def test_a_server_that_goes_away_while_it_is_asked_for_keys(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A follower waits for it, as for one that goes away at any other time."""
+    monkeypatch.setattr(
+        postgres, "_KEYS", "SELECT pg_terminate_backend(pg_backend_pid()), %(names)s::text[]"
+    )
+    with pytest.raises(ConnectionLost, match="LR4003"):
+        postgres.keys(database, ["t"])
