@@ -101,7 +101,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 #: Where an error of any kind may end: the command line says so, and what speeds things up leaves
 #: the matter to what it speeds up.
 CATCHES_EVERYTHING = (
-    ("replay.cli.main", "main"),
+    ("replay.cli.main", "_main"),
     ("replay.decoding.machine_code", "available"),
     ("replay.pipeline.fast_path", "compiled"),
     ("replay.pipeline.connect", "_run"),

@@ -4,13 +4,12 @@ imported when one runs, so that help texts cost nothing."""
 from __future__ import annotations
 
 import argparse
+import atexit
 import errno
 import gc
 import os
-import signal
 import sys
 import tempfile
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +19,13 @@ from typing import Any
 from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
 from replay.cli.log_words import ways_to_look
-from replay.cli.stopping import hear_early
+from replay.cli.stopping import (
+    end_at_once,
+    hear_early,
+    interrupted,
+    interruptible,
+    last_moments,
+)
 from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
 from replay.leftovers import is_left, name_of_run
@@ -35,8 +40,16 @@ _GARBAGE = 100_000, 20, 20
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    if argv is not None:
+        return _main(list(argv))
+    atexit.register(last_moments)
+    code = _main(sys.argv[1:])
+    end_at_once(code)
+    return code
+
+
+def _main(given: list[str]) -> int:
     gc.set_threshold(*_GARBAGE)
-    given = list(sys.argv[1:] if argv is None else argv)
     with shown(given):
         try:
             parser = _parser()
@@ -50,7 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
             return error.exit_code
-        _hear_signals(getattr(arguments, "until_told", False))
+        interruptible()
+        if getattr(arguments, "until_told", False):
+            hear_early()
         try:
             with _temporary_files(arguments):
                 code: int = arguments.run(arguments)
@@ -70,9 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return _defect(error, arguments)
             return _fail(_unwritable(error), arguments)
         except KeyboardInterrupt:
-            with suppress(OSError):  # the terminal may be gone
-                print("logreplay: interrupted; nothing was published", file=sys.stderr)
-            return EXIT_UNUSABLE
+            return _say_interrupted(arguments)
         except Exception as error:
             return _defect(error, arguments)
 
@@ -85,19 +98,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _command(name: str, arguments: argparse.Namespace) -> int:
     return _COMMANDS[name](arguments)
-
-
-def _hear_signals(until_told: bool) -> None:
-    """Whoever ends a run wants its temporary folders gone, as with Ctrl-C; so does whoever closes
-    its terminal, unless the run was started to outlive it (nohup). ``until_told``: a run that goes
-    on until it is told to stop ends well, also where it has not begun."""
-    if threading.current_thread() is threading.main_thread():
-        if until_told:
-            hear_early()
-        else:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
 @contextmanager
@@ -142,7 +142,18 @@ def _unwritable(error: OSError) -> UsageError:
     )
 
 
+def _say_interrupted(arguments: argparse.Namespace) -> int:
+    rest = "nothing was published"
+    if getattr(arguments, "continues", False):
+        rest = "what the target has committed stays; the same command goes on from there"
+    with suppress(OSError):  # the terminal may be gone
+        print(f"logreplay: interrupted; {rest}", file=sys.stderr)
+    return EXIT_UNUSABLE
+
+
 def _defect(error: Exception, arguments: argparse.Namespace) -> int:
+    if interrupted():
+        return _say_interrupted(arguments)
     if arguments.debug:
         traceback.print_exc()
     print(f"logreplay: unexpected {type(error).__name__}: {error}", file=sys.stderr)
@@ -155,6 +166,8 @@ def _defect(error: Exception, arguments: argparse.Namespace) -> int:
 
 
 def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
+    if interrupted():
+        return _say_interrupted(arguments)
     if arguments.debug:
         traceback.print_exc()
     from replay.logs.words import said_of

@@ -1,24 +1,84 @@
-"""How long-running commands notice that they are to stop: SIGTERM and SIGINT, from their first
-moment on. Nothing is raised, for an exception out of a signal may be lost on its way."""
+"""How commands notice that they are to stop. Those that run until they are told to hear SIGTERM and
+SIGINT from their first moment on, and nothing is raised, for an exception out of a signal may be
+lost on its way. The others are interrupted, and remember it: what goes wrong afterwards (a
+connection cut in the middle of a question, a server that heard the same signal) is no defect."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+#: A terminal that closes ends what runs in it, too.
+_ENDING = (*_SIGNALS, signal.SIGHUP)
 #: Set by a signal that came before there was anything to stop.
 _early = threading.Event()
 #: What was done with signals before :func:`hear_early`, until that is put back.
 _former: dict[signal.Signals, Any] = {}
+#: Set by a signal that interrupted the run.
+_interrupted = threading.Event()
+
+
+def interruptible() -> None:
+    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt from now on, as Ctrl-C does (whoever ends
+    a run wants its temporary folders gone), and :func:`interrupted` tells that they did. A signal
+    that is ignored stays so: a run was started to outlive its terminal, or behind a shell's
+    ``&``."""
+    if _interrupted.is_set():
+        _interrupted.clear()
+        _hush(False)
+    _handle(_interrupt)
+
+
+def interrupted() -> bool:
+    """Whether a signal interrupted the run."""
+    return _interrupted.is_set()
+
+
+def end_at_once(code: int) -> None:
+    """The run is over and what it has to say is said: a signal that comes while the process goes
+    ends it with the same exit code."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        os._exit(code)
+
+    _handle(end)
+
+
+def last_moments() -> None:
+    """To be registered for the exit of the process before anything else is, and so called last:
+    signals are ignored where Python has no handlers any more."""
+    _handle(signal.SIG_IGN)
+
+
+def _handle(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number in _ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _interrupted.set()
+    _hush(True)
+    raise KeyboardInterrupt
+
+
+def _hush(quiet: bool) -> None:
+    """Libraries log the interruption they meet, with its traceback; nobody needs that."""
+    logging = sys.modules.get("logging")
+    if logging is not None:
+        logging.disable(logging.CRITICAL if quiet else logging.NOTSET)
 
 
 def hear_early() -> None:
-    """Keep signals for :func:`told_to_stop`, which comes when everything is imported."""
+    """Keep SIGTERM and SIGINT for :func:`told_to_stop`, which comes when everything is imported."""
     _early.clear()
     for number in _SIGNALS:
         handler = signal.signal(number, lambda number, frame: _early.set())

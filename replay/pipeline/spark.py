@@ -17,7 +17,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -387,6 +387,10 @@ class _ProgressWatch:
         return int(self.context._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
     def _watch(self) -> None:
+        with suppress(Py4JError):  # Java is gone, as the thread that waits for the job hears, too
+            self._look_on()
+
+    def _look_on(self) -> None:
         waited = 0.0
         while not self.done.wait(_LOOKS):
             there = self.timeout is None or self._executors() > 0
