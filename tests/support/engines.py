@@ -1,5 +1,5 @@
-"""SQLite and DuckDB in this process and MariaDB in a container, behind one face: run a statement,
-read rows back in the value contract's text."""
+"""SQLite and DuckDB in this process, MariaDB and MySQL in containers, behind one face: run a
+statement, read rows back in the value contract's text."""
 
 from __future__ import annotations
 
@@ -93,13 +93,12 @@ class Duckdb:
         self.connection.close()
 
 
-class Mariadb:
-    """A MariaDB server, empty before and after."""
-
-    profile = profile_named("mariadb")
+class MysqlServer:
+    """A MariaDB or MySQL server, empty before and after."""
 
     def __init__(self, url: str, *schemas: str) -> None:
         parts = urlsplit(url)
+        self.profile = profile_named(parts.scheme)
         self.connection = pymysql.connect(
             host=parts.hostname,
             port=parts.port,
@@ -146,9 +145,9 @@ class Place:
     url: str = ""
 
     @contextmanager
-    def engine(self, *schemas: str) -> Iterator[Sqlite | Duckdb | Mariadb]:
+    def engine(self, *schemas: str) -> Iterator[Sqlite | Duckdb | MysqlServer]:
         engine = (
-            Mariadb(self.url, *schemas)
+            MysqlServer(self.url, *schemas)
             if self.url
             else {"sqlite": Sqlite, "duckdb": Duckdb}[self.dialect](*schemas)
         )
@@ -161,7 +160,7 @@ class Place:
 def column_text(column: Column, profile: Profile, names: str = "lower") -> str:
     """How a column is read back: decimals, dates and times as text, floats as doubles."""
     name = identifier(column.name, profile, names).sql(dialect=profile.sqlglot)
-    if profile.name == "mariadb":
+    if profile.name in ("mariadb", "mysql"):
         if column.type in (SqlType.REAL, SqlType.DOUBLE):
             return f"{name} + 0e0"  # a FLOAT alone is shown with six digits
         if column.type is SqlType.TIMESTAMP:

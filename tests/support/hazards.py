@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.support.logbuilder import Col, LogBuilder, Row, Tab
+from tests.support.servers import of_kind
 
 #: All columns, with types of Db2: INTEGER, DECIMAL(9,2), VARCHAR(10), CHAR(5), DATE, TIMESTAMP(6),
 #: DOUBLE, REAL, BIGINT, SMALLINT, VARCHAR(6) FOR BIT DATA, TIME.
@@ -86,5 +87,5 @@ def _written(log: LogBuilder, folder: Path) -> list[str]:
 def table_of(dialect: str, changed: dict[str, str], key: str = ", PRIMARY KEY (k)") -> str:
     """What stands between the parentheses of the table's CREATE, with other types of columns."""
     names = [column.name.lower() for column in COLUMNS]
-    types = {**dict(zip(names, TYPES[dialect], strict=True)), **changed}
+    types = {**dict(zip(names, of_kind(TYPES, dialect), strict=True)), **changed}
     return ", ".join(f"{name} {types[name]}" for name in names) + key

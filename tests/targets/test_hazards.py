@@ -1,5 +1,5 @@
-"""What SQLite, DuckDB and MariaDB are asked before a replay: types that would not keep the log's
-values, and what acts by itself, each with its refusal."""
+"""What SQLite, DuckDB, MariaDB and MySQL are asked before a replay: types that would not keep the
+log's values, and what acts by itself, each with its refusal."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from replay.cli.main import main
 from replay.errors import Refusal, UsageError
 from replay.targets import Target, target_named
 from tests.support.hazards import table_of, text_key_log, write_log
-
-KINDS = ["sqlite", "duckdb", pytest.param("mariadb", marks=pytest.mark.containers)]
+from tests.support.servers import kinds, of_kind, servers_of
 
 
 @pytest.fixture(scope="module")
@@ -57,17 +56,17 @@ class Place:
 @pytest.fixture
 def place(request: pytest.FixtureRequest, log: list[str]) -> Iterator[Place]:
     target = target_named(request.param)
-    server = None
-    if request.param == "mariadb":
-        server = request.getfixturevalue("container_mariadb")[0]
-    with target.scratch(server) as url:
+    with target.scratch(servers_of(request, request.param)[0]) as url:
         yield Place(target, url, log)
 
 
-def of(*kinds: str) -> Any:
+#: What MySQL lacks, or knows how to refuse by itself, and MariaDB does not.
+OTHERWISE = {("mysql", "versioned"), ("mysql", "ts"), ("mysql", "Aria")}
+
+
+def of(*names: str) -> Any:
     """A test of these kinds of targets."""
-    marked = [k if k != "mariadb" else KINDS[-1] for k in kinds]
-    return pytest.mark.parametrize("place", marked, indirect=True)
+    return pytest.mark.parametrize("place", kinds(*names), indirect=True)
 
 
 def cases_of(cases: dict[str, dict[str, Any]]) -> Any:
@@ -75,14 +74,11 @@ def cases_of(cases: dict[str, dict[str, Any]]) -> Any:
     return pytest.mark.parametrize(
         ("place", "case"),
         [
-            pytest.param(
-                kind,
-                case,
-                id=f"{kind}-{name}",
-                marks=[pytest.mark.containers] if kind == "mariadb" else [],
-            )
-            for kind, some in cases.items()
+            pytest.param(*kind.values, case, id=f"{kind.values[0]}-{name}", marks=kind.marks)
+            for named, some in cases.items()
+            for kind in kinds(named)
             for name, case in some.items()
+            if (kind.values[0], name) not in OTHERWISE
         ],
         indirect=["place"],
     )
@@ -127,7 +123,7 @@ NARROW = {
 
 @of("sqlite", "duckdb", "mariadb")
 def test_types_that_round_or_cut(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    narrow = NARROW[place.target.dialect]
+    narrow = of_kind(NARROW, place.target.dialect)
     place.make({name: kind for name, (kind, _) in narrow.items()})
     assert place.replay() == 8
     said = capsys.readouterr()
@@ -260,7 +256,7 @@ def test_triggers_fire_with_enforcement_off_as_well(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place.make()
-    place.do(*ACTS[place.target.dialect]["trigger"][2])
+    place.do(*of_kind(ACTS, place.target.dialect)["trigger"][2])
     assert place.replay("--enforcement", "off") == 8
     assert "triggers of the target would fire again: w." in capsys.readouterr().out
 
@@ -281,16 +277,13 @@ def test_views_are_no_tables(place: Place, capsys: pytest.CaptureFixture[str]) -
     assert "--accept" not in said.err
 
 
-@pytest.mark.parametrize("engine", ["MyISAM", "MEMORY", "Aria"])
-@of("mariadb")
+@cases_of({"mariadb": {name: name for name in ("MyISAM", "MEMORY", "Aria")}})
 def test_engines_without_transactions(
-    place: Place, capsys: pytest.CaptureFixture[str], engine: str
+    place: Place, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:
-    place.make(tail=f" ENGINE = {engine}")
+    place.make(tail=f" ENGINE = {case}")
     assert place.replay() == 8
-    assert f"its engine {engine.upper() if engine == 'MEMORY' else engine} has no transactions" in (
-        capsys.readouterr().out
-    )
+    assert f"its engine {case} has no transactions" in (capsys.readouterr().out)
 
 
 #: What hides, or takes away, the row id that equal rows are told apart by.
@@ -461,7 +454,7 @@ MEANWHILE = {
 @of("sqlite", "duckdb", "mariadb")
 def test_what_changes_after_the_plan_was_made_is_noticed(place: Place) -> None:
     control, data = place.log[1], place.log[3]
-    for statement, words in MEANWHILE[place.target.dialect]:
+    for statement, words in of_kind(MEANWHILE, place.target.dialect):
         place.do("DROP TABLE IF EXISTS testown.other", "DROP TABLE IF EXISTS testown.things")
         place.make()
         with (

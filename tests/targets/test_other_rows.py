@@ -16,6 +16,7 @@ from sqlgen.choices import Assertion
 from sqlgen.statements import RenderOptions
 from tests.support.engines import Engine, Place, statements_of
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.servers import of_kind
 
 #: Types of text that take A for a, or (MariaDB) a blank at the end for nothing.
 FOLDING = {
@@ -78,8 +79,8 @@ def test_updates_and_deletes(
     statements = script(tmp_path, log, place.dialect, mode, upsert=upsert)
     if upsert:
         statements = [line for line in statements if not line.startswith("INSERT")]
-    others = ["A", "a "] if place.dialect == "mariadb" else ["A"]
-    for kind in FOLDING[place.dialect]:
+    others = ["A", "a "] if place.dialect in ("mariadb", "mysql") else ["A"]
+    for kind in of_kind(FOLDING, place.dialect):
         for other in others:
             key = ", UNIQUE (n)" if tab is KEYED else ""
             with place.engine("testown") as engine:
@@ -95,7 +96,7 @@ def test_what_is_put_in_place(place: Place, tmp_path: Path) -> None:
     log = LogBuilder([KEYED])
     log.unit().insert(KEYED, ("a", 2))
     statements = script(tmp_path, log, place.dialect, "redo", upsert=True)
-    for kind in FOLDING[place.dialect]:
+    for kind in of_kind(FOLDING, place.dialect):
         with place.engine("testown") as engine:
             table(engine, f"n {kind}, v INTEGER, PRIMARY KEY (n)", "'A', 1")
             if place.dialect == "duckdb":  # a unique index knows no collation there

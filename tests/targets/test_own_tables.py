@@ -10,6 +10,7 @@ import pytest
 
 from replay.live import own_tables
 from tests.support.engines import Place
+from tests.support.servers import of_kind
 from tests.support.small_target import (
     AFTER,
     BEFORE,
@@ -63,7 +64,7 @@ def test_tables_that_act_are_refused(
     place: Place, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = write_log(tmp_path)
-    for statement, said in ODD[place.dialect]:
+    for statement, said in of_kind(ODD, place.dialect):
         with session_of(target) as session:
             own_tables.make(session)
         run(target, statement)

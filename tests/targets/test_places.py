@@ -11,6 +11,7 @@ import pytest
 
 from replay.targets.states import path_of
 from tests.support.engines import Place
+from tests.support.servers import of_kind
 from tests.support.small_target import replay, run, session_of, small_target, write_log
 
 #: Kind -> what is said of the table in another place, and of one in another case.
@@ -38,7 +39,7 @@ def test_a_name_that_comes_near(
         run(target, "CREATE SCHEMA other", "CREATE TABLE other.t (k varchar(8))", "DROP TABLE"
             " testown.t")  # fmt: skip
     assert replay(write_log(tmp_path), url) == 8
-    assert NEAR[place.dialect] in capsys.readouterr().out
+    assert of_kind(NEAR, place.dialect) in capsys.readouterr().out
 
 
 @contextmanager

@@ -28,10 +28,11 @@ from sqlgen.dialects import profile_named
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
 from tests.support.replayed import AT_END, START
+from tests.support.servers import kinds, servers_of
 
 #: Units and statements of the small log.
 SMALL_END = (36, 259)
-KINDS = ["duckdb", "sqlite", pytest.param("mariadb", marks=pytest.mark.containers)]
+KINDS = kinds("duckdb", "sqlite", "mariadb")
 
 
 @pytest.fixture(params=KINDS)
@@ -77,10 +78,8 @@ def write_state(path: Path, rows: pa.Table, table: Table) -> None:
 def servers(target: Target, request: pytest.FixtureRequest) -> tuple[str | None, list[str]]:
     """Where databases of this kind are made (None: in temporary files), and the option for a
     scratch database."""
-    if target.dialect != "mariadb":
-        return None, []
-    server, other = request.getfixturevalue("container_mariadb")
-    return server, ["--scratch", other]
+    server, other = servers_of(request, target.dialect)
+    return server, [] if other is None else ["--scratch", other]
 
 
 @pytest.fixture

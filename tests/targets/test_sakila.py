@@ -73,7 +73,7 @@ def test_redo_then_undo(
     """DuckDB, which is slow at single rows, has the first units of the log;
     :mod:`tests.targets.test_replay_targets` has them all. So has MariaDB, but for one way to find
     rows: each statement is a message there and back."""
-    short = place.dialect == "duckdb" or (place.dialect == "mariadb" and where != "key")
+    short = place.dialect == "duckdb" or (place.dialect in ("mariadb", "mysql") and where != "key")
     control, data = (
         (sakila_small / "small.ctl", sakila_small / "small.dat")
         if short

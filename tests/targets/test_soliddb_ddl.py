@@ -10,6 +10,7 @@ from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
 from tests.support import engines
 from tests.support.places import GOLDEN
+from tests.support.servers import of_kind
 
 HISTORY = (GOLDEN / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
 #: One schema (no reserved word), because not every engine can move a table to another; nor have all
@@ -54,4 +55,4 @@ def test_history_and_back(place: engines.Place) -> None:
             else:
                 run(engine, inverse)
         assert left == ["TRUNCATE TABLE ROUND.TYPES"]
-        assert list(engine.rows(TABLES[place.dialect])) == []
+        assert list(engine.rows(of_kind(TABLES, place.dialect))) == []

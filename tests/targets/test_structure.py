@@ -12,6 +12,7 @@ from replay.cli.main import main
 from replay.targets import Target, target_named
 from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import ADDED, LATE
+from tests.support.servers import kinds, servers_of
 
 WIDE = replace(LATE, columns=LATE.columns + ADDED)
 ROWS = [
@@ -84,11 +85,10 @@ def there_and_back(target: Target, url: str, log: list[str], mode: list[str]) ->
     assert shown(target, url) == [tuple(str(value) for value in row) for row in ROWS]
 
 
-@pytest.mark.containers
+@pytest.mark.parametrize("kind", kinds("mariadb"))
 def test_a_target_whose_transactions_end_there_is_refused(
-    container_mariadb: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    request: pytest.FixtureRequest, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    target = target_named("mariadb")
-    with target.scratch(container_mariadb[0]) as url:
+    with target_named(kind).scratch(servers_of(request, kind)[0]) as url:
         assert main(["replay", *written(tmp_path), "--to", url, "--apply"]) == 8
     assert "ends its transaction" in capsys.readouterr().err

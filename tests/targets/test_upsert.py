@@ -22,6 +22,7 @@ from tests.support import upserts
 from tests.support.engines import Engine, Place, run_all, statements_of
 from tests.support.history import History, Maker
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.servers import of_kind
 from tests.targets.test_sakila import differences, load, log_tables
 
 WITH_KEY = Selection(exclude_tables=("*.KIOSK_SCAN",))
@@ -98,14 +99,14 @@ def test_sakila_again_and_over_a_part(
 
 @pytest.mark.slow
 def test_histories(place: Place) -> None:
-    for kind in KINDS[place.dialect]:
-        for seed in range({"sqlite": 30, "mariadb": 10, "duckdb": 4}[place.dialect]):
+    for kind in of_kind(KINDS, place.dialect):
+        for seed in range({"sqlite": 30, "mariadb": 10, "mysql": 4, "duckdb": 4}[place.dialect]):
             with place.engine("testown") as engine:
                 check_history(engine, kind, Maker(seed, 20, spread=5).history, seed)
 
 
 def test_the_kind_of_each_dialect_is_among_them(place: Place) -> None:
-    assert profile_named(place.dialect).upsert == KINDS[place.dialect][0]
+    assert profile_named(place.dialect).upsert == of_kind(KINDS, place.dialect)[0]
 
 
 def check_history(engine: Engine, kind: Upsert, history: History, seed: int) -> None:

@@ -26,6 +26,7 @@ from sqlgen.schema import ARROW_TYPES, SqlType, Table
 from sqlgen.statements import RenderOptions, render
 from tests.support.examples import examples
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.servers import kinds, of_kind, servers_of
 from tests.targets.test_values import COLUMNS, row
 
 TRIP = Table("ROUND", "TRIP", COLUMNS, ("ID",))
@@ -41,12 +42,7 @@ EDGES: list[tuple[Any, ...]] = [
 
 
 @pytest.fixture(
-    params=[
-        "postgres",
-        "duckdb",
-        "sqlite",
-        pytest.param("mariadb", marks=pytest.mark.containers),
-    ]
+    params=kinds("postgres", "duckdb", "sqlite", "mariadb"),
 )
 def place(request: pytest.FixtureRequest) -> Iterator[tuple[Target, str]]:
     """A target and the URL of an empty database of its kind."""
@@ -54,10 +50,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[Target, str]]:
     if request.param == "postgres":
         yield target, request.getfixturevalue("fresh_database")
         return
-    server = None
-    if request.param == "mariadb":
-        server = request.getfixturevalue("container_mariadb")[0]
-    with target.scratch(server) as url:
+    with target.scratch(servers_of(request, request.param)[0]) as url:
         yield target, url
 
 
@@ -174,7 +167,9 @@ def narrow_state(folder: Path) -> Path:
 def narrow_table(target: Target, url: str, values: tuple[str, ...]) -> None:
     """The table in types that hold less, with rows 1 and 2 of these values."""
     names = ("d", "r", "v", "n", "p", "ts")
-    columns = ", ".join(f"{n} {t}" for n, t in zip(names, TYPES[target.dialect], strict=True))
+    columns = ", ".join(
+        f"{n} {t}" for n, t in zip(names, of_kind(TYPES, target.dialect), strict=True)
+    )
     written = ", ".join(f"'{value}'" for value in values)
     make(
         target,
@@ -194,7 +189,7 @@ def test_values_that_the_target_changed_are_named_with_both(
     target, url = place
     sent = ("1.55", "0.1", "h?llo", "007", "ab", "2024-03-15 10:20:30.123456")
     if target.dialect in ("duckdb", "sqlite"):  # no type of theirs pads, or cuts a time
-        sent = FOUND[target.dialect]
+        sent = of_kind(FOUND, target.dialect)
     narrow_table(target, url, sent)
     log, state = narrow_log(tmp_path), narrow_state(tmp_path)
     out = tmp_path / "certificate.json"
@@ -207,7 +202,7 @@ def test_values_that_the_target_changed_are_named_with_both(
     differ = [
         f"{name}: expected {expected!r}, found {found!r}"
         for name, expected, found in zip(
-            ("d", "r", "v", "n", "p", "ts"), wanted, FOUND[target.dialect], strict=True
+            ("d", "r", "v", "n", "p", "ts"), wanted, of_kind(FOUND, target.dialect), strict=True
         )
         if expected != found
     ]
@@ -234,7 +229,7 @@ def test_the_rows_of_a_certificate_are_looked_at_again(
         "sqlite": ("text", "real", "text", "text", "text", "text"),
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(TYPES, target.dialect, wide[target.dialect])
+        patch.setitem(TYPES, target.dialect, of_kind(wide, target.dialect))
         narrow_table(target, url, tuple(map(str, WROTE)))
     out = tmp_path / "certificate.json"
     whole = ["verify", *log, "--to", url, "--expected", str(state), "--certificate", str(out)]

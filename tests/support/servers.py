@@ -1,0 +1,41 @@
+"""Kinds of databases that need a server, which the tests run in containers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import pytest
+
+_T = TypeVar("_T")
+
+#: Kind -> the fixture that gives the URLs of two servers.
+FIXTURES = {"mariadb": "container_mariadb", "mysql": "container_mysql"}
+
+
+def kinds(*names: str) -> list[Any]:
+    """Parameters of tests, marked where they need a container. What is for MariaDB is for MySQL,
+    too."""
+    found = []
+    for name in names:
+        for kind in ("mariadb", "mysql") if name == "mariadb" else (name,):
+            marks = [pytest.mark.containers] if kind in FIXTURES else []
+            found.append(pytest.param(kind, marks=marks))
+    return found
+
+
+ONLY_MARIADB = [pytest.param("mariadb", marks=pytest.mark.containers)]
+ONLY_MYSQL = [pytest.param("mysql", marks=pytest.mark.containers)]
+
+
+def servers_of(request: pytest.FixtureRequest, kind: str) -> tuple[str, str] | tuple[None, None]:
+    """The URLs of two servers of a kind, None for kinds that need none."""
+    if kind not in FIXTURES:
+        return None, None
+    first, second = request.getfixturevalue(FIXTURES[kind])
+    return first, second
+
+
+def of_kind(cases: Mapping[str, _T], kind: str) -> _T:
+    """What is told of a kind; of MySQL what is told of MariaDB, unless it has its own."""
+    return cases[kind] if kind in cases or kind != "mysql" else cases["mariadb"]
