@@ -97,6 +97,11 @@ def _is_small(home: Path) -> bool:
     return "MODULES=" in says and _VECTOR not in says
 
 
+def program_of(home: Path) -> Path:
+    """The Java program of a home folder: what its wrapper starts, where it is one of ours."""
+    return _BEHIND.get(home, home / "bin" / "java")
+
+
 @cache
 def _wrapped(java: Path) -> Path:
     """A home folder whose ``bin/java`` is the wrapper around ``java``. It is removed when the
@@ -107,6 +112,7 @@ def _wrapped(java: Path) -> Path:
     wrapper.parent.mkdir()
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
     wrapper.chmod(0o755)
+    _BEHIND[Path(folder.name)] = java
     return Path(folder.name)
 
 
@@ -134,5 +140,7 @@ def _bundled_home(seen: tuple[str, ...]) -> Path:
     return home
 
 
+#: The program behind each of our wrappers, by its home folder.
+_BEHIND: dict[Path, Path] = {}
 #: Temporary folders that must live as long as the process; the interpreter's exit removes them.
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []

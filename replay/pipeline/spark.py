@@ -38,7 +38,8 @@ from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
 from replay.pipeline.cluster_trouble import why_failed
 from replay.pipeline.engine import Engine, Job, third_stage
-from replay.pipeline.java import prepare_environment
+from replay.pipeline.java import prepare_environment, program_of
+from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
@@ -56,6 +57,8 @@ _DDL = {
 #: concurrent collector.
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
 #: Seconds between two looks at a running job.
 _LOOKS = 0.5
 
@@ -70,7 +73,7 @@ DEFAULTS: dict[str, str] = {
     "spark.shuffle.compress": (
         "false"
     ),  # blocks of positions: packing them costs more than moving them
-    "spark.driver.extraJavaOptions": (
+    _JAVA_OPTIONS: (
         f"{_JVM}"
         f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}"
     ),
@@ -90,14 +93,17 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     prepare_environment(master)
     travels = {} if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
+    program = program_of(Path(os.environ["JAVA_HOME"]))
+    archive = java_archive(program, DEFAULTS[_JAVA_OPTIONS])
+    java = {_JAVA_OPTIONS: f"{DEFAULTS[_JAVA_OPTIONS]} {archive.options}".rstrip()}
     settings = (
         SparkConf()
         .setMaster(master)
         .setAppName("logreplay")
-        .setAll([*{**DEFAULTS, **_authenticated(master), **conf, **travels}.items()])
+        .setAll([*{**DEFAULTS, **java, **_authenticated(master), **conf, **travels}.items()])
     )
     try:
-        _start_java(settings)
+        _start_java(settings, archive)
         context = SparkContext.getOrCreate(settings)
     except (PySparkException, Py4JError) as error:
         message = str(getattr(error, "java_exception", None) or error).partition("\n")[0]
@@ -149,16 +155,18 @@ def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _start_java(settings: SparkConf) -> None:
+def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
     """Start Java with its chatter left out, unless it runs already."""
     if SparkContext._gateway is not None:
         return
     pipe = QuietPipe()
     try:
-        gateway = launch_gateway(settings, {"stderr": pipe.write})  # type: ignore[no-untyped-call]
+        to = {"stdout": pipe.write, "stderr": pipe.write}
+        gateway = launch_gateway(settings, to)  # type: ignore[no-untyped-call]
     finally:
         pipe.started()
     atexit.register(pipe.hush)
+    _archives.append(archive)
     SparkContext._ensure_initialized(gateway=gateway)
 
 
@@ -329,7 +337,13 @@ def execute(
             if told is None:
                 raise
             raise told from error
+    while _archives:
+        _archives.pop().count()
     yield from results_of(job, results)
+
+
+#: That of the Java that this process started, until it carried out a job.
+_archives: list[JavaArchive] = []
 
 
 @contextmanager
