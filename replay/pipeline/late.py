@@ -128,12 +128,13 @@ def late_units(plan: Plan, log: LogFile, before: Before, late: Late) -> LateUnit
     new = {file for _, files, digest in logs if digest not in before.known for file in files}
     if not new:
         return LateUnits()
+    moved = _Moved(log, before, late) if before.taken.knows_ids else None
     found: dict[UnitPosition, str] = {}
     old: dict[UnitPosition, str] = {}
     for _, files, digest in logs:
         # a unit of an indexed log may have its changes in a known file, and its commit in a new one
         if digest not in before.known or indexed:
-            below, damaged = _below_and_damaged(plan, log, before.covers, set(files))
+            below, damaged = _below_and_damaged(plan, log, before.covers, set(files), moved)
             _check_damaged(log, damaged, before)
             units = named_units(log, np.frombuffer(b"".join(below), UNIT_POSITION))
             was_taken, known = before.taken.has(units), before.taken.known(units)
@@ -246,6 +247,38 @@ def _check_damaged(log: LogFile, damaged: Mapping[UnitPosition, str], before: Be
     )
 
 
+@dataclass(frozen=True)
+class _Moved:
+    """Looks for a unit that was taken as one that commits elsewhere: it would be taken again, for
+    a field of a record of it is damaged. For ``late`` ``skip``, those that count as taken are
+    there."""
+
+    log: LogFile
+    before: Before
+    late: Late
+
+    def check(self, file: int, first: int, envelope: Envelope, whole: Mask, covered: Mask) -> None:
+        """InputError (LR2010) for one among the ``whole`` records of a block of which ``first`` is
+        the number of the first one."""
+        rows = np.flatnonzero(whole & ~covered if self.late is Late.SKIP else whole)
+        both = unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows]))
+        heads = np.flatnonzero(both[1:] != both[:-1]) + 1 if len(rows) else rows
+        rows, both = (np.concatenate([one[:1], one[heads]]) for one in (rows, both))
+        moved = np.flatnonzero(self.before.taken.moved(named_units(self.log, both)))
+        if not len(moved):
+            return
+        place = UnitPosition(both[moved[0]].tobytes())
+        raise InputError(
+            "LR2010",
+            f"found a unit of recovery that commits at {place.commit.hexadecimal}; expected it to"
+            " commit where it did when it was taken: a record of it is damaged, here or in the log"
+            " that was read then",
+            Where(self.log.files[file].name, int(rows[moved[0]]) + first, unit=str(place.unit)),
+            "Make or transfer the log again. Where the other log was the damaged one, go back to"
+            " before the run that took it",
+        )
+
+
 def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[UnitPosition, str]:
     """The units of some files that count as taken before, though a plan selects them, with the
     place of the first record of each."""
@@ -253,9 +286,10 @@ def _below(plan: Plan, log: LogFile, covers: Covers, files: set[int]) -> dict[Un
 
 
 def _below_and_damaged(
-    plan: Plan, log: LogFile, covers: Covers, files: set[int]
+    plan: Plan, log: LogFile, covers: Covers, files: set[int], moved: _Moved | None = None
 ) -> tuple[dict[UnitPosition, str], dict[UnitPosition, str]]:
-    """As :func:`_below`; and the same of records with a damaged header."""
+    """As :func:`_below`; and the same of records with a damaged header. ``moved`` looks at all
+    others."""
     found: dict[UnitPosition, str] = {}
     damaged: dict[UnitPosition, str] = {}
     for split in plan.splits:
@@ -270,6 +304,9 @@ def _below_and_damaged(
             selected &= envelope.disposition() != CANCELLED
             whole = ~log.check(envelope, lengths, change, version)
             covered = selected & covers(envelope)
+            if moved is not None:
+                complete = selected & whole & (verdict == 0)
+                moved.check(split.file, first, envelope, complete, covered)
             for kind, those in ((found, covered & whole), (damaged, covered & ~whole)):
                 rows = np.flatnonzero(those)
                 commits = opaque(envelope.commit()[rows])

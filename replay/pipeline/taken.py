@@ -1,9 +1,11 @@
 """Which units of recovery were taken, one by one: of those that commit at or below a position, a
 position alone does not tell.
 
-Each run keeps 8 octets (a hash) of every unit that it took, in the order of commits, and so many of
-those before it that the newest :data:`KEPT` are known. What commits at or below ``since`` is not
-known any more. So the size depends on the last run and not on how many there were.
+Each run keeps 8 octets (a hash) of every unit that it took, with its commit position, and so many
+of those before it that the newest :data:`KEPT` are known. What commits at or below ``since`` is not
+known any more. So the size depends on the last run and not on how many there were. Where an id
+names one unit for good, 8 octets of the id alone tell a unit whose commit position is damaged in
+another copy of it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 
 from replay.arrays import Hashes, Mask, Records
 from replay.changes.envelope import compare
-from replay.changes.position import UNIT_POSITION, UnitPosition
+from replay.changes.position import UNIT_POSITION, UNIT_POSITION_FIELDS, UnitPosition
 from replay.decoding.hashes import hash_ranges
 
 #: So many units of runs before the last one are known at least, if there were so many.
@@ -34,26 +36,65 @@ def hashes_of(units: Records) -> Hashes:
     return hash_ranges(octets, start, start + _SIZE)
 
 
+def _ids_of(units: Records) -> Hashes:
+    """A hash of the id of each unit, and none where ids are numbers of one run (and left out)."""
+    ids = np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)["unit"])
+    octets = ids.view(np.uint8).reshape(-1)
+    if not octets.any():
+        return np.zeros(0, np.uint64)
+    start = np.arange(len(ids), dtype=np.int64) * ids.itemsize
+    return hash_ranges(octets, start, start + ids.itemsize)
+
+
 @dataclass(frozen=True)
 class Pool:
     """Units of one run, as rising hashes. ``since`` and ``until``: of the units that commit behind
     the one and up to the other, the run took these and no others; at or below ``since``, these and
-    maybe others."""
+    maybe others. ``ids``: rising hashes of their ids alone (empty: not known); ``last``: the last
+    of them."""
 
     since: UnitPosition
     hashes: Hashes
     until: UnitPosition | None = None
+    ids: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))
+    last: UnitPosition | None = None
+
+    @classmethod
+    def made_of(cls, since: UnitPosition, ordered: Records) -> Pool:
+        """The pool of units (:data:`UNIT_POSITION`) in the order of their commits."""
+        ids = np.sort(_ids_of(ordered))
+        last = UnitPosition(ordered[-1].tobytes()) if len(ids) else None
+        return cls(since, np.sort(hashes_of(ordered)), None, ids, last)
+
+    @property
+    def taken_ids(self) -> Hashes:
+        """Hashes of ids of units that were taken, as far as that is known: a run that planned more
+        than it took does not tell of which ones."""
+        whole = self.until is None or (self.last is not None and self.last <= self.until)
+        return self.ids if whole else self.ids[:0]
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data, without ``until``."""
-        packed = base64.b64encode(self.hashes.astype("<u8").tobytes()).decode()
-        return {"since": self.since.hexadecimal, "units": packed}
+        kept = {"since": self.since.hexadecimal, "units": _packed(self.hashes)}
+        if self.last is not None:
+            kept |= {"ids": _packed(self.ids), "last": self.last.hexadecimal}
+        return kept
 
     @classmethod
     def of(cls, kept: Mapping[str, Any], until: UnitPosition | None = None) -> Pool:
-        """The inverse of :meth:`describe`."""
-        hashes = np.frombuffer(base64.b64decode(kept["units"]), "<u8").astype(np.uint64)
-        return cls(UnitPosition.from_hex(kept["since"]), hashes, until)
+        """The inverse of :meth:`describe`; an older version did not note ids."""
+        ids = _unpacked(kept.get("ids", ""))
+        last = UnitPosition.from_hex(kept["last"]) if "last" in kept else None
+        since = UnitPosition.from_hex(kept["since"])
+        return cls(since, _unpacked(kept["units"]), until, ids, last)
+
+
+def _packed(hashes: Hashes) -> str:
+    return base64.b64encode(hashes.astype("<u8").tobytes()).decode()
+
+
+def _unpacked(text: str) -> Hashes:
+    return np.frombuffer(base64.b64decode(text), "<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True)
@@ -90,6 +131,26 @@ class TakenUnits:
             found |= there
         return found
 
+    @property
+    def knows_ids(self) -> bool:
+        """Whether :meth:`moved` can find any."""
+        return any(len(pool.taken_ids) for pool in self.pools)
+
+    def moved(self, units: Records) -> Mask:
+        """``bool[n]``: units with commit positions other than those at which units with their ids
+        were taken, as far as that is known."""
+        found = np.zeros(len(units), bool)
+        if not len(units) or not self.knows_ids:
+            return found
+        ids, hashes = _ids_of(units), hashes_of(units)
+        if not len(ids):
+            return found
+        for pool in self.pools:
+            found |= np.isin(ids, pool.taken_ids)
+        for pool in self.pools:
+            found &= ~np.isin(hashes, pool.hashes)
+        return found
+
     def and_then(
         self, units: Records, since: UnitPosition, named_behind: UnitPosition | None = None
     ) -> TakenUnits:
@@ -107,8 +168,8 @@ class TakenUnits:
         if len(ordered) > MOST:
             gap = max(gap, UnitPosition(ordered[-MOST - 1].tobytes()))
         if gap > since:  # nothing is known of what lies before it
-            return TakenUnits((Pool(gap, np.sort(hashes_of(ordered[-MOST:]))),))
-        pools, count = [Pool(since, np.sort(hashes_of(ordered)))], 0
+            return TakenUnits((Pool.made_of(gap, ordered[-MOST:]),))
+        pools, count = [Pool.made_of(since, ordered)], 0
         for older in self.pools:
             if count >= KEPT:
                 break

@@ -273,12 +273,16 @@ LOGMASTER = logbuilder.Tab(
 )
 
 
-def logmaster_log(folder: Path, name: str, units: Mapping[int, int], end: int) -> list[str]:
-    """The words that name a log with units that insert a key each, by commit, and end at a tick."""
+def logmaster_log(
+    folder: Path, name: str, units: Mapping[int, int], end: int, begins: Mapping[int, int] = {}
+) -> list[str]:
+    """The words that name a log with units that insert a key each, by commit, and end at a tick;
+    ``begins``: where units begin, by key."""
     log = logbuilder.LogBuilder(tables=(LOGMASTER,))
     for commit, key in units.items():
-        log.clock = commit - 30
-        log.unit(commit=commit, start=commit - 20).insert(LOGMASTER, (key, key))
+        begin = begins.get(key, commit - 20)
+        log.clock = begin - 10
+        log.unit(commit=commit, start=begin).insert(LOGMASTER, (key, key))
     raw = logbuilder.frame(log.control_records(), "rdw")
     pair = cutlogs.write_pair(folder, name, raw, log.records(), logbuilder.lrsn(end))
     return ["--control", pair.control, "--data", *pair.data]
@@ -418,3 +422,33 @@ def test_of_a_large_run_the_newest_units_are_known_one_by_one(
     overlapping = logmaster_log(tmp_path, "e", units, 330_200)
     assert receiver.take([], *overlapping, *small[:2], "--late", "refuse") in (0, 4)
     assert receiver.keys() == [*range(1, 3205), 4000]
+
+
+@pytest.mark.parametrize("first", ["whole", "damaged"])
+@pytest.mark.parametrize("late", ["refuse", "take", "skip"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_unit_of_one_record_whose_commit_position_is_damaged(
+    kind: str, late: str, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its position is one that a unit may have, so only its id tells that it was taken."""
+    receiver = Receiver(kind, tmp_path, [])
+    whole, damaged = {100: 1, 200: 2, 300: 3}, {100: 1, 350: 2, 300: 3}
+    before, again = (whole, damaged) if first == "whole" else (damaged, whole)
+    begins = {2: 180}
+    words = logmaster_log(tmp_path, "a", before, 400, begins)
+    assert receiver.take([], *words) in (0, 4)
+    more = logmaster_log(tmp_path, "b", {**again, 500: 4}, 600, begins)
+    capsys.readouterr()
+    code = receiver.take([], *more, "--late", late)
+    if first == "damaged" and late == "skip":  # the unit is there
+        assert code in (0, 4)
+        assert receiver.keys() == [1, 2, 3, 4]
+        return
+    assert code == 12
+    said = capsys.readouterr().err
+    assert "LR2010" in said
+    assert "expected it to commit where it did when it was taken" in said
+    assert receiver.keys() == [1, 2, 3]
+    mended = logmaster_log(tmp_path, "c", {**before, 500: 4}, 600, begins)
+    assert receiver.take([], *mended) in (0, 4)
+    assert receiver.keys() == [1, 2, 3, 4]
