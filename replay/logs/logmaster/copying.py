@@ -178,7 +178,9 @@ def _framed(log: LogmasterLog, file: int, offset: Index, length: Index) -> Bytes
 def _flags(log: LogmasterLog, records: Records, proven: bool) -> Iterator[tuple[str, Index, int]]:
     """(field, rows, octet) of flags that the records have to say in the copy and do not."""
     names = log.control.header.names
-    marks = isinstance(log, LogSet) and (len(log.repeats.open) or len(log.repeats.dependent))
+    marks = isinstance(log, LogSet) and (
+        len(log.repeats.open) or len(log.dependents) or log.answered.any()
+    )
     if not (marks or proven):
         return
     envelope = log.envelope(records["file"], records["offset"], records["length"])
@@ -190,7 +192,9 @@ def _flags(log: LogmasterLog, records: Records, proven: bool) -> Iterator[tuple[
         if proven:
             yield "INCOMPLETEDEP", np.flatnonzero(own), _NO
         elif marks:
-            yield "INCOMPLETEDEP", np.flatnonzero(envelope.incomplete_dependency() & ~own), _YES
+            counts = envelope.incomplete_dependency()
+            yield "INCOMPLETEDEP", np.flatnonzero(counts & ~own), _YES
+            yield "INCOMPLETEDEP", np.flatnonzero(own & ~counts), _NO
 
 
 def _differences(one: LogmasterLog, other: LogmasterLog) -> Iterator[tuple[str, object, object]]:

@@ -40,7 +40,8 @@ class SetHeaders(Headers):
     """Headers of records of several logs in one layout. ``files``: the file of all of them, or of
     each. ``repeated``: which are of no account, because another log has the copy that counts (None:
     none). ``open_units`` and ``open_dependents``: hashes of units of several logs that are marked
-    in one of them. ``end``: where the set ends, if that is told."""
+    in one of them, ``answered``: by file, whether its INCOMPLETEDEP says nothing any more. ``end``:
+    where the set ends, if that is told."""
 
     def __init__(
         self,
@@ -50,11 +51,13 @@ class SetHeaders(Headers):
         repeated: Mask | None,
         open_units: Hashes,
         open_dependents: Hashes,
+        answered: Mask,
         end: Position | None,
     ) -> None:
         super().__init__(layout, block)
         self.files, self.repeated, self.end = files, repeated, end
         self.open_units, self.open_dependents = open_units, open_dependents
+        self.answered = answered
 
     def take(self, rows: Index) -> SetHeaders:
         """The headers of some rows."""
@@ -65,6 +68,7 @@ class SetHeaders(Headers):
             None if self.repeated is None else self.repeated[rows],
             self.open_units,
             self.open_dependents,
+            self.answered,
             self.end,
         )
 
@@ -75,8 +79,11 @@ class SetHeaders(Headers):
         return marked if self.end is None else marked | (compare(self.commit(), self.end) > 0)
 
     def incomplete_dependency(self) -> Mask:
-        """INCOMPLETEDEP, in the same way."""
-        return self._of_unit(super().incomplete_dependency(), self.open_dependents)
+        """INCOMPLETEDEP, in the same way, of logs of which an incomplete unit is left."""
+        marked = super().incomplete_dependency()
+        if self.answered.any():
+            marked = marked & ~self.answered[self.files]
+        return self._of_unit(marked, self.open_dependents)
 
     def _of_unit(self, mask: Mask, units: Hashes) -> Mask:
         return mask | within(unit_hash(self.unit()), units) if len(units) else mask
@@ -88,8 +95,10 @@ class LogSet(LogmasterLog):
     files among ``files``, ``places`` the indexes of their table versions in ``catalog``, ``spans``
     what they cover, ``end`` up to where that is certain, ``repeats`` which of their
     records are there more than once, ``owing`` the logs whose incomplete units no later one has
-    whole, ``dependent`` the lowest DEPENDENTRBA of these, ``ids``: whether the ids of a table alone
-    tell its version in every log. ``refuses_holes``, ``tells_holes``: what becomes of a hole."""
+    whole, ``dependent`` the lowest DEPENDENTRBA of these, ``dependents`` the hashes of units in
+    several logs whose INCOMPLETEDEP counts, ``answered``: by file, whether none of it does,
+    ``ids``: whether the ids of a table alone tell its version in every log. ``refuses_holes``,
+    ``tells_holes``: what becomes of a hole."""
 
     members: tuple[LogmasterLog, ...] = ()
     first_files: Index = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -98,6 +107,8 @@ class LogSet(LogmasterLog):
     repeats: Settled = set_repeats.NOTHING_REPEATED
     dependent: Position | None = None
     owing: tuple[int, ...] = ()
+    dependents: Hashes = field(default_factory=lambda: np.zeros(0, np.uint64))
+    answered: Mask = field(default_factory=lambda: np.zeros(0, bool))
     end: Position | None = None
     ids: bool = False
     refuses_holes: bool = True
@@ -252,9 +263,15 @@ class LogSet(LogmasterLog):
                 block[rows] = self._block(int(number), offsets[rows], lengths[rows])
         left = self.repeats.left
         repeated = within(set_repeats.places(files, offsets), left) if len(left) else None
-        open_units, dependents = self.repeats.open, self.repeats.dependent
         return SetHeaders(
-            self.control.header, block, files, repeated, open_units, dependents, self.end
+            self.control.header,
+            block,
+            files,
+            repeated,
+            self.repeats.open,
+            self.dependents,
+            self.answered,
+            self.end,
         )
 
     def _block(self, file: int, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Bytes:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Records
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps
 from replay.changes.envelope import opaque
@@ -227,6 +227,8 @@ def _made(looks: Sequence[_Look], joined: JoinedCatalog, gaps: Gaps) -> LogSet:
     control = replace(logs[-1].control, header=header, catalog=joined.catalog)
     repeats = _repeats(looks, first)
     dependent = _dependent(looks, repeats)
+    answered = _answered(looks, repeats, dependent)
+    counting = [hashes for member, hashes in repeats.dependent.items() if not answered[member]]
     fits: dict[int, Index] = {}
     for log, places in zip(logs, joined.places, strict=True):
         for version, counts in whole_log(log).fits.items():
@@ -248,6 +250,8 @@ def _made(looks: Sequence[_Look], joined: JoinedCatalog, gaps: Gaps) -> LogSet:
         repeats=repeats,
         dependent=min(dependent.values(), default=None),
         owing=tuple(dependent),
+        dependents=np.unique(np.concatenate([*counting, np.zeros(0, np.uint64)])),
+        answered=np.repeat(answered, [len(log.files) for log in logs]),
         ids=_ids_tell(joined.catalog),
         refuses_holes=gaps is Gaps.REFUSE,
         tells_holes=gaps is not Gaps.ALLOW,
@@ -295,17 +299,23 @@ def _repeats(looks: Sequence[_Look], first: Sequence[int]) -> Settled:
     return set_repeats.settle(np.concatenate(copies), joined)
 
 
-def _dependent(looks: Sequence[_Look], repeats: Settled) -> dict[int, Position]:
-    """Each DEPENDENTRBA that still counts, by the place of its log: of the last log, and of those
-    of which a unit was not delivered again, or is marked in its last copy too."""
-    if all(look.log.dependent_position is None for look in looks):
-        return {}
+def _latest(looks: Sequence[_Look]) -> tuple[Hashes, Index]:
+    """The hashes of all units, rising, and the place of the last log that each is in."""
     hashes, inverse = np.unique(
         np.concatenate([look.units.units for look in looks]), return_inverse=True
     )
     latest = np.zeros(len(hashes), np.int64)
     members = np.repeat(np.arange(len(looks)), [len(look.units.units) for look in looks])
     np.maximum.at(latest, inverse.reshape(-1), members)
+    return hashes, latest
+
+
+def _dependent(looks: Sequence[_Look], repeats: Settled) -> dict[int, Position]:
+    """Each DEPENDENTRBA that still counts, by the place of its log: of the last log, and of those
+    of which a unit was not delivered again, or is marked in its last copy too."""
+    if all(look.log.dependent_position is None for look in looks):
+        return {}
+    hashes, latest = _latest(looks)
     still = {}
     for member, look in enumerate(looks):
         dependent, units = look.log.dependent_position, look.units
@@ -317,6 +327,22 @@ def _dependent(looks: Sequence[_Look], repeats: Settled) -> dict[int, Position]:
         if look is looks[-1] or lost.any() or marked.any():
             still[member] = dependent
     return still
+
+
+def _answered(looks: Sequence[_Look], repeats: Settled, owing: Mapping[int, Position]) -> Mask:
+    """``bool[n]``: logs whose INCOMPLETEDEP says nothing any more: units that they mark as
+    incomplete are whole in later ones, all of them, and so are those of the logs before."""
+    answered = np.zeros(len(looks), bool)
+    if not any(len(look.units.marked) for look in looks):
+        return answered
+    hashes, latest = _latest(looks)
+    for member, look in enumerate(looks):
+        marked = look.units.marked
+        lost = latest[np.searchsorted(hashes, marked)] == member
+        if member in owing or lost.any() or set_repeats.within(marked, repeats.open).any():
+            break
+        answered[member] = len(marked) > 0
+    return answered
 
 
 def _end(looks: Sequence[_Look]) -> Position | None:

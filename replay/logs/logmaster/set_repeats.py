@@ -8,7 +8,7 @@ the latest log; of a change none of which is whole, each segment counts once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,19 +153,19 @@ def _row_hash(headers: Headers) -> Hashes:
 
 @dataclass(frozen=True)
 class Settled:
-    """``left``: the records that do not count, as :func:`places` has them, rising. ``open`` and
-    ``dependent``: the hashes of units of which a copy that counts is marked by INCOMPLETETRANS or
-    INCOMPLETEDEP. ``differing``: pairs of records (each a row of the copies) that are of one change
-    and hold different bytes, both unmarked: both count, so that their unit is set aside."""
+    """``left``: the records that do not count, as :func:`places` has them, rising. ``open`` and, by
+    log, ``dependent``: the hashes of units of which a copy that counts is marked by INCOMPLETETRANS
+    or INCOMPLETEDEP. ``differing``: pairs of records (each a row of the copies) that are of one
+    change and hold different bytes, both unmarked: both count, so that their unit is set aside."""
 
     left: Index
     open: Hashes
-    dependent: Hashes
+    dependent: Mapping[int, Hashes]
     differing: Sequence[tuple[np.void, np.void]]
 
 
 _NO_HASHES: Hashes = np.zeros(0, np.uint64)
-NOTHING_REPEATED = Settled(np.zeros(0, np.int64), _NO_HASHES, _NO_HASHES, ())
+NOTHING_REPEATED = Settled(np.zeros(0, np.int64), _NO_HASHES, {}, ())
 
 
 def places(files: npt.NDArray[np.integer] | int, offsets: Index) -> Index:
@@ -214,10 +214,14 @@ def settle(copies: Records, joined: Joined) -> Settled:
     ):
         differing.append((int(rows[one]), int(rows[other])))
         left[change == change[rows[one]]] = False
+    dependent = ~left & copies["dependent"]
     return Settled(
         np.sort(places(copies["file"][left], copies["offset"][left])),
         _hashes(copies["unit"][~left & copies["marked"]]),
-        _hashes(copies["unit"][~left & copies["dependent"]]),
+        {
+            member: _hashes(copies["unit"][dependent & (copies["member"] == member)])
+            for member in np.unique(copies["member"][dependent]).tolist()
+        },
         [(copies[one], copies[other]) for one, other in differing],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -430,3 +431,69 @@ def test_names_that_do_not_tell_are_refused(tmp_path: Path) -> None:
         replay.open_log(control=[p.control for p in pairs], data=[str(odd)])
     with pytest.raises(UsageError, match="no file"):
         replay.open_log(logs=tmp_path / "*.nothing")
+
+
+KEYLESS = Tab("LOOSE", (Col("A", "INT", 4), Col("B", "INT", 4)), psid=8, obid=9)
+
+
+def with_a_dependent(folder: Path, left: str = "") -> list[LogPair]:
+    """Two logs: a unit that is incomplete in the first one and whole in the second, and in the
+    first one a unit that may depend on it and changes a table without a key. ``left``: another unit
+    that is incomplete, in which log."""
+    log = builder(tables=(KEYLESS, ACCT))
+    start, other_start = log.tick(), log.tick()
+    change = log.unit(start=start, commit=800, INCOMPLETETRANS="Y").insert(KEYLESS, (1, 1))
+    other = log.unit(start=other_start, commit=700, INCOMPLETETRANS="Y").insert(ACCT, acct(9))
+    if not left:
+        log.changes.remove(other)
+    dependent = log.unit(commit=900, INCOMPLETEDEP="Y")
+    dependent.delete(KEYLESS, (2, 2))
+    dependent.insert(KEYLESS, (3, 3))
+    one = pair_of(folder, "a", log, 1000)
+    change.fields["INCOMPLETETRANS"] = "N"
+    log.changes = [change, other] if left == "both" else [change]
+    log.clock = 1110
+    log.unit(start=1100, commit=1200).insert(ACCT, acct(2))
+    return [one, pair_of(folder, "b", log, 2000)]
+
+
+@pytest.mark.parametrize("policy", ["resolve", "quarantine"])
+def test_a_unit_that_may_depend_on_one_that_came_whole(tmp_path: Path, policy: str) -> None:
+    """Its flag names no unit; when none is incomplete any more, it says nothing."""
+    pairs = with_a_dependent(tmp_path)
+    with replay.open_log(**given(pairs)) as opened:  # type: ignore[arg-type]
+        bundle = opened.select(incomplete=policy).redo(schema=_NO_KEYS).write(tmp_path / policy)
+    assert len(statements(bundle)) == 4
+    assert bundle.exit_code == 0
+    alone = script(tmp_path / "alone", **given(pairs[:1]))
+    assert (len(statements(alone)), alone.exit_code) == (0, 4)
+
+
+@pytest.mark.parametrize("left", ["first", "both"])
+def test_a_unit_that_may_depend_on_one_that_is_left(tmp_path: Path, left: str) -> None:
+    bundle = script(tmp_path / "set", **given(with_a_dependent(tmp_path, left)))
+    assert len(statements(bundle)) == 2
+    assert len(bundle.manifest["quarantined_units"]) == 2
+    assert bundle.exit_code == 4
+
+
+@pytest.mark.parametrize("command", ["redo", "grow"])
+def test_a_dependent_unit_comes_when_the_incomplete_one_is_whole(
+    tmp_path: Path, command: str
+) -> None:
+    pairs, counts = with_a_dependent(tmp_path), []
+    for number in (1, 2, 2):
+        words = [word for pair in pairs[:number] for word in ("--control", pair.control)]
+        words += ["--data", *(data for pair in pairs[:number] for data in pair.data)]
+        out = tmp_path / f"out-{len(counts)}" if command == "redo" else tmp_path / "out"
+        after = tmp_path / f"out-{len(counts) - 1}" if counts else "none"
+        how = ["redo", "--after", str(after)] if command == "redo" else ["export", "--grow"]
+        how += [] if command == "redo" else ["--format", "jsonl"]
+        assert main([*how, *words, "--schema", "none", "--out", str(out)]) in (0, 4)
+        if command == "redo":
+            manifest = json.loads((out / "manifest.json").read_text())
+            counts.append(manifest["balance"]["emitted"])
+        else:
+            files = (tmp_path / "out").glob("testown.*/**/*.jsonl")
+            counts.append(sum(len(path.read_text().splitlines()) for path in files))
+    assert counts == ([0, 4, 0] if command == "redo" else [0, 4, 4])
