@@ -7,9 +7,10 @@ soliddb.
 
 DSN is the name of an ODBC data source, or a connection string. The server needs
 LogReader.LogReaderEnabled = yes. Each run writes one read session, FOLDER/syslog-N.jsonl.gz, from
-where the last one ended, then the system tables as they are at its end (FOLDER/meta) and
-FOLDER/manifest.json. A session ends when the log has nothing more to give (or at --rows or
---seconds), always behind a commit. Python's library and pyodbc are all it needs.
+where the last one ended, then the system tables as they are at its end (FOLDER/meta; of tables that
+were dropped since, as they were last) and FOLDER/manifest.json. A session ends when the log has
+nothing more to give (or at --rows or --seconds), always behind a commit. Python's library and
+pyodbc are all it needs.
 
 Exit codes: 0; 4 when the log goes on behind --rows or --seconds (run it again); 8 when the server
 ended the reading; 12 for what cannot be used.
@@ -86,6 +87,7 @@ def export(
             )
         start = bytes(first[0])
     session = Session(len(sessions), start)
+    former = _Former.of(folder / "meta", manifest)
     path = folder / f"syslog-{session.number:04d}.jsonl.gz"
     until = None if seconds is None else clock() + seconds
     with gzip.open(folder / f"{path.name}.part", "wt", encoding="utf-8") as file:
@@ -93,12 +95,12 @@ def export(
         _read(log, session, file, rows, until, clock)
         while session.ended_by == "nop":  # system tables of a moment at which no DDL is under way
             before = session.ddl
-            _read_meta(connection, folder / "meta")
+            _read_meta(connection, folder, manifest, former)
             _read(log, session, file, rows, until, clock)
             if session.ddl == before:
                 break
     if session.ended_by != "nop":
-        _read_meta(connection, folder / "meta")
+        _read_meta(connection, folder, manifest, former)
     entry = {
         "start_logaddr": session.start.hex().upper(),
         "last_commit_logaddr": (session.last or session.start).hex().upper(),
@@ -192,28 +194,75 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _read_meta(connection: Any, folder: Path) -> None:
-    """The system tables, as CSV."""
-    folder.mkdir(exist_ok=True)
-    known = {
-        str(row[0]).upper()
-        for row in (
-            connection.cursor().execute("SELECT TABLE_NAME FROM _SYSTEM.SYS_TABLES").fetchall()
-        )
-    }
+#: Which rows of a system table are of a table: the column with its id, or with that of its key.
+_OF_TABLE = {"sys_tables": "ID", "sys_columns": "REL_ID", "sys_keys": "REL_ID"}
+_OF_KEY = {"sys_keyparts": "ID"}
+
+
+@dataclass
+class _Former:
+    """The system tables as the run before this one left them: ``rows`` by system table, and at
+    which commit the lines of each table were read, by its id, as far as that is known."""
+
+    rows: dict[str, list[dict[str, str]]]
+    read_at: dict[str, str]
+
+    @classmethod
+    def of(cls, folder: Path, manifest: dict[str, Any]) -> _Former:
+        """Those in a folder; empty where it has none."""
+        rows: dict[str, list[dict[str, str]]] = {}
+        for name in (*_OF_TABLE, *_OF_KEY):
+            path = folder / f"{name}.csv"
+            if not path.exists():
+                return cls({}, {})
+            with path.open(encoding="utf-8", newline="") as file:
+                rows[name] = list(csv.DictReader(file))
+        at, dropped = manifest.get("metadata_logaddr"), manifest.get("dropped_tables") or {}
+        tables = (row["ID"] for row in rows["sys_tables"] if "VIEW" not in row["TABLE_TYPE"])
+        read_at = {relid: dropped.get(relid, at) for relid in tables}
+        return cls(rows, {relid: there for relid, there in read_at.items() if there})
+
+    def of_tables(self, name: str, tables: set[str]) -> list[dict[str, str]]:
+        """The rows of a system table that are of some tables."""
+        if name in _OF_TABLE:
+            return [row for row in self.rows.get(name, ()) if row[_OF_TABLE[name]] in tables]
+        keys = {row["ID"] for row in self.of_tables("sys_keys", tables)} if name in _OF_KEY else ()
+        return [row for row in self.rows.get(name, ()) if row[_OF_KEY[name]] in keys]
+
+
+def _read_meta(connection: Any, folder: Path, manifest: dict[str, Any], former: _Former) -> None:
+    """The system tables, as CSV. The log may still have rows of tables that were dropped, so their
+    lines stay, and the manifest says of what time they are."""
+    cursor = connection.cursor()
+    listed = cursor.execute("SELECT * FROM _SYSTEM.SYS_TABLES").fetchall()
+    columns = [column[0] for column in cursor.description]
+    there = {str(row[columns.index("ID")]) for row in listed}
+    dropped = former.read_at.keys() - there
+    manifest["dropped_tables"] = {relid: former.read_at[relid] for relid in sorted(dropped)}
+    # until the end of this run nobody knows of what time the others are
+    _replace(
+        folder / "manifest.json",
+        json.dumps({**manifest, "metadata_logaddr": None}, indent=1) + "\n",
+    )
+    (folder / "meta").mkdir(exist_ok=True)
+    names_of = connection.cursor().execute("SELECT TABLE_NAME FROM _SYSTEM.SYS_TABLES").fetchall()
+    known = {str(row[0]).upper() for row in names_of}
     for name in (*NEEDED, *(table for table in OPTIONAL if table in known)):
         cursor = connection.cursor().execute(f"SELECT * FROM _SYSTEM.{name}")
-        part = folder / f"{name.lower()}.csv.part"
+        part = folder / "meta" / f"{name.lower()}.csv.part"
         with part.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow([column[0] for column in cursor.description])
+            names = [column[0] for column in cursor.description]
+            writer.writerow(names)
             writer.writerows(
                 [
                     ["" if value is None else _plain(value) for value in row]
                     for row in cursor.fetchall()
                 ]
             )
-        part.replace(folder / f"{name.lower()}.csv")
+            for kept in former.of_tables(name.lower(), set(dropped)):
+                writer.writerow([kept.get(column) or "" for column in names])
+        part.replace(folder / "meta" / f"{name.lower()}.csv")
 
 
 def _replace(path: Path, text: str) -> None:

@@ -347,3 +347,111 @@ def test_the_calibrations_command_line(
     )
     assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 12
     assert "name a new folder" in capsys.readouterr().err
+
+
+#: The table that is dropped, before and after a column was added, and the one that takes its name.
+NOTES = tuple(
+    Tab(
+        relid,
+        "DBA",
+        "NOTES",
+        (Col("ID", "INTEGER", null=False), *columns, Col("V", "BIGINT", attr=2)),
+        key=("ID",),
+    )
+    for relid, columns in (
+        (10_300, ()),
+        (10_300, (Col("MORE", "INTEGER"),)),
+        (10_400, (Col("OTHER", "INTEGER"),)),
+    )
+)
+
+
+def one(log: LogBuilder, work: Any) -> None:
+    unit = log.begin()
+    work(unit)
+    unit.commit()
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["gone", "made again"])
+@pytest.mark.parametrize("added", [False, True], ids=["as it was", "with a column more"])
+@pytest.mark.parametrize("text", [True, False], ids=["statement", "no statement"])
+def test_a_table_that_was_dropped_between_two_sessions(
+    tmp_path: Path, again: bool, added: bool, text: bool
+) -> None:
+    """Its rows are read as it was: its lines stay, and are of the time of the export before."""
+    first, second, third = NOTES
+    connection, folder = server(1), tmp_path / "x"
+    connection.tables.append(first)
+    one(connection.log, lambda unit: unit.insert(first, (1,)))
+    export(connection, folder)
+    last = first
+    if added:
+        words = "ALTER TABLE NOTES ADD COLUMN MORE INTEGER" if text else None
+        one(connection.log, lambda unit: unit.ddl(22, "NOTES", 10_300, words))
+        last = second
+    one(connection.log, lambda unit: unit.insert(last, (2, 7)[: 1 + added]))
+    drop = "DROP TABLE NOTES" if text else None
+    one(connection.log, lambda unit: unit.ddl(17, "NOTES", 10_300, drop))
+    connection.tables.remove(first)
+    if again:
+        create = "CREATE TABLE NOTES (ID INTEGER NOT NULL PRIMARY KEY, OTHER INTEGER)"
+        one(
+            connection.log,
+            lambda unit: unit.ddl(45, "SHOP.DBA.NOTES", 10_400, create if text else None),
+        )
+        connection.tables.append(third)
+        one(connection.log, lambda unit: unit.insert(third, (3, 8)))
+    read = EXPORTER.export(connection, folder, error=Problem)
+    assert read.ended_by == "nop"
+    at = manifest(folder)["sessions"][0]["last_commit_logaddr"]
+    assert manifest(folder)["dropped_tables"] == {"10300": at}
+    work(connection.log, 9)
+    EXPORTER.export(connection, folder, error=Problem)
+    assert manifest(folder)["dropped_tables"] == {"10300": at}
+    log = opened(folder)
+    bundle = write_bundle(
+        make_plan(log, "redo", Selection(), ScriptOptions()), log, tmp_path / "out", local.ENGINE
+    )
+    lines = "\n".join(path.read_text() for path in sorted((tmp_path / "out").glob("*.sql")))
+    assert "INSERT INTO dba.notes (id) VALUES (1)" in lines
+    if added and not text:  # nothing tells what the statement was
+        assert bundle.exit_code == 8
+        assert lines.count("INSERT INTO dba.notes") == 1 + again
+    else:
+        wanted = "(id, more) VALUES (2, 7)" if added else "(id) VALUES (2)"
+        assert f"INSERT INTO dba.notes {wanted}" in lines
+    if again:
+        assert "INSERT INTO dba.notes (id, other) VALUES (3, 8)" in lines
+
+
+def test_lines_of_which_nobody_knows_the_time_do_not_stay(tmp_path: Path) -> None:
+    connection, folder = server(1, 2, 3), tmp_path / "x"
+    connection.tables.append(NOTES[0])
+    assert export(connection, folder, rows=3).ended_by == "limit"
+    connection.tables.remove(NOTES[0])
+    EXPORTER.export(connection, folder, error=Problem)
+    assert manifest(folder)["dropped_tables"] == {}
+    assert "NOTES" not in (folder / "meta" / "sys_tables.csv").read_text()
+
+
+def test_a_run_that_is_ended_while_it_reads_the_system_tables(tmp_path: Path) -> None:
+    """They are of two moments then, and the manifest does not say that they are of one."""
+    connection, folder = server(1), tmp_path / "x"
+    connection.tables.append(NOTES[0])
+    export(connection, folder)
+    connection.tables.remove(NOTES[0])
+    one(connection.log, lambda unit: unit.ddl(17, "NOTES", 10_300, "DROP TABLE NOTES"))
+
+    def ended(count: int) -> None:
+        if count > 1:
+            raise KeyboardInterrupt
+
+    connection.on_idle, connection.idle = ended, 0
+    with pytest.raises(KeyboardInterrupt):
+        EXPORTER.export(connection, folder, error=Problem)
+    assert manifest(folder)["metadata_logaddr"] is None
+    assert [*manifest(folder)["dropped_tables"]] == ["10300"]
+    connection.on_idle = lambda count: None
+    EXPORTER.export(connection, folder, error=Problem)
+    at = manifest(folder)["sessions"][0]["last_commit_logaddr"]
+    assert manifest(folder)["dropped_tables"] == {"10300": at}

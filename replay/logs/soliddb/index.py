@@ -26,7 +26,7 @@ from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import walk
-from replay.logs.soliddb.table_history import SolidTableHistory
+from replay.logs.soliddb.table_history import Known, SolidTableHistory
 from replay.logs.soliddb.tables import Attribute, SolidTable
 from replay.logs.soliddb.transactions import Joined, SolidTransactions
 from replay.logs.soliddb.values import Keys, look_at
@@ -148,9 +148,9 @@ class _Builder:
         self._header_faults()
         self._one_name()
         images = np.flatnonzero(self._is_image())
-        boundary = self._exported()
-        shape, alike = self._shape(images, boundary)
-        line = self._timeline(images, shape, boundary)
+        exported = self._exported()
+        shape, alike = self._shape(images, exported)
+        line = self._timeline(images, shape, exported)
         self._versions(images, line)
         self._put_together(images, shape, line)
         self._unit_faults()
@@ -289,29 +289,33 @@ class _Builder:
     # -- framing and tables
     # ---------------------------------------------------------------------------------------------
 
-    def _exported(self) -> int:
-        """The first row that the export of the system tables does not know of."""
+    def _exported(self) -> Known:
+        """What the export of the system tables knows of."""
+        dropped = {relid: self._row_behind(at) for relid, at in self.manifest.dropped.items()}
         at = self.manifest.metadata_at
-        if at is None:
-            return len(self.rows)
+        return Known(len(self.rows) if at is None else self._row_behind(at), dropped)
+
+    def _row_behind(self, at: bytes) -> int:
+        """The first row behind a commit."""
         boundary = 0
         for last, whole in zip(self.bounds.last, self.bounds.whole, strict=True):
             if whole and self.rows.address_of(last) <= at:
                 boundary = last + 1
         return boundary
 
-    def _shape(self, images: Index, boundary: int) -> tuple[SolidShape, tuple[str, ...]]:
+    def _shape(self, images: Index, exported: Known) -> tuple[SolidShape, tuple[str, ...]]:
         """Found out from images whose columns are known: those of tables as the export shows them,
         and, as far as statements tell, before and after."""
         records, unread = self._ddl_records(None)
         line = table_history.build(
-            self.tables, records, boundary, "C", self.settings.charset, lambda *_: (False, 1)
+            self.tables, records, exported, "C", self.settings.charset, lambda *_: (False, 1)
         )
         groups, now, whole = list[TableImages](), list[TableImages](), list[TableImages]()
         for relid in np.unique(self.table[images]).tolist():
             mine = images[self.table[images] == relid]
             if relid in self.tables:
                 whole.append(self._group(mine, self.tables[relid].attributes, relid))
+            boundary = exported.of(relid)
             about = unread[(self.table[unread] == relid) | (self.table[unread] == NONE)]
             low = about[about < boundary].max(initial=-1)
             high = about[about >= boundary].min(initial=len(self.rows))
@@ -356,7 +360,7 @@ class _Builder:
             name, attributes, self.rows.start[chosen], self.rows.end[chosen], self.rows.row[chosen]
         )
 
-    def _timeline(self, images: Index, shape: SolidShape, boundary: int) -> SolidTableHistory:
+    def _timeline(self, images: Index, shape: SolidShape, exported: Known) -> SolidTableHistory:
         records, unread = self._ddl_records(shape)
         self._fault(unread, faults.NO_LAYOUT)
 
@@ -367,7 +371,7 @@ class _Builder:
             ).bad.any(), len(mine)
 
         return table_history.build(
-            self.tables, records, boundary, shape.columns, self.settings.charset, closes
+            self.tables, records, exported, shape.columns, self.settings.charset, closes
         )
 
     def _ddl_records(self, shape: SolidShape | None) -> tuple[list[table_history.DdlRecord], Index]:

@@ -24,11 +24,13 @@ CHARSETS = {
 @dataclass(frozen=True)
 class Manifest:
     """What a manifest says; all of it optional. ``sessions``: start and last commit of each read
-    session, as bytes, and what ended it."""
+    session, as bytes, and what ended it; ``dropped``: of tables that were dropped since their lines
+    were read, by id, at which commit that was."""
 
     charset: str | None = None
     sessions: tuple[Mapping[str, Any], ...] = ()
     metadata_at: bytes | None = None
+    dropped: Mapping[int, bytes] = field(default_factory=dict)
     framing: str | None = None
     columns: str | None = None
     capture_off: str | None = None
@@ -101,6 +103,7 @@ def read_manifest(folder: Place) -> Manifest:
         or _word(str(path), "charset", content.get("charset")),
         sessions=tuple(_session(str(path), entry) for entry in sessions),
         metadata_at=_address(str(path), "metadata_logaddr", content.get("metadata_logaddr")),
+        dropped=_dropped(str(path), content.get("dropped_tables") or {}),
         framing=words["framing"],
         columns=words["column_list"],
         capture_off=words["capture_off"],
@@ -149,6 +152,21 @@ def _session(path: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
         for name in ("start_logaddr", "last_commit_logaddr")
     }
     return {**places, "ended_by": str(entry.get("ended_by") or "")}
+
+
+def _dropped(path: str, entries: Any) -> dict[int, bytes]:
+    found = {}
+    for relid, value in entries.items() if isinstance(entries, dict) else [("", entries)]:
+        at = _address(path, "dropped_tables", value)
+        if at is None or not str(relid).isdigit():
+            raise InputError(
+                "LR2031",
+                f"found dropped_tables {entries!r}; expected an object, ids with a LOGADDR each",
+                Where(path),
+                "Write it again",
+            )
+        found[int(relid)] = at
+    return found
 
 
 def _address(path: str, name: str, value: Any) -> bytes | None:

@@ -39,6 +39,19 @@ Closes = Callable[[int, int, int, RowFormat], tuple[bool, int]]
 
 
 @dataclass(frozen=True)
+class Known:
+    """``row`` is the first row of a log that the export of the system tables does not know of;
+    ``dropped``: that of tables of which it has the lines of an earlier one."""
+
+    row: int
+    dropped: Mapping[int, int] = field(default_factory=dict)
+
+    def of(self, relid: int) -> int:
+        """The first row that the lines of a table do not know of."""
+        return self.dropped.get(relid, self.row)
+
+
+@dataclass(frozen=True)
 class DdlRecord:
     """A DDL record at ``row``: its RELID (None: NULL), what it says, and the statement (empty: not
     in the log)."""
@@ -84,13 +97,13 @@ class SolidTableHistory:
 def build(
     tables: Mapping[int, SolidTable],
     records: Sequence[DdlRecord],
-    exported: int,
+    exported: Known,
     columns: str,
     charset: int,
     closes: Closes,
 ) -> SolidTableHistory:
-    """The timeline of a log. ``exported`` is the first row that the export of the system tables
-    does not know of; ``columns`` the list of columns that images hold."""
+    """The timeline of a log. ``exported``: what the export of the system tables knows of;
+    ``columns`` the list of columns that images hold."""
     return _Builder(tables, records, exported, columns, charset, closes).run()
 
 
@@ -99,7 +112,7 @@ class _Builder:
         self,
         tables: Mapping[int, SolidTable],
         records: Sequence[DdlRecord],
-        exported: int,
+        exported: Known,
         columns: str,
         charset: int,
         closes: Closes,
@@ -121,7 +134,7 @@ class _Builder:
         self.homes: dict[int, str] = {}
         self.stray: dict[tuple[str, str], int] = {}
         self.names: dict[str, set[int]] = {}
-        for entry in tables.values():
+        for entry in self._listed().values():
             self.names.setdefault(entry.name, set()).add(entry.id)
 
     def run(self) -> SolidTableHistory:
@@ -153,18 +166,21 @@ class _Builder:
         before = [
             record
             for record in self.records
-            if record.row < self.exported and record.event.kind in TABLE_DDL
+            if record.row < self.exported.row and record.event.kind in TABLE_DDL
         ]
         after = [
             record
             for record in self.records
-            if record.row >= self.exported and record.event.kind in TABLE_DDL
+            if record.row >= self.exported.row and record.event.kind in TABLE_DDL
         ]
         for back, records in ((True, before[::-1]), (False, after)):
-            places = {relid: (entry.schema, entry.name) for relid, entry in self.tables.items()}
+            places = {relid: (entry.schema, entry.name) for relid, entry in self._listed().items()}
             for record in records:
                 old, new = _places_of(record)
                 relid, wanted = record.relid, new if back else old
+                if relid in self.exported.dropped and record.event.kind is Ddl.DROP_TABLE:
+                    assert relid is not None
+                    places[relid] = old.schema, old.name
                 if relid is None:
                     fits = [
                         one
@@ -178,6 +194,11 @@ class _Builder:
                     other = old if back else new
                     places[relid] = other.schema or places[relid][0], other.name
         return meant
+
+    def _listed(self) -> dict[int, SolidTable]:
+        """The tables that were there when the system tables were read."""
+        gone = self.exported.dropped
+        return {relid: entry for relid, entry in self.tables.items() if relid not in gone}
 
     def _by_name(self, wanted: Name) -> int | None:
         """The table of a name that only one table has."""
@@ -194,7 +215,7 @@ class _Builder:
     def _table(self, relid: int, records: list[DdlRecord]) -> None:
         """The states between a table's DDL records, and what each of these does."""
         table = self.tables.get(relid)
-        before = [record for record in records if record.row < self.exported]
+        before = [record for record in records if record.row < self.exported.of(relid)]
         if table is None and records[0].event.kind is Ddl.CREATE_TABLE:
             before = []  # made and gone before the export: from its beginning on
         after = records[len(before) :]
