@@ -203,7 +203,8 @@ class _Builder:
         """Tables of one name in several catalogs cannot be told apart in a target, nor can those of
         one catalog that are changed by turns; one that is changed behind the other is its next
         generation. InputError LR2031 where several of them are changed."""
-        changed = {relid for relid in np.unique(self.table).tolist() if relid in self.tables}
+        named = np.unique(self.table[self.live]).tolist()
+        changed = {relid for relid in named if relid in self.tables}
         seen: dict[tuple[str, str], list[int]] = {}
         for relid in sorted(changed):
             entry = self.tables[relid]
@@ -217,7 +218,7 @@ class _Builder:
         """Whether all changes of one of two tables of a catalog stand behind those of the other."""
         if self.tables[one].catalog != self.tables[other].catalog:
             return False
-        mine, theirs = (np.flatnonzero(self.table == relid) for relid in (one, other))
+        mine, theirs = (np.flatnonzero((self.table == relid) & self.live) for relid in (one, other))
         return bool(mine[-1] < theirs[0] or theirs[-1] < mine[0])
 
     def _refuse_names(self, other: SolidTable, entry: SolidTable) -> None:
@@ -297,11 +298,17 @@ class _Builder:
 
     def _row_behind(self, at: bytes) -> int:
         """The first row behind a commit."""
-        boundary = 0
-        for last, whole in zip(self.bounds.last, self.bounds.whole, strict=True):
-            if whole and self.rows.address_of(last) <= at:
-                boundary = last + 1
-        return boundary
+        bounds = self.bounds
+        return max(
+            (
+                last + 1
+                for last, whole, again in zip(
+                    bounds.last, bounds.whole, bounds.repeated, strict=True
+                )
+                if whole and not again and self.rows.address_of(last) <= at
+            ),
+            default=0,
+        )
 
     def _shape(self, images: Index, exported: Known) -> tuple[SolidShape, tuple[str, ...]]:
         """Found out from images whose columns are known: those of tables as the export shows them,

@@ -11,7 +11,7 @@ import pytest
 
 import replay
 from replay.errors import InputError
-from tests.logs.soliddb.test_structure import ID, MORE, NAME, OLD, VERSION, Tab, unit
+from tests.logs.soliddb.test_structure import ID, MORE, NAME, NEW, OLD, VERSION, Tab, unit
 from tests.support.solidbuilder import LogBuilder, write_catalog, write_rows
 
 AGAIN = Tab(10_301, "DBA", "T", (ID, NAME, VERSION, MORE), key=("ID",))
@@ -102,3 +102,46 @@ def test_tables_of_one_name_that_are_changed_by_turns_are_refused(tmp_path: Path
     unit(site.log, lambda made: made.insert(OLD, (2, "a")))
     with pytest.raises(InputError, match=r"LR2031.*by turns"):
         site.lines([site.session("all")])
+
+
+@pytest.mark.parametrize("part", [slice(0, 1), slice(1, 3), slice(1, 4), slice(0, 2)])
+def test_a_copy_of_what_came_before_a_table_was_created_again(tmp_path: Path, part: slice) -> None:
+    """Rows that another session has too do not count for which generation comes first."""
+    site = Sessions(tmp_path, OLD, AGAIN)
+    ends = []
+    for number in (1, 2):
+        unit(site.log, lambda made, number=number: made.insert(OLD, (number, "old")))
+        ends.append(len(site.log.rows))
+    unit(site.log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE T"))
+    ends.append(len(site.log.rows))
+    create = "CREATE TABLE T (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(20), MORE INTEGER)"
+    unit(site.log, lambda made: made.ddl(45, "SHOP.DBA.T", AGAIN.relid, create))
+    ends.append(len(site.log.rows))
+    unit(site.log, lambda made: made.insert(AGAIN, (1, "new", 7)))
+    rows = site.log.rows[:]
+    first = site.session("a")
+    cuts = [0, *ends]
+    copied = rows[cuts[part.start] : cuts[part.stop]]
+    site.log.rows[:] = [{**row, "SEQ": seq} for seq, row in enumerate(copied)]
+    copy = site.session("b")
+    whole, _ = site.lines([first])
+    assert len(whole) == 5
+    assert site.lines([first, copy])[0] == whole
+    assert site.lines([copy, first])[0] == whole
+
+
+def test_a_copy_of_what_the_system_tables_know_of(tmp_path: Path) -> None:
+    """They are older than an ALTER TABLE in the log, whatever is there a second time behind it."""
+    site = Sessions(tmp_path)
+    unit(site.log, lambda made: made.insert(OLD, (1, "old")))
+    rows, at = site.log.rows[:], site.log.commits[-1].hex()
+    write_catalog(tmp_path, [OLD], {"metadata_logaddr": at})
+    text = "ALTER TABLE T ADD COLUMN MORE INTEGER"
+    unit(site.log, lambda made: made.ddl(22, "T", OLD.relid, text))
+    unit(site.log, lambda made: made.insert(NEW, (2, "new", 7)))
+    first = site.session("a")
+    site.log.rows[:] = rows
+    copy = site.session("b")
+    whole, _ = site.lines([first])
+    assert whole[-1] == "INSERT INTO dba.t (id, name, more) VALUES (2, 'new', 7);"
+    assert site.lines([first, copy])[0] == whole
