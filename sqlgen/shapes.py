@@ -48,7 +48,8 @@ _ABSENT, _VALUE, _NULL = 0, 1, 2
 #: statements in full.
 WORTH, _MOST = 8, 256
 _NAME = "lr_"
-_NAME_LENGTH = len(_NAME) + 16
+#: What a call begins with, and the characters of the name behind it.
+EXECUTE, NAME_LENGTH = "EXECUTE ", len(_NAME) + 16
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,15 @@ def shape_name(text: str) -> str:
     return _NAME + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
+def worth_preparing(counts: npt.NDArray[Any], rows: int, worth: int = WORTH) -> RowMask:
+    """Which statements of a batch of ``rows`` are prepared, of which so many rows are to call each
+    one."""
+    enough: RowMask = counts >= min(worth, rows)
+    if len(counts) > _MOST:
+        enough &= counts >= np.sort(counts)[-_MOST]
+    return enough
+
+
 def render_shaped(
     rows: Rows, profile: Profile, options: RenderOptions, worth: int = WORTH
 ) -> Shaped:
@@ -104,12 +114,10 @@ def render_shaped(
     else:
         outcome = _changed(rows, elements, profile, options)
     codes = _codes(elements.states, rows.count)
-    distinct, first, inverse, counts = np.unique(
+    _, first, inverse, counts = np.unique(
         codes, return_index=True, return_inverse=True, return_counts=True
     )
-    enough = counts >= min(worth, rows.count)
-    if len(distinct) > _MOST:
-        enough &= counts >= np.sort(counts)[-_MOST]
+    enough = worth_preparing(counts, rows.count, worth)
     names, shapes = [], {}
     for number, row in enumerate(first.tolist()):
         text = _prepared(elements, row)
@@ -119,8 +127,8 @@ def render_shaped(
         if enough[number]:
             shapes[name] = text
     called = pa.array(names, pa.string()).take(pa.array(inverse.reshape(-1)))
-    text = joined(["EXECUTE ", called, "(", *elements.values, ");"], rows.count)
-    comma = len("EXECUTE (") + _NAME_LENGTH
+    text = joined([EXECUTE, called, "(", *elements.values, ");"], rows.count)
+    comma = len(EXECUTE) + NAME_LENGTH + len("(")
     text = pc.binary_replace_slice(text, comma, comma + 2, "")
     text = _in_full(
         rows, text, ~enough[inverse.reshape(-1)] & (outcome == EMITTED), profile, options

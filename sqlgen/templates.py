@@ -8,14 +8,14 @@ a column of any other kind has no skeleton.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sqlgen.dialects import Profile
 from sqlgen.literals import special_bytes
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.shapes import shape_name
+from sqlgen.shapes import EXECUTE, NAME_LENGTH
 from sqlgen.statements import (
     SLOT,
     RenderOptions,
@@ -42,14 +42,18 @@ _PLAIN_TYPES = frozenset(
     }
 )
 _TEXTS = (SqlType.CHAR, SqlType.VARCHAR)
+#: Where the name stands in a call, and bits of a row's code at most.
+NAMED, CODE_BITS = len(EXECUTE), 62
 
 
 @dataclass(frozen=True)
 class Element:
     """``prefix``, the value of ``column`` in the image ``side`` (``before`` or ``after``),
     ``suffix``; ``null`` in place of all three where the value is null. Without a column, ``prefix``
-    alone. ``when``: ``always``, ``changed`` (where the column did), ``assigned`` (the same; the
-    first of these loses the ``, `` at its start)."""
+    alone. ``when``: ``always``, ``changed`` (where the column did), ``assigned`` (the same; of a
+    column that did not, the value is not looked at). ``listed``: the first of these that stands in
+    a row loses the ``, `` at its start. ``bits``: which bit of a row's code says that the element
+    stands there, and which that its value is null; -1 where none does."""
 
     prefix: str
     column: str = ""
@@ -57,6 +61,8 @@ class Element:
     suffix: str = ""
     null: str = ""
     when: str = "always"
+    listed: bool = False
+    bits: tuple[int, int] = (-1, -1)
 
 
 @dataclass(frozen=True)
@@ -106,35 +112,69 @@ def skeleton(
 
 
 @dataclass(frozen=True)
-class Call:
-    """Calls of one prepared statement: ``statement``, ``$1 …`` for values, under ``name``, and the
-    elements of a call."""
+class Calls:
+    """Calls of prepared statements: the ``elements`` of a call, in which blanks stand for the name
+    from :data:`NAMED` on, and those of the ``statements``, each ``prefix`` or ``null``. Rows with
+    the same code call the same statement."""
 
-    name: str
-    statement: str
     elements: tuple[Element, ...]
+    statements: tuple[Element, ...]
+
+    def statement(self, code: int) -> str:
+        """The statement that rows of a code call, ``$1 …`` for values."""
+        parts: list[str] = []
+        first = True
+        for element in self.statements:
+            there, null = (bit >= 0 and bool(code >> bit & 1) for bit in element.bits)
+            if element.when != "always" and not there:
+                continue
+            text = element.null if null else element.prefix
+            parts.append(text.removeprefix(", ") if element.listed and first else text)
+            first = first and not element.listed
+        start, *others = "".join(parts).split(SLOT)
+        return start + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
 
 
 @lru_cache(maxsize=4096)
-def call(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Call | None:
-    """What :func:`sqlgen.shapes.render_shaped` writes for the rows of a table; None where it needs
-    more than elements, and where rows differ in the statement that they call: updates by what
-    changed, deletes by what is null.
+def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Calls | None:
+    """What :func:`sqlgen.shapes.render_shaped` writes for the rows of a table, but for the rows of
+    rare statements; None where it needs more than elements, or more bits than a code has.
 
     SqlgenError (LR3006) as :func:`skeleton`.
     """
+    whole = skeleton(table, op, profile, options)
     columns = shown_columns(table, options)
-    if op is not Op.INSERT or not columns or skeleton(table, op, profile, options) is None:
+    if not whole or options.assert_rows or any(c.type in profile.exact for c in columns):
         return None
-    first, *others = insert_pieces(table, columns, profile, options)
-    statement = first + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
-    name = shape_name(statement)
-    elements = [Element(f"EXECUTE {name}(")]
-    for column in columns:
+    elements = [Element(EXECUTE + " " * NAME_LENGTH + "(")]
+    statements: list[Element] = []
+    bits: dict[tuple[str, str], int] = {}
+    for element in whole:
+        if not element.column:
+            statements.append(element)
+            continue
+        column = table.column(element.column)
+        there = null = -1
+        if element.when != "always":
+            there = bits.setdefault(("changed", column.name), len(bits))
+        if element.side == "before" and column.nullable:
+            null = bits.setdefault(("null", column.name), len(bits))
         opening, closing = _around(column, profile)
-        end = ");" if column is columns[-1] else ", "
-        elements.append(Element(opening, column.name, "after", closing + end, "NULL" + end))
-    return Call(name, statement, tuple(elements))
+        text = f"{element.prefix.removesuffix(opening)}{SLOT}{element.suffix.removeprefix(closing)}"
+        statements.append(replace(element, prefix=text, column="", suffix="", bits=(there, null)))
+        value = ", NULL" if element.side == "after" else ""
+        elements.append(
+            replace(
+                element,
+                prefix=", " + opening,
+                suffix=closing,
+                null=value,
+                listed=True,
+                bits=(there, null),
+            )
+        )
+    elements.append(Element(");"))
+    return Calls(tuple(elements), tuple(statements)) if len(bits) <= CODE_BITS else None
 
 
 def _around(column: Column, profile: Profile) -> tuple[str, str]:
@@ -178,7 +218,9 @@ def _update(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
     for column in shown:
         opening, closing = _around(column, profile)
         equals = ", " + column_pieces(column, profile, options.names)[0]
-        yield Element(equals + opening, column.name, "after", closing, equals + "NULL", "assigned")
+        yield Element(
+            equals + opening, column.name, "after", closing, equals + "NULL", "assigned", True
+        )
     yield Element(between)
     yield from conditions
     yield Element(head.end)

@@ -4,8 +4,8 @@ statements straight from the images.
 What this module makes for a table version and a kind of change are tables of numbers: how the
 columns lie (from the row format), the elements of the statement (from :mod:`sqlgen.templates`), how
 each character is written. The statements are those of :mod:`replay.pipeline.rows`, byte for byte;
-rows that the kernel leaves out are decoded there. Of the calls of prepared statements, those that
-insert are written here; updates and deletes call one of many, which is settled there.
+rows that the kernel leaves out are decoded there. Of calls of prepared statements the kernel writes
+the values and a code for each row; which statement a code calls is settled here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, TableVersion
@@ -29,6 +30,7 @@ from sqlgen.dialects import Profile
 from sqlgen.mapping import TableMap, plain
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import SqlType, Table
+from sqlgen.shapes import NAME_LENGTH, shape_name, worth_preparing
 from sqlgen.statements import RenderOptions, shown_columns
 
 #: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile
@@ -45,6 +47,7 @@ _KERNEL = Kernel(
     (
         *(_TEXT, _TABLE, _TABLE, _TABLE, _TEXT, ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT),
         *(ArrayOf("bool", 2), NUMBER, _TABLE, ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8")),
+        ArrayOf("int64"),
     ),
     ("replay.pipeline.fast_path_tables",),
 )
@@ -53,22 +56,34 @@ _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 @dataclass(frozen=True)
 class Program:
-    """What the kernel needs to know of one table version, kind of change and direction, and the
-    prepared statements that its rows call (``shapes`` of :class:`sqlgen.shapes.Shaped`)."""
+    """What the kernel needs to know of one table version, kind of change and direction. ``calls``:
+    its statements are calls, and ``in_full`` is the program of the same statements in full (None
+    both where they are in full anyway)."""
 
     cells: Index
     elements: Index
     pool: Bytes
     lengths: Bytes
     codes: Bytes
-    shapes: Mapping[str, str] = field(default_factory=dict)
+    calls: templates.Calls | None = None
+    in_full: Program | None = None
+    #: The statements that are called, with their names, by code.
+    known: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+    def called(self, code: int) -> tuple[str, str]:
+        """The name and the text of the statement that rows of a code call."""
+        if code not in self.known:
+            assert self.calls is not None
+            statement = self.calls.statement(code)
+            self.known[code] = shape_name(statement), statement
+        return self.known[code]
 
 
 @dataclass(frozen=True)
 class FastStatements:
     """``text`` one statement a row ('' for none), ``outcome`` of :mod:`sqlgen.statements`, which
     updates change a watched column, the rows that were left out, and the prepared statements that
-    the others call."""
+    the others call (``shapes`` of :class:`sqlgen.shapes.Shaped`)."""
 
     text: pa.StringArray
     outcome: Bytes
@@ -90,11 +105,17 @@ class WrittenTable:
 @dataclass(frozen=True)
 class KernelOutput:
     """What the kernel made of ``n`` rows: their texts, one after the other, between ``offsets``
-    (``n + 1``), and what became of each."""
+    (``n + 1``), what became of each, and the codes of those that have a text."""
 
     text: Bytes
     offsets: Index
     status: Bytes
+    codes: Index
+
+    def strings(self) -> pa.StringArray:
+        """The texts as an array."""
+        offsets = pa.py_buffer(self.offsets.astype(np.int32))
+        return pa.StringArray.from_buffers(len(self.status), offsets, pa.py_buffer(self.text))
 
 
 class FastPath:
@@ -135,17 +156,23 @@ class FastPath:
         for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
             unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
         bounds[:, unusable] = 0
-        count = bounds.shape[1]
         buffer = np.ascontiguousarray(image.buffer)
         output = _rows(render, program, buffer, bounds)
         if output.offsets[-1] > _MOST:
             return None
-        text = pa.StringArray.from_buffers(
-            count, pa.py_buffer(output.offsets.astype(np.int32)), pa.py_buffer(output.text)
-        )
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
-        return FastStatements(text, status, moved, np.flatnonzero(odd), program.shapes)
+        rare, shapes = _named(program, output)
+        text = output.strings()
+        if program.in_full is not None and len(rare):
+            some = np.ascontiguousarray(bounds[:, rare])
+            in_full = _rows(render, program.in_full, buffer, some)
+            if (in_full.status == tables.ODD).any():
+                return None
+            mask = np.zeros(bounds.shape[1], bool)
+            mask[rare] = True
+            text = pc.replace_with_mask(text, pa.array(mask), in_full.strings())
+        return FastStatements(text, status, moved, np.flatnonzero(odd), shapes)
 
     def _program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
@@ -158,14 +185,13 @@ class FastPath:
             or any(cell.unit != 1 for cell in cells)
         ):
             return None
-        shapes: Mapping[str, str] = {}
-        if self.prepared:
-            call = templates.call(target.table, written, self.profile, target.options)
-            elements = call.elements if call else None
-            shapes = {call.name: call.statement} if call else {}
-        else:
-            elements = templates.skeleton(target.table, written, self.profile, target.options)
-        if elements is None:
+        elements = templates.skeleton(target.table, written, self.profile, target.options)
+        calls = (
+            templates.calls(target.table, written, self.profile, target.options)
+            if self.prepared
+            else None
+        )
+        if elements is None or (self.prepared and calls is None):
             return None
         exported = {column.name for column in shown_columns(version.table, self.options)}
         texts = templates.texts(self.profile)
@@ -193,8 +219,12 @@ class FastPath:
                     table[place, tables.LEAST] = texts.least
         lengths, codes = _characters(tuple(charsets), texts)
         places = {name: version.index_of(source) for name, source in target.sources.items()}
-        given = _elements(elements, places, op is not Op.UPDATE, self.undo)
-        return Program(table, *given, lengths, codes, shapes)
+        alone = op is not Op.UPDATE
+        program = Program(table, *_elements(elements, places, alone, self.undo), lengths, codes)
+        if calls is None:
+            return program
+        given = _elements(calls.elements, places, alone, self.undo)
+        return Program(table, *given, lengths, codes, calls, program)
 
     def _target(self, version: TableVersion) -> WrittenTable | None:
         """A table as statements name it; None where values become others."""
@@ -216,6 +246,24 @@ class FastPath:
                 program.cells[place, tables.WATCHED] = column.column.name in names
 
 
+def _named(program: Program, output: KernelOutput) -> tuple[Index, Mapping[str, str]]:
+    """Put the names of what they call into the calls. (the rows whose statements are too rare to be
+    prepared, the prepared statements by name)."""
+    sizes = output.offsets[1:] - output.offsets[:-1]
+    rows = np.flatnonzero(sizes)
+    if program.calls is None or not len(rows):
+        return rows[:0], {}
+    codes, inverse, counts = np.unique(output.codes[rows], return_inverse=True, return_counts=True)
+    called = [program.called(code) for code in codes.tolist()]
+    names = [name for name, _ in called]
+    enough = worth_preparing(counts, len(rows)) & np.array(["$1" in text for _, text in called])
+    letters = np.frombuffer("".join(names).encode(), np.uint8).reshape(len(names), NAME_LENGTH)
+    place = output.offsets[rows] + templates.NAMED
+    output.text[place[:, None] + np.arange(NAME_LENGTH)] = letters[inverse]
+    chosen = np.flatnonzero(enough).tolist()
+    return rows[~enough[inverse]], dict(called[number] for number in chosen)
+
+
 def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -> KernelOutput:
     """Have the kernel write all rows, making room as it is needed."""
     count = bounds.shape[1]
@@ -223,6 +271,7 @@ def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -
     out = np.empty(_ROOM * int(sizes.sum()) + (count + 1) * len(program.pool), np.uint8)
     work = np.zeros((4, 2 * len(program.cells)), np.int64)
     offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
+    codes = np.zeros(count, np.int64)
     given = (
         program.cells,
         program.elements,
@@ -231,12 +280,12 @@ def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -
         program.codes,
         *_moments(),
     )
-    while (row := render(buffer, bounds, *given, row, work, out, offsets, status)) < count:
+    while (row := render(buffer, bounds, *given, row, work, out, offsets, status, codes)) < count:
         needed = len(program.pool) + tables.ROOM * len(program.elements) + 4 * int(sizes[row])
         more = np.empty(len(out) + max(len(out) // 2, needed), np.uint8)
         more[: offsets[row]] = out[: offsets[row]]
         out = more
-    return KernelOutput(out[: offsets[-1]], offsets, status)
+    return KernelOutput(out[: offsets[-1]], offsets, status, codes)
 
 
 @cache
@@ -253,7 +302,10 @@ def compiled() -> MachineCode | None:
 
 def _trial(render: MachineCode) -> None:
     """Have the kernel write one row. RuntimeError when the row comes out wrong."""
-    cells, elements = np.zeros((1, tables.WATCHED + 1), np.int64), np.zeros((1, 9), np.int64)
+    cells, elements = (
+        np.zeros((1, tables.WATCHED + 1), np.int64),
+        np.zeros((1, tables.ELEMENT), np.int64),
+    )
     cells[0, tables.WIDTH] = 2
     elements[0, tables.PREFIX_END] = elements[0, tables.SUFFIX] = 1
     elements[0, tables.SUFFIX_END] = 2
@@ -305,7 +357,7 @@ def _elements(
 ) -> tuple[Index, Bytes]:
     """The elements as numbers, and the pool of their texts. ``places``: where in the format the
     columns are; ``alone``: there is one image, whatever its side is called."""
-    table = np.zeros((len(elements), 9), np.int64)
+    table = np.zeros((len(elements), tables.ELEMENT), np.int64)
     pool = b""
     when = {"always": tables.ALWAYS, "changed": tables.CHANGED, "assigned": tables.ASSIGNED}
     for row, element in enumerate(elements):
@@ -313,6 +365,8 @@ def _elements(
         table[row, tables.COLUMN] = places[element.column] if element.column else -1
         table[row, tables.SIDE] = tables.AFTER if after and not alone else tables.BEFORE
         table[row, tables.WHEN] = when[element.when]
+        table[row, tables.LISTED] = element.listed
+        table[row, tables.STANDS], table[row, tables.EMPTY] = element.bits
         for place, text in (
             (tables.PREFIX, element.prefix),
             (tables.NULL, element.null),

@@ -24,11 +24,13 @@ from replay.pipeline.fast_path_tables import (
     COLUMN,
     DATE,
     EMITTED,
+    EMPTY,
     EXCLUDED_COLUMNS,
     EXPANDED,
     INTEGER,
     KIND,
     LEAST,
+    LISTED,
     MOVED,
     NO_CHANGE,
     NULL,
@@ -40,6 +42,7 @@ from replay.pipeline.fast_path_tables import (
     SCALE,
     SHOWN,
     SIDE,
+    STANDS,
     SUFFIX,
     SUFFIX_END,
     TEXT_STRIPPED,
@@ -372,20 +375,27 @@ def _statement(
     changed: Array,
     out: Array,
     place: int,
+    codes_of_rows: Array,
+    row: int,
 ) -> int:
-    """The statement of one row, whose images were walked; -1 where a value is not plain."""
-    first = True
+    """The statement of one row, whose images were walked, and its code; -1 where a value is not
+    plain."""
+    first, code = True, 0
     for element in range(len(elements)):
         column, when = elements[U(element), COLUMN], elements[U(element), WHEN]
         if when == ASSIGNED and not changed[U(column)]:
             continue
-        kept = place
-        cut = 2 if when == ASSIGNED and first else 0
-        first = first and when != ASSIGNED
+        kept, still_first = place, first
         here = elements[U(element), SIDE] * len(cells) + column
         empty = column >= 0 and null[U(here)] != 0
         text = NULL if empty else PREFIX
-        start, end = elements[U(element), U(text)] + cut, elements[U(element), U(text + 1)]
+        start, end = elements[U(element), U(text)], elements[U(element), U(text + 1)]
+        if elements[U(element), LISTED]:
+            if end == start and elements[U(element), EMPTY] < 0:
+                return -1
+            if end > start:
+                start += 2 if first else 0
+                first = False
         place = _copy(pool, start, end, out, place)
         if column >= 0 and not empty:
             place = _value(
@@ -398,7 +408,13 @@ def _statement(
             place = _copy(pool, start, end, out, place)
         if when == CHANGED and not changed[U(column)]:
             # it was only read: a value that the other way looks at must be right here too
-            place = kept
+            place, first = kept, still_first
+        else:
+            if elements[U(element), STANDS] >= 0:
+                code |= 1 << elements[U(element), STANDS]
+            if empty and elements[U(element), EMPTY] >= 0:
+                code |= 1 << elements[U(element), EMPTY]
+    codes_of_rows[U(row)] = code
     return int(place)
 
 
@@ -418,6 +434,7 @@ def render_rows(
     out: Array,
     offsets: Array,
     status: Array,
+    codes_of_rows: Array,
 ) -> int:
     """Statements of the rows from ``start`` on, as far as ``out`` has room; the first row that has
     none yet.
@@ -425,7 +442,8 @@ def render_rows(
     ``bounds`` int64[2 | 4, n] are (start, end) of each row's image, of an update's before and after
     images, all within ``buffer``; the other tables are those of
     :class:`replay.pipeline.fast_path.Program`. ``work`` int64[4, 2 * columns] is for the functions
-    here. ``offsets[row + 1]`` and ``status[row]`` are set for each row done.
+    here. ``offsets[row + 1]``, ``status[row]`` and, where there is a statement,
+    ``codes_of_rows[row]`` are set for each row done.
     """
     sides = bounds.shape[0] // 2
     at, size, null, changed = work[0], work[1], work[2], work[3]
@@ -450,7 +468,7 @@ def render_rows(
         if result != ODD:
             behind = _statement(
                 buffer, cells, elements, pool, lengths, codes, pictures, accepted,
-                at, size, null, changed, out, place,
+                at, size, null, changed, out, place, codes_of_rows, row,
             )  # fmt: skip
             if behind < 0:
                 result = ODD

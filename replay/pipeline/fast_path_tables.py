@@ -20,10 +20,13 @@ LEAST = SCALE
 INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP = range(7)
 
 #: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
-#: there, and where its texts lie in the pool.
+#: there, where its texts lie in the pool, whether they begin with ", ", which the first one of a
+#: row loses, and the bits of the row's code (-1: none) that say that it stands there, and that its
+#: value is null.
 COLUMN, SIDE, WHEN, PREFIX, PREFIX_END, NULL, NULL_END, SUFFIX, SUFFIX_END = range(9)
-#: What SIDE says, and WHEN: in every row, or where the column changed; an assignment's prefix
-#: begins with ", ", which the first one loses.
+LISTED, STANDS, EMPTY, ELEMENT = range(9, 13)
+#: What SIDE says, and WHEN: in every row, or where the column changed; of a column that did not,
+#: the value of an assignment is not looked at.
 BEFORE, AFTER = range(2)
 ALWAYS, CHANGED, ASSIGNED = range(3)
 
