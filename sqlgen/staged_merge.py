@@ -28,6 +28,8 @@ from sqlgen.statements import RenderOptions, float_bounds, shown_columns
 _NULL = "\\N"
 #: What COPY's text format cannot take as it is, and how it is written.
 _ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
+#: Rows by the thousand tell enough of a staging table: how wide its columns are, above all.
+_SAMPLED = "SET LOCAL default_statistics_target = 10"
 #: Columns of a table in PostgreSQL at most.
 _MOST_COLUMNS = 1600
 
@@ -179,7 +181,7 @@ class Merging:
             make,
             f"COPY {name} FROM STDIN",
             text,
-            (f"ANALYZE {name}", merge),
+            (_SAMPLED, f"ANALYZE {name}", merge),
         )
 
     def _identified(self, stage: _Stage, rows: Rows) -> list[str]:

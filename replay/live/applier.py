@@ -4,9 +4,10 @@ lost on the way."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Protocol
 
+from replay.live.ahead import made_ahead
 from replay.live.pace import Pace
 from replay.live.route import UnitGroup
 from replay.live.transactions import Committed, Transactions
@@ -77,12 +78,4 @@ class Applier:
         if not strategy.prepares_ahead:
             yield from map(strategy.prepare, groups)
             return
-        with ThreadPoolExecutor(1) as pool:
-            waiting: Future[Callable[[], None]] | None = None
-            for group in groups:
-                following = pool.submit(strategy.prepare, group)
-                if waiting is not None:
-                    yield waiting.result()
-                waiting = following
-            if waiting is not None:
-                yield waiting.result()
+        yield from made_ahead(partial(strategy.prepare, group) for group in groups)

@@ -3,12 +3,13 @@ statements of changes that cannot be folded; all in the group's one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
-from replay.live.net_changes import Folded, NetChanges
+from replay.live.ahead import made_ahead
+from replay.live.net_changes import Folded, MakeLoad, NetChanges
 from replay.live.route import UnitGroup, runs_of
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement
@@ -56,26 +57,37 @@ class MergedChanges:
             return None
 
     def _apply(self, group: UnitGroup, folded: Folded) -> None:
-        committed = self.transactions.committed
+        committed, net = self.transactions.committed, 0
 
         def body(session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:
-            return self._merge(session, group, folded), 0
+            nonlocal net
+            bad, net = self._merge(session, group, folded)
+            return bad, 0
 
         bad = self.transactions.apply(group, body, executes=len(folded.loose) > 0)
         if bad is None:
             committed.folded += group.statements - len(folded.loose)
-            committed.net += folded.net
+            committed.net += net
             return
         assert bad.failure is not None
         committed.note_in_order(group, bad.failure.message)
         self.strict.apply_in_order(group)
 
-    def _merge(self, session: Session, group: UnitGroup, folded: Folded) -> BadStatement | None:
-        """Bring the net changes in, and run the loose statements between them."""
+    def _merge(
+        self, session: Session, group: UnitGroup, folded: Folded
+    ) -> tuple[BadStatement | None, int]:
+        """Bring the net changes in, and run the loose statements between them. (Why that failed,
+        the number of net changes.)"""
+        bad, before = self._loads(session, folded.before)
+        bad = bad or self._loose(session, group, folded)
+        if bad is not None:
+            return bad, 0
+        bad, after = self._loads(session, folded.after)
+        return bad, before + after
+
+    def _loose(self, session: Session, group: UnitGroup, folded: Folded) -> BadStatement | None:
+        """Run the loose statements."""
         number = group.units[0].script
-        for load in folded.before:
-            if (bad := self._load(session, load)) is not None:
-                return bad
         ends = np.flatnonzero(np.diff(folded.loose, append=-1) != 1)
         starts = np.concatenate([[0], ends[:-1] + 1])
         for start, stop in (
@@ -88,10 +100,22 @@ class MergedChanges:
             if bad is not None:
                 what = f"a statement touched {bad.count:,} rows"
                 return bad if bad.failure else _failed(bad.condition, what)
-        for load in folded.after:
-            if (bad := self._load(session, load)) is not None:
-                return bad
         return None
+
+    def _loads(
+        self, session: Session, makers: Sequence[MakeLoad]
+    ) -> tuple[BadStatement | None, int]:
+        """Bring loads in, each while the next is made. (Why that failed, the net changes.)"""
+        net = 0
+        try:
+            for load in made_ahead(makers):
+                if load is not None:
+                    if (bad := self._load(session, load)) is not None:
+                        return bad, 0
+                    net += load.count
+        except Unmergeable as reason:
+            return _failed(Condition.OTHER, str(reason)), 0
+        return None, net
 
     def _load(self, session: Session, load: Load) -> BadStatement | None:
         """Bring the rows of one load in; why that failed, or that it touched more or fewer rows

@@ -10,8 +10,9 @@ other tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -37,15 +38,19 @@ from sqlgen.statements import shown_columns
 _FIRST, _MIDDLE, _LAST = 0, 1, 2
 
 
+#: Makes a load, as often as it is asked; None where no row of it has changed in the end. Raises
+#: Unmergeable.
+MakeLoad = Callable[[], Load | None]
+
+
 @dataclass(frozen=True)
 class Folded:
-    """``before`` and ``after``: the loads that come before and after the statements of ``loose``
-    steps, in order. ``net`` row changes are what is left of those that could be folded."""
+    """``before`` and ``after``: what makes the loads that come before and after the statements of
+    ``loose`` steps, in order."""
 
-    before: tuple[Load, ...]
+    before: tuple[MakeLoad, ...]
     loose: Index
-    after: tuple[Load, ...]
-    net: int
+    after: tuple[MakeLoad, ...]
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,10 @@ class _Nets:
     version: int
     first: Mapping[Op, Index]
     last: Mapping[Op, Index]
+
+    def count(self, op: Op) -> int:
+        """How many net changes of an operation there are."""
+        return len(self.first[op] if op is Op.DELETE else self.last[op])
 
 
 class NetChanges:
@@ -70,8 +79,8 @@ class NetChanges:
         self.rank = _ranks(plan.constraints)
 
     def fold(self, script: Script, steps: Index) -> Folded:
-        """The net changes of some steps of a script. Raises Unmergeable where there is no way but
-        to run them one by one."""
+        """The net changes of some steps of a script. Raises Unmergeable where it shows here that
+        there is no way but to run them one by one."""
         rows = script.steps[steps]
         change, version = (
             np.ascontiguousarray(rows["change"]),
@@ -91,11 +100,9 @@ class NetChanges:
                 break
             loose[odd] = True
         loads = self._loads(batch, nets)
-        before = [load for place, load in loads if place != _LAST]
-        after = [load for place, load in loads if place == _LAST]
-        return Folded(
-            tuple(before), steps[loose[version]], tuple(after), sum(load.count for _, load in loads)
-        )
+        before = [make for place, make in loads if place != _LAST]
+        after = [make for place, make in loads if place == _LAST]
+        return Folded(tuple(before), steps[loose[version]], tuple(after))
 
     # -- what can be followed
     # ---------------------------------------------------------------------------------------------
@@ -191,48 +198,54 @@ class NetChanges:
     # -- loads
     # ---------------------------------------------------------------------------------------------
 
-    def _loads(self, batch: ChangeBatch, nets: list[_Nets]) -> list[tuple[int, Load]]:
-        """The loads with their places, in order: parents are added before their children and
-        removed after them."""
+    def _loads(self, batch: ChangeBatch, nets: list[_Nets]) -> list[tuple[int, MakeLoad]]:
+        """What makes the loads, with their places, in order: parents are added before their
+        children and removed after them."""
         crowded = self._crowded([self.log.catalog.versions[net.version].name for net in nets])
-        placed: list[tuple[tuple[int, int, int], Load]] = []
+        placed: list[tuple[tuple[int, int, int], MakeLoad]] = []
         for net in nets:
-            version = self.log.catalog.versions[net.version]
-            facts = self.facts[version.name]
+            name = self.log.catalog.versions[net.version].name.upper()
+            facts = self.facts[self.log.catalog.versions[net.version].name]
             assert facts is not None
             merging = Merging(
                 self.profile,
                 self.plan.options.render,
                 dict(zip(facts.columns, facts.types, strict=True)),
             )
-            rank = self.rank.get(version.name.upper(), 0)
-            sides = _Sides(self.log, batch, net)
-            parts = [rows for op in Op if (rows := sides.rows(op)).count]
-            for rows in self._apart(parts, net.version):
-                load = merging.load(rows, len(placed))
-                if rows.op is Op.DELETE:
-                    place = (
-                        (_FIRST, -rank, 0) if version.name.upper() in crowded else (_LAST, -rank, 0)
-                    )
+            rank = self.rank.get(name, 0)
+            for op, make_rows in self._parts(batch, net):
+                if op is Op.DELETE:
+                    place = (_FIRST if name in crowded else _LAST, -rank, 0)
                 else:
-                    place = (_MIDDLE, rank, int(rows.op is Op.UPDATE))
-                placed.append((place, load))
-        return [(place[0], load) for place, load in sorted(placed, key=lambda entry: entry[0])]
+                    place = (_MIDDLE, rank, int(op is Op.UPDATE))
+                placed.append((place, partial(_made, merging, make_rows, len(placed))))
+        return [(place[0], make) for place, make in sorted(placed, key=lambda entry: entry[0])]
 
-    def _apart(self, parts: list[Rows], version: int) -> list[Rows]:
-        """Updates that change a unique key beside the identity, as deletes and inserts: two rows
-        may exchange their values."""
+    def _parts(self, batch: ChangeBatch, net: _Nets) -> Iterator[tuple[Op, Callable[[], Rows]]]:
+        """The net changes of a table version by operation, and what decodes their rows."""
+        for op in Op:
+            if not net.count(op):
+                continue
+            decoded = partial(_decoded, self.log, batch, net, op)
+            if op is not Op.UPDATE or not self._other_keys(
+                self.log.catalog.versions[net.version].name
+            ):
+                yield op, decoded
+                continue
+            for rows in self._apart(decoded(), net.version):
+                yield rows.op, partial(_as_it_is, rows)
+
+    def _apart(self, update: Rows, version: int) -> list[Rows]:
+        """Updates; those that change a unique key beside the identity, as deletes and inserts: two
+        rows may exchange their values."""
         name = self.log.catalog.versions[version].name
         columns = {column for key in self._other_keys(name) for column in key}
-        update = next((rows for rows in parts if rows.op is Op.UPDATE), None)
-        if update is None or not columns:
-            return parts
         masks = [mask for column, mask in update.changed.items() if self._target(column) in columns]
         if not masks:
-            return parts
+            return [update]
         moving = np.logical_or.reduce([mask.to_numpy(zero_copy_only=False) for mask in masks])
         if not moving.any():
-            return parts
+            return [update]
         if self._more_columns(version) or self.plan.options.render.where_columns == "key":
             raise Unmergeable(
                 f"a unique key of {name} changes, and its rows cannot be made anew from the log"
@@ -241,11 +254,7 @@ class NetChanges:
         stay, go = _taken(update, ~moving), _taken(update, moving)
         gone = replace(go, op=Op.DELETE, after={}, changed={})
         come = replace(go, op=Op.INSERT, before={}, changed={})
-        return [
-            rows
-            for rows in [*(part for part in parts if part.op is not Op.UPDATE), stay, gone, come]
-            if rows.count
-        ]
+        return [stay, gone, come]
 
     def _other_keys(self, name: str) -> list[tuple[str, ...]]:
         """The unique keys of the target's table that are not the log's key, in the target's
@@ -270,35 +279,72 @@ class NetChanges:
             crowded |= more
 
 
-class _Sides:
-    """Row images of the net changes of one table version, decoded."""
+def _made(merging: Merging, make_rows: Callable[[], Rows], number: int) -> Load | None:
+    rows = make_rows()
+    return merging.load(rows, number) if rows.count else None
 
-    def __init__(self, log: LogFile, batch: ChangeBatch, net: _Nets) -> None:
-        self.version = log.catalog.versions[net.version]
-        self.net = net
-        first, last = (_places(side.values(), len(batch.head)) for side in (net.first, net.last))
-        self.wanted = {"before": first, "after": last}
-        self.columns: dict[str, dict[str, pa.Array]] = {side: {} for side in self.wanted}
-        parts: dict[str, list[tuple[Index, dict[str, pa.Array]]]] = {
-            side: [] for side in self.wanted
-        }
+
+def _as_it_is(rows: Rows) -> Rows:
+    return rows
+
+
+def _decoded(log: LogFile, batch: ChangeBatch, net: _Nets, op: Op) -> Rows:
+    """The net changes of one operation; of updates those whose rows differ."""
+    table = log.catalog.versions[net.version].table
+    sides = [
+        {} if changes is None else _Side(log, batch, net.version, name, changes).columns()
+        for name, changes in (("before", net.first.get(op)), ("after", net.last.get(op)))
+    ]
+    before, after = sides
+    count = net.count(op)
+    if op is not Op.UPDATE:
+        return Rows(table, op, count, before, after, {})
+    changed = {}
+    everything = np.zeros(count, bool)
+    for column in table.columns:
+        mask = values_differ(before[column.name], after[column.name], column.type in FLOATS)
+        if mask.any():
+            changed[column.name] = pa.array(mask)
+            everything |= mask
+    rows = Rows(table, op, count, before, after, changed)
+    return rows if everything.all() else _taken(rows, everything)
+
+
+class _Side:
+    """One side (``before`` or ``after``) of some ``changes`` of a table version."""
+
+    def __init__(
+        self, log: LogFile, batch: ChangeBatch, version: int, side: str, changes: Index
+    ) -> None:
+        self.log, self.batch, self.side, self.changes = log, batch, side, changes
+        self.number, self.version = version, log.catalog.versions[version]
+
+    def columns(self) -> dict[str, pa.Array]:
+        """The values of all columns, in the order of the changes. Raises Unmergeable."""
+        kinds = self.batch.change[self.changes]
+        places: list[Index] = []
+        parts: list[dict[str, pa.Array]] = []
         for kind in ROW_CHANGES:
-            needed = _places([first, last], len(batch.head))
-            needed = needed[batch.change[needed] == kind]
-            if not len(needed):
+            mine = np.flatnonzero(kinds == kind)
+            if not len(mine):
                 continue
-            for part, image in log.images(
-                batch.records, batch.head[needed], batch.weight[needed], kind
+            mine = mine[np.argsort(self.changes[mine], kind="stable")]
+            chosen = self.changes[mine]
+            for part, image in self.log.images(
+                self.batch.records, self.batch.head[chosen], self.batch.weight[chosen], kind
             ):
-                for side, bounds in (("before", image.before), ("after", image.after)):
-                    if bounds is None:
-                        continue
-                    rows = np.flatnonzero(np.isin(needed[part], self.wanted[side]))
-                    if len(rows):
-                        walk = log.walk(net.version, image.buffer, bounds[0][rows], bounds[1][rows])
-                        parts[side].append((needed[part][rows], self._decoded(walk)))
-        for side, decoded_parts in parts.items():
-            self._join(side, decoded_parts)
+                bounds = image.before if self.side == "before" else image.after
+                assert bounds is not None
+                walk = self.log.walk(self.number, image.buffer, bounds[0], bounds[1])
+                places.append(mine[part])
+                parts.append(self._decoded(walk))
+        if not parts:
+            return {}
+        order = pa.array(np.argsort(np.concatenate(places)))
+        return {
+            column.name: pa.concat_arrays([part[column.name] for part in parts]).take(order)
+            for column in self.version.table.columns
+        }
 
     def _decoded(self, walk: Walk) -> dict[str, pa.Array]:
         decoded = {}
@@ -310,48 +356,6 @@ class _Sides:
                 )
             decoded[column.name] = values
         return decoded
-
-    def _join(self, side: str, decoded_parts: list[tuple[Index, dict[str, pa.Array]]]) -> None:
-        """Put the parts of a side into the order of its wanted changes."""
-        if not decoded_parts:
-            return
-        place = pa.array(np.argsort(np.concatenate([changes for changes, _ in decoded_parts])))
-        for column in self.version.table.columns:
-            values = [decoded[column.name] for _, decoded in decoded_parts]
-            self.columns[side][column.name] = pa.concat_arrays(values).take(place)
-
-    def _side(self, side: str, changes: Index | None) -> dict[str, pa.Array]:
-        if changes is None or not len(changes):
-            return {}
-        place = pa.array(np.searchsorted(self.wanted[side], changes))
-        return {name: values.take(place) for name, values in self.columns[side].items()}
-
-    def rows(self, op: Op) -> Rows:
-        """The net changes of one operation."""
-        first, last = self.net.first.get(op), self.net.last.get(op)
-        before, after = self._side("before", first), self._side("after", last)
-        count = len(first if first is not None else last if last is not None else ())
-        changed = {}
-        if op is Op.UPDATE and count:
-            for column in self.version.table.columns:
-                mask = values_differ(before[column.name], after[column.name], column.type in FLOATS)
-                if mask.any():
-                    changed[column.name] = pa.array(mask)
-            everything = np.logical_or.reduce(
-                [mask.to_numpy(zero_copy_only=False) for mask in changed.values()]
-                or [np.zeros(count, bool)]
-            )
-            rows = Rows(self.version.table, op, count, before, after, changed)
-            return rows if everything.all() else _taken(rows, everything)
-        return Rows(self.version.table, op, count, before, after, changed)
-
-
-def _places(parts: Iterable[Index], count: int) -> Index:
-    """The different places of some parts, out of ``count``, rising."""
-    wanted = np.zeros(count, bool)
-    for part in parts:
-        wanted[part] = True
-    return np.flatnonzero(wanted)
 
 
 def _taken(rows: Rows, mask: Mask) -> Rows:

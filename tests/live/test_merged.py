@@ -334,6 +334,32 @@ def test_columns_left_out_and_values_that_do_not_fit(fresh_database: str, tmp_pa
     ]
 
 
+def test_a_value_that_cannot_be_read_when_others_are_in(
+    fresh_database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows are decoded while those before them are brought in. One that cannot be takes them back,
+    and all are applied in strict order, which has no need of the value."""
+    columns = (Col("K", "INT", 4, key=1), Col("V", "INT", 4), Col("AMOUNT", "DEC", 3, scale=2))
+    table = Tab("PRICED", columns)
+    ddl = "CREATE TABLE testown.priced (k int PRIMARY KEY, v int, amount numeric)"
+    rows(fresh_database, f"CREATE SCHEMA testown; {ddl}")
+    rows(fresh_database, "INSERT INTO testown.priced VALUES (1, 10, 1), (2, 20, 2)")
+    log = LogBuilder((table,))
+    unit = log.unit()
+    unit.insert(table, (7, 70, "7.00"))
+    change = unit.update(table, (1, 10, "1.00"), (1, 11, "1.00"))
+    change.images[1] = change.images[1][:-1] + b"\xff"
+    unit.delete(table, (2, 20, "2.00"))
+    options = ("--exclude-columns", "AMOUNT")
+    assert replayed(log.write(tmp_path), fresh_database, *MERGED, *options) == 0
+    said = capsys.readouterr().out
+    assert "in strict order: 1 transactions" in said
+    assert "column TESTOWN.PRICED.AMOUNT cannot be read in every row" in said
+    assert folded(said) == [(0, 0)]
+    found = rows(fresh_database, "SELECT * FROM testown.priced ORDER BY k")
+    assert found == [(1, 11, 1), (7, 70, None)]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
