@@ -148,7 +148,7 @@ class Route:
     def _units(self, scripts: list[Script]) -> Iterator[ScriptUnit]:
         for number, script in enumerate(scripts):
             for unit in script.units(number):
-                late = unit.key.unit in self.pending
+                late = bool(self.pending) and unit.key.unit in self.pending
                 if (
                     self.forward
                     and (unit.key > self.position or late)
@@ -176,16 +176,17 @@ class Route:
 
 def runs_of(units: Iterable[ScriptUnit]) -> Iterator[ScriptUnit]:
     """Units that follow one another without a gap, taken together (under the key of the first)."""
-    run: ScriptUnit | None = None
+    first: ScriptUnit | None = None
+    stop = 0
     for unit in units:
-        if run is not None and (run.script, run.stop) == (unit.script, unit.start):
-            run = replace(run, stop=unit.stop)
+        if first is not None and unit.start == stop and unit.script == first.script:
+            stop = unit.stop
             continue
-        if run is not None:
-            yield run
-        run = unit
-    if run is not None:
-        yield run
+        if first is not None:
+            yield replace(first, stop=stop)
+        first, stop = unit, unit.stop
+    if first is not None:
+        yield replace(first, stop=stop)
 
 
 def find_route(

@@ -192,15 +192,14 @@ class Script:
         start, count = 0, len(self.steps)
         key = self.steps["key"]
         for low in range(0, count, _BLOCK):
-            high = min(low + _BLOCK, count)
-            here = np.ascontiguousarray(key[low:high])
-            ends = np.flatnonzero(here[1:] != here[:-1]) + low + 1
-            for end in ends.tolist():
-                yield ScriptUnit(number, UnitPosition(key[start].tobytes()), start, end)
+            # with the step before, so that a unit may end between two blocks
+            here = np.ascontiguousarray(key[max(low - 1, 0) : low + _BLOCK])
+            ends = np.flatnonzero(here[1:] != here[:-1]) + 1
+            keys, size = here[ends - 1].tobytes(), UNIT_POSITION.itemsize
+            for place, end in enumerate((ends + max(low - 1, 0)).tolist()):
+                position = UnitPosition(keys[place * size : (place + 1) * size])
+                yield ScriptUnit(number, position, start, end)
                 start = end
-            if high < count and key[high].tobytes() != key[high - 1].tobytes():
-                yield ScriptUnit(number, UnitPosition(key[start].tobytes()), start, high)
-                start = high
         if count:
             yield ScriptUnit(number, UnitPosition(key[start].tobytes()), start, count)
 
