@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from replay.arrays import Bytes, Index, Mask, Versions
+from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.logs import LogFile, Walk
@@ -131,10 +131,7 @@ class NetChanges:
 
     def _followed(self, batch: ChangeBatch) -> tuple[list[_Nets], list[int]]:
         """The net changes of each table version; or, which must be left loose."""
-        write_sets = WriteSets(self.log, self.spaces)
-        touches = write_sets.touches(batch)
-        if write_sets.unreadable:
-            raise Unmergeable("keys that cannot be read")
+        touches = self._touches(batch)
         if not len(touches):
             return [], []
         order = np.lexsort([touches[name] for name in ("change", "check", "key", "space")])
@@ -160,7 +157,7 @@ class NetChanges:
         for index in distinct(np.concatenate([version[moved], version[renewed]])).tolist():
             if self._more_columns(index):
                 odd.add(index)
-        same = sorted_["before"][first] == sorted_["after"][last]
+        same = (sorted_["before"][first] == sorted_["after"][last]) & (first != last)
         nets = []
         for index in distinct(version).tolist():
             mine = version[first] == index
@@ -179,6 +176,29 @@ class NetChanges:
                 )
             )
         return nets, sorted(odd)
+
+    def _touches(self, batch: ChangeBatch) -> Records:
+        """The keys that changes touch; what rows held before and after, which takes reading them
+        whole, is told of changes alone that touch a key as others do."""
+        touches = self._taken_from(batch, with_images=False)
+        key = np.ascontiguousarray(touches["key"])
+        ordered = np.sort(key)
+        shared = np.isin(key, ordered[1:][ordered[1:] == ordered[:-1]])
+        several = np.zeros(len(batch.head), bool)
+        several[touches["change"][shared]] = True
+        if not several.any():
+            return touches
+        rows = np.flatnonzero(several)
+        told = np.array(self._taken_from(batch.part(rows), with_images=True))
+        told["change"] = rows[told["change"]]
+        return np.concatenate([touches[~several[touches["change"]]], told])
+
+    def _taken_from(self, batch: ChangeBatch, *, with_images: bool) -> Records:
+        write_sets = WriteSets(self.log, self.spaces, with_images=with_images)
+        touches = write_sets.touches(batch)
+        if write_sets.unreadable:
+            raise Unmergeable("keys that cannot be read")
+        return touches
 
     def _more_columns(self, version: int) -> bool:
         """Whether the target's table has columns that the statements do not name: a row that is

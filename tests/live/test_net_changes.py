@@ -15,6 +15,7 @@ import pytest
 from replay.arrays import Records
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.dependencies import write_sets
 from replay.live import net_changes
 from replay.live.net_changes import Folded, MakeLoad, NetChanges
 from replay.logs.logmaster.opening import open_log
@@ -231,6 +232,28 @@ def test_the_net_change_is_the_difference_of_two_states(tmp_path: Path, seed: in
     names = np.array([table.name for table in TABLES])[np.unique(version[parted])].tolist()
     assert found == {name: {} if name in names else rows for name, rows in expected.items()}
     assert len(names) < len(expected)
+
+
+def test_rows_are_read_whole_where_several_changes_share_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a row held tells whether changes follow one another; of a single change nothing does."""
+    log = LogBuilder(TABLES)
+    unit = log.unit()
+    for key in range(6):
+        unit.update(PARENT, (key, "A", 0, 0), (key, "A", 1, 0))
+    unit.update(PARENT, (3, "A", 1, 0), (3, "A", 2, 0))
+    hashed: list[int] = []
+    original = write_sets.row_hashes
+
+    def counting(walk: Any, version: Any, rows: Any, of_bytes: Any) -> Any:
+        hashed.append(len(rows))
+        return original(walk, version, rows, of_bytes)
+
+    monkeypatch.setattr(write_sets, "row_hashes", counting)
+    merged = fold(tmp_path, log)
+    assert merged.net == 6
+    assert hashed == [2, 2]
 
 
 def test_nothing_is_left_of_what_is_taken_back(tmp_path: Path) -> None:
