@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from replay.changes.position import Position, UnitId, UnitPosition
 from replay.errors import Refusal, UsageError
@@ -55,7 +56,7 @@ class UnitGroup:
     before: UnitPosition
     after: UnitPosition
 
-    @property
+    @cached_property
     def statements(self) -> int:
         """Number of statements."""
         return sum(unit.count for unit in self.units)
@@ -111,6 +112,8 @@ class Route:
 
     def late(self, units: Iterable[ScriptUnit]) -> list[UnitId]:
         """Those of the units that the target lacks although they lie before its position."""
+        if not self.pending:
+            return []
         return [unit.key.unit for unit in units if unit.key.unit in self.pending]
 
     def _grouped(
@@ -122,19 +125,19 @@ class Route:
         count = 0
         following = next(units, None)
         while following is not None:
-            held.append(following)
-            count += following.count
+            last = following
+            held.append(last)
+            count += last.count
             following = next(units, None)
-            full = following is None or pace.full(len(held), count, held[-1], following)
             if (
-                full
-                or held[-1].key in self.rejected
-                or (following is not None and following.key in self.rejected)
+                following is None
+                or pace.full(len(held), count, last, following)
+                or (self.rejected and (last.key in self.rejected or following.key in self.rejected))
             ):
                 after = (
                     end
                     if following is None and end is not None
-                    else self._after(held[-1], following, at)
+                    else self._after(last, following, at)
                 )
                 yield UnitGroup(tuple(held), at, after)
                 held, count, at = [], 0, after
