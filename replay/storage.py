@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
+from replay.answers import AnsweringFile, AnsweringSystem, answered
 from replay.errors import InputError, UsageError, Where
 from replay.leftovers import WorkFolder
 from sqlgen.late import LateModule
@@ -273,7 +274,7 @@ def opened(place: str | Place, whole: bool = False) -> Iterator[BinaryIO]:
         return
     system, path = _system(str(place))
     before = _version(str(place)) if whole else ""
-    with system.open_input_stream(path, compression=None, buffer_size=_STREAMED) as stored:
+    with system.open_input_stream(path, _STREAMED) as stored:
         yield cast(BinaryIO, stored)
     if whole and _version(str(place)) != before:
         raise OSError(5, "it was replaced while it was read", str(place))
@@ -286,8 +287,18 @@ def for_arrow(place: str | Place, unpacked: bool = True) -> str | pa.NativeFile:
         return str(place)
     system, path = _system(str(place))
     if not unpacked:
-        return system.open_input_file(path)
-    return system.open_input_stream(path, compression="detect", buffer_size=_STREAMED)
+        return pa.PythonFile(system.open_input_file(path), "r")
+    stream = pa.PythonFile(system.open_input_stream(path, _STREAMED), "r")
+    codec = _codec_of(path)
+    return stream if codec is None else pa.CompressedInputStream(stream, codec)
+
+
+def _codec_of(path: str) -> str | None:
+    """How Arrow calls what a file is packed with, by its name."""
+    try:
+        return cast(str, pa.Codec.detect(path).name)
+    except (TypeError, ValueError):  # by none
+        return None
 
 
 def size_of(place: str | Place) -> int:
@@ -347,11 +358,13 @@ def copy(place: str | Place, target: Path) -> None:
 
 
 @lru_cache(maxsize=64)
-def _system(url: str) -> tuple[fs.FileSystem, str]:
+def _system(url: str) -> tuple[AnsweringSystem, str]:
     """The file system of a URL, and the path in it. InputError LR2001 where there is none."""
     url = url.partition("#")[0]  # a version
     try:
-        return cast("tuple[fs.FileSystem, str]", fs.FileSystem.from_uri(url))
+        # it may ask a store where it is
+        system, path = answered(url, fs.FileSystem.from_uri, url)
+        return AnsweringSystem(system, url), cast(str, path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         scheme, _, rest = url.partition("://")
         found = _of_fsspec(scheme)
@@ -359,7 +372,7 @@ def _system(url: str) -> tuple[fs.FileSystem, str]:
             message = f"found a URL that no file system here knows: {_first_line(error)}"
             hint = f"{_HINT}. More are known with: pip install 'logreplay-sql[storage]'"
             raise InputError("LR2001", message, Where(url), hint) from None
-        return found, unquote(rest)
+        return AnsweringSystem(found, url), unquote(rest)
     except OSError as error:
         message = f"the store cannot be reached: {_first_line(error)}"
         raise InputError("LR2001", message, Where(url), _HINT) from None
@@ -399,7 +412,7 @@ def _version(url: str) -> str:
     system, path = _system(url)
     if system.type_name in _NAMES_CONTENT:
         with system.open_input_file(path) as file:
-            tag = dict(file.metadata() or {}).get("ETag")
+            tag = file.metadata().get("ETag")
             if tag:
                 return f"{file.size()}-{tag.hex()}"
     info = system.get_file_info(path)
@@ -425,7 +438,7 @@ class StoredRanges:
         self._place, self._version = url, version
         self._check()
         self.size = int(version.partition("-")[0])
-        self._file = system.open_input_file(path)
+        self._file: AnsweringFile = system.open_input_file(path)
         self._filled = np.zeros(-(-self.size // _BLOCK), bool)
         self._memory, self._array = _sparse(self.size)
 
@@ -458,7 +471,7 @@ class StoredRanges:
 
     def _range(self, piece: tuple[int, int]) -> bytes:
         low, high = piece
-        got = cast(bytes, self._file.read_at(high - low, low))
+        got = self._file.read_at(high - low, low)
         if len(got) != high - low:
             raise OSError(5, f"{len(got)} bytes came of {high - low} from byte {low} on")
         return got
@@ -503,9 +516,8 @@ def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
     """Write an object: it appears when all of it is there. Raises OSError."""
     system, path = _system(str(target))
     if not _without_folders(system):
-        system.create_dir(str(PurePosixPath(path).parent), recursive=True)
-    # a name that ends in .gz is no wish to pack
-    with system.open_output_stream(path, compression=None) as stored:
+        system.create_dir(str(PurePosixPath(path).parent))
+    with system.open_output_stream(path) as stored:
         for block in _blocks_of(source):
             stored.write(block)
 
@@ -527,7 +539,7 @@ def copy_all(pairs: Sequence[tuple[StoredPath, StoredPath]]) -> None:
     def one(pair: tuple[StoredPath, StoredPath]) -> None:
         (system, source), (_, target) = (_system(str(place)) for place in pair)
         if not _without_folders(system):
-            system.create_dir(str(PurePosixPath(target).parent), recursive=True)
+            system.create_dir(str(PurePosixPath(target).parent))
         system.copy_file(source, target)
 
     with ThreadPoolExecutor(_REQUESTS) as pool:
@@ -562,7 +574,7 @@ def remove_folder(place: StoredPath) -> None:
     system.delete_dir(path)
 
 
-def _without_folders(system: fs.FileSystem) -> bool:
+def _without_folders(system: AnsweringSystem) -> bool:
     return system.type_name in ("s3", "gcs", "abfs")
 
 

@@ -34,6 +34,7 @@ ORDER = (
     "replay.version",
     "replay.arrays",
     "replay.leftovers",
+    "replay.answers",
     "replay.storage",
     "replay.changes",
     "replay.targets",
@@ -65,6 +66,7 @@ STRANGERS = (
 GROUND_FLOOR = {
     "__init__.py",
     "__main__.py",
+    "answers.py",
     "api.py",
     "arrays.py",
     "errors.py",
@@ -104,7 +106,7 @@ CATCHES_EVERYTHING = (
     ("replay.cli.main", "_main"),
     ("replay.decoding.machine_code", "available"),
     ("replay.pipeline.fast_path", "compiled"),
-    ("replay.pipeline.connect", "_run"),
+    ("replay.answers", "_run"),
 )
 
 #: Database drivers belong to one target each, and are imported when they are needed.

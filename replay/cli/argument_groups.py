@@ -379,6 +379,13 @@ def add_engine(parser: argparse.ArgumentParser, usual: EngineName = EngineName.A
         help="seconds to wait for an executor of the cluster before giving up (default 300)",
     )
     group.add_argument(
+        "--task-timeout",
+        type=positive,
+        default=3600,
+        metavar="S",
+        help="seconds within which one of the cluster's running tasks must end (default 3600)",
+    )
+    group.add_argument(
         "--split-mb",
         type=positive,
         default=32,

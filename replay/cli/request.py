@@ -16,6 +16,7 @@ from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
 from replay.pipeline import local
+from replay.pipeline.cluster_trouble import Limits
 from replay.pipeline.engine import Engine, suitable_engine
 from replay.pipeline.request import (
     Demand,
@@ -203,7 +204,8 @@ def engine_of(
     shared = _shared_folder(arguments)
     carried = arguments.work is None or shared is not None
     made = log.made_files() if isinstance(log, MakesFiles) and carried else []
-    travel = spark.Travel(made, arguments.executor_timeout, shared or "")
+    limits = Limits(arguments.executor_timeout, arguments.task_timeout)
+    travel = spark.Travel(made, limits, shared or "")
     if spark.is_connect(master):
         from replay.pipeline import connect
 

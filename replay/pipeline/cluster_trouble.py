@@ -3,9 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from replay.errors import LogReplayError, UsageError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """After how many seconds a job is given up: without an executor (``executors``), and where none
+    of the tasks that run ends (``tasks``). None: never."""
+
+    executors: int | None = None
+    tasks: int | None = None
+
+
+#: Waiting for ever.
+UNLIMITED = Limits()
+#: Of tasks that do not end, how many are named.
+_NAMED = 3
+
+
+def no_task_ended(title: str, seconds: int, running: Sequence[str]) -> UsageError:
+    """What is said of a job (called ``title``) none of whose tasks ended for so many seconds;
+    ``running``: the tasks, as far as they are known, each with its place."""
+    shown = [*running[:_NAMED], *([f"{len(running) - _NAMED} more"] if running[_NAMED:] else [])]
+    found = ": " + ", ".join(shown) if shown else ""
+    return UsageError(
+        "LR1005",
+        f"found no task that ended within {seconds} s (--task-timeout), in the stage:"
+        f" {title}{found}; expected one",
+        hint=(
+            "Does storage answer on these machines, and do the Python processes of the executors"
+            " run? A unit of recovery of more than 100 million changes may need a longer time"
+        ),
+    )
 
 
 def why_failed(

@@ -12,10 +12,8 @@ import os
 import pickle
 import re
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -25,11 +23,12 @@ import pyarrow as pa
 from pyspark import SparkFiles, cloudpickle
 from pyspark.errors import PySparkException
 
+from replay.answers import Running
 from replay.changes.choices import EngineName
 from replay.errors import UsageError, optional_library
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile, Split, files
-from replay.pipeline.cluster_trouble import why_failed
+from replay.pipeline.cluster_trouble import Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, ThreeStageJob, third_stage
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
@@ -97,7 +96,7 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
         return session, session.version
 
     try:
-        session, release = _Running(begun).result(timeout)
+        session, release = Running(begun).result(timeout)
     except PySparkException as error:
         raise UsageError(
             "LR1005",
@@ -138,7 +137,7 @@ def engine(
     """The engine at a server of Spark Connect, whose session begins when it is needed; progress and
     ``reason`` as in :func:`replay.pipeline.spark.engine`."""
     sent: dict[str, str] = {}
-    timeout = travel.timeout or 300
+    timeout = travel.limits.executors or 300
 
     @cache
     def started() -> Session:
@@ -149,7 +148,7 @@ def engine(
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         session = started()
-        return execute(session, told_apart(url), job, log, splits, progress, sent, timeout)
+        return execute(session, told_apart(url), job, log, splits, progress, sent, travel.limits)
 
     return Engine(run, EngineName.SPARK, reason, travel.exchange)
 
@@ -162,10 +161,10 @@ def execute(
     splits: Sequence[Split],
     progress: Progress,
     sent: Mapping[str, str],
-    timeout: int,
+    limits: Limits,
 ) -> Iterator[bytes]:
     """Carry out a job as :func:`replay.pipeline.spark.execute` does: the same stages, so the same
-    bytes. UsageError LR1005 where no task runs for ``timeout`` seconds."""
+    bytes. UsageError LR1005 where no task runs, or ends, within the ``limits``."""
     title = getattr(job, "title", type(job).__name__)
     given = _give(session, cloudpickle.dumps((job, log, dict(sent))))  # type: ignore[no-untyped-call]
     numbered = [[*range(len(splits))], [pickle.dumps(split) for split in splits]]
@@ -181,7 +180,7 @@ def execute(
     last = third_stage(job)
     if last is not None:
         table = staged(table, last.meetings + 2, _meet)
-    watch = _Watch(session, splits, progress, timeout)
+    watch = _Watch(session, splits, progress, limits)
     try:
         results = watch.over(lambda: table.toArrow())
     except PySparkException as error:
@@ -189,8 +188,11 @@ def execute(
         if told is None:
             raise
         raise told from error
+    if watch.stalled is not None:
+        raise no_task_ended(title, watch.stalled, [])
     if results is None:
-        trouble = why_failed({"spark.master": server}, RuntimeError(), title, timeout, watch.came)
+        conf, expired = {"spark.master": server}, limits.executors
+        trouble = why_failed(conf, RuntimeError(), title, expired, watch.came)
         assert trouble is not None
         raise trouble
     yield from results_of(job, _pairs(results.to_batches()))
@@ -266,7 +268,7 @@ def _give(session: Session, content: bytes) -> str:
 def _end(session: Session, channel: Any) -> None:
     """Give the session back, so that the server forgets its artifacts; but wait for nobody."""
     with suppress(TimeoutError, PySparkException):
-        _Running(session.stop).result(_FAREWELL)
+        Running(session.stop).result(_FAREWELL)
     channel.close()
 
 
@@ -293,57 +295,53 @@ def _line(error: Exception) -> str:
     return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
-class _Running:
-    """A call in a thread for which nobody has to wait to the end."""
-
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self._future: Future[Any] = Future()
-        threading.Thread(target=self._run, args=(call,), daemon=True).start()
-
-    def _run(self, call: Callable[[], Any]) -> None:
-        try:
-            self._future.set_result(call())
-        except Exception as error:  # noqa: BLE001 (raised by who waits)
-            self._future.set_exception(error)
-
-    def result(self, timeout: float) -> Any:
-        """What the call gave. Raises what it raised, and TimeoutError."""
-        return self._future.result(timeout)
-
-
 class _Watch:
-    """Tells the progress of a running job from what the server says of it, and gives it up where no
-    task runs for ``timeout`` seconds. ``came`` says whether one ever ran."""
+    """Tells the progress of a running job from what the server says of it, and gives it up by its
+    ``limits``. ``came`` says whether a task ever ran, ``stalled`` after how many seconds none of
+    those that run had ended."""
 
     def __init__(
-        self, session: Session, splits: Sequence[Split], progress: Progress, timeout: int
+        self, session: Session, splits: Sequence[Split], progress: Progress, limits: Limits
     ) -> None:
-        self.session, self.progress, self.timeout = session, progress, timeout
+        self.session, self.progress, self.limits = session, progress, limits
         self.splits, self.size = len(splits), read_size(splits)
         self.came = False
-        self._alive = time.monotonic()
+        self.stalled: int | None = None
+        self._alive = self._ended_at = time.monotonic()
+        self._ended: list[tuple[int, int]] = []
 
     def over(self, call: Callable[[], Any]) -> Any:
         """What the call gives; None where the job was given up. Raises what the call raises."""
         self.session.registerProgressHandler(self._hear)
         try:
-            running = _Running(call)
+            running = Running(call)
             while True:
                 with suppress(TimeoutError):
                     return running.result(_LOOKS)
-                if time.monotonic() - self._alive > self.timeout:
+                if self._expired():
                     with suppress(TimeoutError, PySparkException):
-                        _Running(self.session.interruptAll).result(_LOOKS)
+                        Running(self.session.interruptAll).result(_LOOKS)
                     return None
         finally:
             with suppress(Exception):
                 self.session.removeProgressHandler(self._hear)
+
+    def _expired(self) -> bool:
+        now, limits = time.monotonic(), self.limits
+        if limits.executors is not None and now - self._alive > limits.executors:
+            return True
+        if limits.tasks is not None and now - self._ended_at > limits.tasks:
+            self.stalled = limits.tasks
+        return self.stalled is not None
 
     def _hear(
         self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: Any, done: bool
     ) -> None:
         if inflight_tasks:
             self.came, self._alive = True, time.monotonic()
+        ended = [(stage.num_tasks, stage.num_completed_tasks) for stage in stages or ()]
+        if ended != self._ended:
+            self._ended, self._ended_at = ended, time.monotonic()
         for stage in stages or ():
             if 0 < stage.num_completed_tasks < stage.num_tasks:
                 if stage.num_tasks == self.splits:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import pickle
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,14 +37,14 @@ from replay.changes.envelope import ENVELOPE
 from replay.errors import InputError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
-from replay.pipeline.cluster_trouble import why_failed
+from replay.pipeline.cluster_trouble import UNLIMITED, Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, third_stage
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.stages import BucketBlock, met, reduced, results_of, scanned, unpacked
+from replay.pipeline.stages import BucketBlock, First, met, reduced, results_of, scanned, unpacked
 
 _DDL = {
     pa.int32(): "int",
@@ -61,6 +62,12 @@ _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 #: Seconds between two looks at a running job.
 _LOOKS = 0.5
+
+#: Seconds for which the tasks of a job go on after one has raised an error of ours.
+_AFTER_ERROR = 30
+
+#: Tasks that are looked at for those that do not end.
+_LISTED = 10_000
 
 #: What the engine asks of Spark unless ``--conf`` says otherwise.
 DEFAULTS: dict[str, str] = {
@@ -118,11 +125,15 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
 
 def timeouts(seconds: int) -> dict[str, str]:
     """Settings by which executors that give no sign of life for so many seconds are lost, of which
-    Spark alone thinks so after two minutes."""
+    Spark alone thinks so after two minutes; and by which a task that takes much longer than others
+    of its stage, or alone longer than ``seconds``, is given to a second machine too."""
     answers = min(max(seconds, 20), 120)
     return {
         "spark.network.timeout": f"{answers}s",
         "spark.network.timeoutInterval": f"{answers // 2}s",
+        "spark.speculation": "true",
+        "spark.speculation.minTaskRuntime": "60s",
+        "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
     }
 
 
@@ -243,11 +254,11 @@ class _EnvelopeReader(DataSourceReader):
 
 @dataclass(frozen=True)
 class Travel:
-    """What a cluster asks for: ``files`` of this machine that tasks need there, after how many
-    seconds without an executor the run ends (None: never), and the ``exchange`` of the engine."""
+    """What a cluster asks for: ``files`` of this machine that tasks need there, when a job is given
+    up, and the ``exchange`` of the engine."""
 
     files: Sequence[str] = ()
-    timeout: int | None = None
+    limits: Limits = UNLIMITED
     exchange: str = ""
 
 
@@ -265,8 +276,8 @@ def engine(
         context = started()
         if travel is not None and not sent:
             sent.update(_sent(context, travel.files))
-        timeout = None if travel is None else travel.timeout
-        return execute(context, job, log, splits, progress, sent, timeout)
+        limits = UNLIMITED if travel is None else travel.limits
+        return execute(context, job, log, splits, progress, sent, limits)
 
     return Engine(
         run,
@@ -295,31 +306,33 @@ def execute(
     splits: Sequence[Split],
     progress: Progress = silent,
     sent: Mapping[str, str] | None = None,
-    timeout: int | None = None,
+    limits: Limits = UNLIMITED,
 ) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task a split, then one task for
     some buckets. Executors must be able to reach the files of the log, but for those that were
-    ``sent`` to them (path, name). UsageError LR1005 where no executor comes within ``timeout``
-    seconds, or where they cannot run Python programs of ours."""
+    ``sent`` to them (path, name). UsageError LR1005 where the job is given up by its ``limits``, or
+    where executors cannot run Python programs of ours."""
     sent = sent or {}
     title = getattr(job, "title", type(job).__name__)
     read = context.accumulator(0)
 
+    error = context.accumulator(b"", First())  # type: ignore[arg-type]
     packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
     last = third_stage(job)
 
     def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
         work, opened = unpacked(packed)
-        return scanned(work, opened, part, lambda split: read.add(split.stop - split.start))
+        done = lambda split: read.add(split.stop - split.start)  # noqa: E731
+        return scanned(work, opened, part, done, error.add)
 
     def reduce(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
         work, opened = unpacked(packed)
-        return reduced(work, opened, blocks)
+        return reduced(work, opened, blocks, error.add)
 
     def meet(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-        return met(unpacked(packed)[0], blocks)
+        return met(unpacked(packed)[0], blocks, error.add)
 
     # a partition is one bucket (:func:`_place`)
     blocks = context.parallelize(splits, max(len(splits), 1)).mapPartitions(scan)
@@ -327,16 +340,20 @@ def execute(
         blocks = blocks.partitionBy(job.buckets + 2, _place).mapPartitions(reduce)
     if last is not None:
         blocks = blocks.partitionBy(last.meetings + 2, _place).mapPartitions(meet)
-    watch = _ProgressWatch(context, splits, progress, timeout, read)
+    watch = _ProgressWatch(context, splits, progress, limits, read, error)
     with _described(context, title, splits, job.buckets), watch:
         try:
             results = blocks.collect()
-        except (Py4JError, PySparkException) as error:
+        except (Py4JError, PySparkException) as failure:
+            if watch.error:
+                raise pickle.loads(watch.error) from failure
+            if watch.stalled is not None:
+                raise no_task_ended(title, limits.tasks or 0, watch.stalled) from failure
             conf = dict(context.getConf().getAll())
-            told = why_failed(conf, error, title, watch.expired, watch.came)
+            told = why_failed(conf, failure, title, watch.expired, watch.came)
             if told is None:
                 raise
-            raise told from error
+            raise told from failure
     while _archives:
         _archives.pop().count()
     yield from results_of(job, results)
@@ -369,20 +386,25 @@ def _place(bucket: int) -> int:
 
 class _ProgressWatch:
     """Reports the progress of the running job from Spark's status tracker, in a thread of its own,
-    and ends a job for which no executor comes, or none is left: ``expired`` says after how many
-    seconds, ``came`` whether there was one. ``read`` counts the bytes that tasks have read."""
+    and ends a job by its ``limits``: ``expired`` says after how many seconds without an executor,
+    ``came`` whether there was one, ``stalled`` which tasks do not end; and where a task raised an
+    ``error`` of ours, for which others are waited for a while only: which of several is told shall
+    not depend on which came first. ``read`` counts the bytes that tasks have read."""
 
     def __init__(
         self,
         context: SparkContext,
         splits: Sequence[Split],
         progress: Progress,
-        timeout: int | None,
+        limits: Limits,
         read: Accumulator[int],
+        error: Accumulator[bytes],
     ) -> None:
-        self.context, self.timeout, self.read = context, timeout, read
+        self.context, self.limits, self.read = context, limits, read
+        self.raised, self.error = error, b""
         self.expired: int | None = None
         self.came = False
+        self.stalled: list[str] | None = None
         self.tracker, self.progress = context.statusTracker(), progress
         self.splits, self.size = len(splits), read_size(splits)
         self.done = threading.Event()
@@ -405,20 +427,54 @@ class _ProgressWatch:
             self._look_on()
 
     def _look_on(self) -> None:
-        waited = 0.0
+        alone = still = since = 0.0
+        ended: list[tuple[int, int, int]] = []
         while not self.done.wait(_LOOKS):
-            there = self.timeout is None or self._executors() > 0
+            there = self.limits.executors is None or self._executors() > 0
             self.came |= there
-            waited = 0.0 if there else waited + _LOOKS
-            if self.timeout is not None and waited >= self.timeout:
-                self.expired = self.timeout
-                self.context.cancelAllJobs()
-                return
-            for stage in self.tracker.getActiveStageIds():
-                info = self.tracker.getStageInfo(stage)
-                if info is not None:
-                    if info.numTasks == self.splits and stage % 2 == 0:
-                        # a split that was read twice counts twice
-                        self.progress(READING, min(self.read.value, self.size), self.size)
-                    else:
-                        self.progress("writing", info.numCompletedTasks, info.numTasks)
+            alone = 0.0 if there else alone + _LOOKS
+            before, ended = ended, self._ended()
+            still = 0.0 if ended != before or not there else still + _LOOKS
+            if self.limits.executors is not None and alone >= self.limits.executors:
+                self.expired = self.limits.executors
+            elif self.limits.tasks is not None and still >= self.limits.tasks:
+                self.stalled = self._running([stage for stage, _, _ in ended])
+            elif since >= _AFTER_ERROR:
+                self.error = self.raised.value
+            else:
+                since += _LOOKS if self.raised.value else 0.0
+                continue
+            self.context.cancelAllJobs()
+            return
+
+    def _ended(self) -> list[tuple[int, int, int]]:
+        """Stages that run, with their tasks that have ended, well and otherwise."""
+        ended = []
+        for stage in self.tracker.getActiveStageIds():
+            info = self.tracker.getStageInfo(stage)
+            if info is None:
+                continue
+            ended.append((stage, info.numCompletedTasks, info.numFailedTasks))
+            if info.numTasks == self.splits and stage % 2 == 0:
+                # a split that was read twice counts twice
+                self.progress(READING, min(self.read.value, self.size), self.size)
+            else:
+                self.progress("writing", info.numCompletedTasks, info.numTasks)
+        return ended
+
+    def _running(self, stages: Sequence[int]) -> list[str]:
+        """The tasks of stages that run, each with the machine that has it."""
+        store = self.context._jsc.sc().statusStore()
+        running = []
+        for stage in stages:
+            info = self.tracker.getStageInfo(stage)
+            if info is None:
+                continue
+            tasks = store.taskList(stage, info.currentAttemptId, _LISTED)
+            for at in range(tasks.size()):
+                task = tasks.apply(at)
+                if task.status() == "RUNNING":
+                    running.append(
+                        f"task {task.index()} (attempt {task.attempt()}) on {task.host()}"
+                    )
+        return running

@@ -26,6 +26,24 @@ from replay.pipeline.engine import Job, ThreeStageJob, third_stage
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]
+#: Is told of an error of ours when it is raised, pickled.
+Hears = Callable[[bytes], None]
+
+
+class First:
+    """What Spark's accumulators ask for where the first value that comes is kept."""
+
+    def zero(self, value: bytes) -> bytes:
+        """Nothing yet."""
+        return b""
+
+    def addInPlace(self, value: bytes, other: bytes) -> bytes:
+        """The first of two that is there."""
+        return value or other
+
+
+def deaf(error: bytes) -> None:
+    """Errors that come with the results only."""
 
 
 @lru_cache(maxsize=1)
@@ -49,15 +67,21 @@ def last_number(job: Job) -> int:
 
 
 def scanned(
-    job: Job, log: LogFile, splits: Iterable[Split], done: Callable[[Split], None]
+    job: Job,
+    log: LogFile,
+    splits: Iterable[Split],
+    done: Callable[[Split], None],
+    hears: Hears = deaf,
 ) -> Iterator[BucketBlock]:
     """The blocks of some splits; ``done`` is told of each that was read."""
     for split in splits:
-        yield from _caught(job.buckets, job.scan(log, split))
+        yield from _caught(job.buckets, job.scan(log, split), hears)
         done(split)
 
 
-def reduced(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+def reduced(
+    job: Job, log: LogFile, blocks: Iterable[BucketBlock], hears: Hears = deaf
+) -> Iterator[BucketBlock]:
     """The results of the buckets that came to a task, or their parts where a third stage follows.
     Raises AssertionError where blocks of one bucket do not lie together."""
     _use_folders_of_spark()
@@ -67,17 +91,19 @@ def reduced(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[B
             yield from ((bucket - job.buckets + ends, block) for block in content)
         else:
             results = job.reduce(log, bucket, content)
-            yield from _caught(ends, _divided(last, ends, results))
+            yield from _caught(ends, _divided(last, ends, results), hears)
 
 
-def met(job: ThreeStageJob, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+def met(
+    job: ThreeStageJob, blocks: Iterable[BucketBlock], hears: Hears = deaf
+) -> Iterator[BucketBlock]:
     """The results of the meetings that came to a task. Raises as :func:`reduced`."""
     for meeting, content in _together(blocks):
         if meeting >= job.meetings:
             yield from ((meeting, block) for block in content)
         else:
-            results = job.meet(meeting, content)
-            yield from _caught(job.meetings, ((job.meetings, result) for result in results))
+            results = ((job.meetings, result) for result in job.meet(meeting, content))
+            yield from _caught(job.meetings, results, hears)
 
 
 def results_of(job: Job, blocks: Iterable[BucketBlock]) -> Iterator[bytes]:
@@ -110,13 +136,15 @@ def _divided(
             yield from job.divide(result)
 
 
-def _caught(results: int, blocks: Iterator[BucketBlock]) -> Iterator[BucketBlock]:
+def _caught(results: int, blocks: Iterator[BucketBlock], hears: Hears) -> Iterator[BucketBlock]:
     """Blocks; an error of ours becomes one too (of the number after the results). Where a disk is
     full the machine is named; Spark tries elsewhere."""
     try:
         yield from blocks
     except LogReplayError as error:
-        yield results + 1, pickle.dumps(error)
+        packed = pickle.dumps(error)
+        hears(packed)
+        yield results + 1, packed
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise

@@ -48,6 +48,7 @@ NOT_OF_A_SOURCE = {
     "--master": "of the session",
     "--conf": "of the session",
     "--executor-timeout": "of the session",
+    "--task-timeout": "of the session",
     "--log-option": "logOption.NAME",
 }
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 
 from replay.errors import LogReplayError, UsageError
-from replay.logs import Split
+from replay.logs import LogFile, Split
 from replay.pipeline import spark as engine
-from replay.pipeline.cluster_trouble import why_failed
+from replay.pipeline.cluster_trouble import Limits, no_task_ended, why_failed
 from replay.pipeline.spark import start_context
 
 LOST = "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
@@ -115,3 +119,62 @@ def test_a_full_disk_is_named_with_its_machine(spark: Any) -> None:
         list(engine.execute(spark.sparkContext, Described(True), None, [Split(0, 0, 9, 1)]))
     assert socket.gethostname() in str(caught.value)
     assert "in the stage: note what is shown" in str(caught.value)
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """A job whose first task raises an error of ours, where it is told to, and whose others take
+    so many seconds."""
+
+    seconds: float
+    raises: bool = False
+    title: str = "tasks"
+    buckets: int = 0
+
+    def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
+        if self.raises and split.start == 0:
+            raise UsageError("LR1005", "found a reason")
+        time.sleep(self.seconds)
+        yield 0, b"result"
+
+    def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        raise AssertionError
+
+
+SPLITS = [Split(0, start, start + 1, 1) for start in range(4)]
+
+
+def test_tasks_that_do_not_end(spark: Any) -> None:
+    context, log = spark.sparkContext, cast(LogFile, None)
+    # each of two rounds takes less
+    found = list(engine.execute(context, Tasks(1.5), log, SPLITS, limits=Limits(tasks=3)))
+    assert found == [b"result"] * 4
+    began = time.monotonic()
+    with pytest.raises(UsageError, match="LR1005 found no task that ended within 2 s") as caught:
+        list(engine.execute(context, Tasks(15), log, SPLITS, limits=Limits(tasks=2)))
+    assert time.monotonic() - began < 12
+    task = r"in the stage: tasks: task 0 \(attempt 0\) on \S+, task 1 "
+    assert re.search(task, str(caught.value))
+    _let_go(spark)
+
+
+def _let_go(spark: Any) -> None:
+    """Wait for tasks of a job that was given up, which other tests would wait for."""
+    list(engine.execute(spark.sparkContext, Tasks(0), cast(LogFile, None), SPLITS))
+
+
+def test_an_error_of_a_task_does_not_wait_for_all_others(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_AFTER_ERROR", 1)
+    began, job = time.monotonic(), Tasks(15, raises=True)
+    with pytest.raises(UsageError, match="LR1005 found a reason"):
+        list(engine.execute(spark.sparkContext, job, cast(LogFile, None), SPLITS))
+    assert time.monotonic() - began < 12
+    _let_go(spark)
+
+
+def test_what_is_said_of_tasks_that_do_not_end() -> None:
+    assert "stage: sort; expected" in str(no_task_ended("sort", 9, []))
+    said = str(no_task_ended("sort", 9, [f"task {number} on m" for number in range(5)]))
+    assert "sort: task 0 on m, task 1 on m, task 2 on m, 2 more; expected" in said

@@ -19,7 +19,7 @@ import pytest
 from replay.errors import UsageError
 from replay.logs import Split
 from replay.pipeline import connect, stages
-from replay.pipeline.cluster_trouble import why_failed
+from replay.pipeline.cluster_trouble import Limits, why_failed
 from tests.support.places import FIXTURES, ROOT
 
 
@@ -78,8 +78,8 @@ def test_an_old_server_is_refused(silent_port: int, monkeypatch: pytest.MonkeyPa
 class Session:
     """A session whose server says of its tasks what it is told to."""
 
-    def __init__(self, inflight: int, seconds: float) -> None:
-        self.inflight, self.seconds = inflight, seconds
+    def __init__(self, inflight: int, seconds: float, ends: bool = False) -> None:
+        self.inflight, self.seconds, self.ends = inflight, seconds, ends
         self.interrupted = threading.Event()
 
     def registerProgressHandler(self, handler: Any) -> None:
@@ -92,9 +92,11 @@ class Session:
         self.interrupted.set()
 
     def call(self) -> str:
-        end = time.monotonic() + self.seconds
+        end, looks = time.monotonic() + self.seconds, 0
         while time.monotonic() < end and not self.interrupted.wait(0.05):
-            self.handler([], self.inflight, "", False)
+            looks += self.ends
+            stage = SimpleNamespace(num_tasks=1000, num_completed_tasks=looks)
+            self.handler([stage], self.inflight, "", False)
         return "result"
 
 
@@ -103,12 +105,22 @@ class Session:
 )
 def test_a_job_without_tasks_is_given_up(inflight: int, came: bool, result: str | None) -> None:
     session = Session(inflight, 3)
-    watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, 1)
+    watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, Limits(executors=1))
     assert watch.over(session.call) == result
     assert watch.came is came
     assert session.interrupted.is_set() is (result is None)
     told = str(why_failed({"spark.master": "sc://h"}, RuntimeError(), "sort", 1, came))
     assert ("found no executor" in told) is not came
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_job_whose_tasks_do_not_end_is_given_up(ends: bool) -> None:
+    """Where now and then a task ends, the job goes on."""
+    session = Session(1, 2.5, ends)
+    watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, Limits(5, 1))
+    assert watch.over(session.call) == ("result" if ends else None)
+    assert watch.stalled == (None if ends else 1)
+    assert session.interrupted.is_set() is not ends
 
 
 def test_blocks_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

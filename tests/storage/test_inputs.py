@@ -4,14 +4,16 @@ that somebody asks for. The store is fsspec's, in memory."""
 from __future__ import annotations
 
 import gzip
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 
-from replay import storage
+from replay import answers, storage
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
 from replay.logs.files import mapped, unpacked
@@ -180,3 +182,54 @@ def test_a_file_that_is_not_there(
     words = ["redo", "--control", control, "--data", data, "--out", str(tmp_path / "out")]
     assert main(words) == EXIT_UNUSABLE
     assert "LR2001 memory://nowhere/none.dat" in capsys.readouterr().err
+
+
+def _hanging(end: threading.Event) -> Callable[..., None]:
+    def hang(*_: object, **__: object) -> None:
+        end.wait(60)
+        raise OSError("too late")
+
+    return hang
+
+
+def test_a_store_that_never_answers(
+    sakila_small: Path,
+    tmp_path: Path,
+    upload: Upload,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whatever it is asked: a command ends, and says which store it was."""
+    url, never = upload(sakila_small / "small.dat"), threading.Event()
+    monkeypatch.setattr(answers, "PATIENCE", 0.3)
+    words = ["redo", "--control", str(sakila_small / "small.ctl"), "--data", url]
+    for number, (owner, name) in enumerate(
+        [(MemoryFileSystem, "info"), (MemoryFileSystem, "_open"), (MemoryFile, "read")]
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, _hanging(never))
+            assert main([*words, "--out", str(tmp_path / str(number))]) == EXIT_UNUSABLE
+        told = capsys.readouterr().err
+        assert f"LR2001 {url}" in told
+        assert "the store gave no answer within 0.3 s" in told
+    never.set()
+
+
+def test_a_store_that_takes_what_is_written_and_never_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    never = threading.Event()
+    monkeypatch.setattr(answers, "PATIENCE", 0.3)
+    place = storage.at(f"memory://{tmp_path}/out")
+    assert isinstance(place, storage.StoredPath)
+    for name in ("write", "commit"):
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryFile, name, _hanging(never))
+            with pytest.raises(OSError, match="no answer within 0.3 s") as caught:
+                storage.put([b"one", b"two"], place)
+            assert caught.value.filename == str(place)
+    never.set()
+    monkeypatch.undo()
+    storage.put([b"one", b"two"], place)
+    assert place.read_bytes() == b"onetwo"
+    storage.remove(place)

@@ -109,6 +109,11 @@ class Network:
         machine.stdin.close()
         return machine, address
 
+    def cut(self, machine: subprocess.Popen[str]) -> None:
+        """Take a machine's link down: what is sent there or comes from there is lost."""
+        line = f"ip link set link{self.machines.index(machine)} down"
+        subprocess.run([*self.inside(), *line.split()], check=True, timeout=60)
+
     def _link(self, name: str, machine: int) -> None:
         own = os.stat(f"/proc/{self.hub.pid}/ns/net").st_ino
         while os.stat(f"/proc/{machine}/ns/net").st_ino in (
