@@ -21,7 +21,7 @@ from replay.pipeline.workers import Task, Workers
 Progress = Callable[[str, int, int], None]
 
 
-#: Files of buckets that are open at a time.
+#: Files of buckets that are open at a time, where a process may have four times as many.
 OPEN = 128
 #: The stage whose progress is in bytes (of a log of rows: in rows).
 READING = "reading"
@@ -42,6 +42,16 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # only Linux tells
         return os.cpu_count() or 1
+
+
+def may_be_open() -> int:
+    """How many files of buckets may be open at a time: a quarter of what this process may have."""
+    try:
+        import resource
+    except ImportError:  # not everywhere
+        return OPEN
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return OPEN if limit == resource.RLIM_INFINITY else max(min(OPEN, limit // 4), 1)
 
 
 def execute(
@@ -110,6 +120,7 @@ class _BucketFiles:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self._known: set[int] = set()
+        self._most = may_be_open()
         self._open: OrderedDict[int, IO[bytes]] = OrderedDict()
 
     def __enter__(self) -> _BucketFiles:
@@ -123,7 +134,7 @@ class _BucketFiles:
         if bucket in self._open:
             self._open.move_to_end(bucket)
         else:
-            if len(self._open) >= OPEN:
+            if len(self._open) >= self._most:
                 self._open.popitem(last=False)[1].close()
             self._open[bucket] = (self.folder / str(bucket)).open("ab")
             self._known.add(bucket)
