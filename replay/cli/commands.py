@@ -457,7 +457,7 @@ def _grown(arguments: argparse.Namespace) -> int:
         )
     with Bar(sys.stderr) as progress:
         growth = grow(arguments, progress, lambda request: tell_notes(request.notes))
-    code = _tell_written(arguments, growth.bundle)
+    code = _tell_written(arguments, growth.bundle, arguments.out)
     if growth.commit is None:
         print(f"nothing new for {arguments.out}")
     else:
@@ -479,10 +479,10 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
     return _tell_written(arguments, bundle)
 
 
-def _tell_written(arguments: argparse.Namespace, bundle: Bundle) -> int:
+def _tell_written(arguments: argparse.Namespace, bundle: Bundle, out: Path | None = None) -> int:
     for warning in bundle.manifest["warnings"]:
         print(f"warning: {warning}")
-    tell_bundle(bundle)
+    tell_bundle(bundle, out)
     if bundle.manifest["quarantined_units"]:
         print(look_at(bundle.manifest["quarantined_units"][0]["unit"], arguments))
     return bundle.exit_code

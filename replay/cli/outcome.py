@@ -27,8 +27,9 @@ def check_file(path: Path | None, overwrite: bool) -> None:
         raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
 
 
-def tell_bundle(bundle: Bundle) -> None:
-    """Print what became of every record: findings, units that were set aside, the balance sheet."""
+def tell_bundle(bundle: Bundle, out: Path | None = None) -> None:
+    """Print what became of every record: findings, units that were set aside, the balance sheet.
+    ``out``: where the files are by now, if not in the bundle's folder."""
     for finding in bundle.manifest["findings"]["shown"][:20]:
         print(finding)
     if bundle.manifest["findings"]["count"] > 20:
@@ -50,7 +51,7 @@ def tell_bundle(bundle: Bundle) -> None:
         return
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
     parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
-    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {bundle.folder}")
+    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {out or bundle.folder}")
 
 
 def _tell_lake(bundle: Bundle) -> None:
