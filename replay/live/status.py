@@ -162,18 +162,23 @@ def _pausing(folder: str) -> Iterator[storage.Place]:
 
 def pause(folder: str) -> str:
     """Tell those who follow a folder, or a place in a store, to do nothing; a sentence that says
-    so. UsageError (LR1004) where there is no such folder, InputError (LR2001) where a store cannot
-    be written to."""
+    so, and whether nothing else is there. UsageError (LR1004) where there is no such folder,
+    InputError (LR2001) where a store cannot be written to."""
     with _pausing(folder) as file:
         file.write_text("")
-    return f"{folder}: paused; go on with: logreplay resume {folder}"
+        named = not any(letter in folder for letter in "*?[")
+        alone = named and all(other.name == _PAUSE for other in file.parent.iterdir())
+    said = f"{folder}: paused; go on with: logreplay resume {folder}"
+    return f"{said} (nothing else is there yet, or the name is mistyped)" if alone else said
 
 
 def resume(folder: str) -> str:
-    """Tell those who follow a folder to go on; a sentence that says so. Errors as :func:`pause`."""
+    """Tell those who follow a folder to go on; a sentence that says so, or that it was not paused.
+    Errors as :func:`pause`."""
     with _pausing(folder) as file:
+        paused = file.exists()
         file.unlink(missing_ok=True)
-    return f"{folder}: goes on"
+    return f"{folder}: goes on" if paused else f"{folder}: was not paused"
 
 
 def text(report: Mapping[str, Any]) -> str:

@@ -155,6 +155,22 @@ def test_pause_and_resume(site: StoredSite) -> None:
     assert site.keys() == [0, 1]
 
 
+def test_a_pause_of_a_place_that_is_mistyped(
+    site: StoredSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Any name is a place in a store, so what is not there is said."""
+    site.arrive(0, range(2))
+    site.bring()
+    for place, mistyped in ((site.bucket.url, False), (f"{site.bucket.url}n", True)):
+        capsys.readouterr()
+        assert main(["pause", place]) == 0
+        assert ("or the name is mistyped" in capsys.readouterr().out) is mistyped
+        assert main(["resume", place]) == 0
+        assert "goes on" in capsys.readouterr().out
+        assert main(["resume", place]) == 0
+        assert "was not paused" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", ["pause", "resume"])
 def test_a_pause_of_a_store_that_is_away(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
