@@ -254,13 +254,13 @@ def _chain(site: Site, receiver: Receiver, rng: random.Random, name: str) -> Ite
         fault = rng.choice(FAULTS)
         told += f" {fault} {low}-{high};"
         for outcome, end, sound in _arrive(site, receiver, rng, fault, number, low, high):
-            # what cannot be trusted may hold all of it back, or what comes before the damage
+            # what cannot be trusted may be refused; or units of it are set aside, which is said
             good = outcome.code in (0, 4) if sound else outcome.code in (0, 4, 8, 12)
             if not good:
                 yield Verdict(f"{name}", "refused", f"{told} exit {outcome.brief()}")
                 return
             ends = [end] if sound else sorted({low, end, *range(low, high + 1)})
-            if sound or outcome.code in (0, 4):
+            if sound or outcome.code == 0:
                 wrong = [receiver.wrong(one) for one in ends]
                 if all(wrong):
                     yield Verdict(f"{name}", "wrong", f"{told} exit {outcome.code}: {wrong[-1]}")
