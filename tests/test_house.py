@@ -97,7 +97,13 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "struct": ("replay.decoding", "replay.logs"),
     "random": (),
     "secrets": ("replay.targets",),
-    "time": ("replay.cli", "replay.live", "replay.frames.stream", "replay.pipeline.connect"),
+    "time": (
+        "replay.cli",
+        "replay.live",
+        "replay.frames.stream",
+        "replay.pipeline.connect",
+        "replay.pipeline.task_events",
+    ),
 }
 
 #: Where an error of any kind may end: the command line says so, and what speeds things up leaves

@@ -208,7 +208,6 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--expected", type=place, metavar="DIR", help="the rows before the logs, for --cut-over"
     )
-    group.add_argument("--log-json", action="store_true", help="print events as JSON lines")
     group.add_argument(
         "--metrics-port",
         type=number,
@@ -384,6 +383,11 @@ def add_engine(parser: argparse.ArgumentParser, usual: EngineName = EngineName.A
         default=3600,
         metavar="S",
         help="seconds within which one of the cluster's running tasks must end (default 3600)",
+    )
+    group.add_argument(
+        "--log-json",
+        action="store_true",
+        help="a JSON line on stderr for each task; of follow: its events too, on stdout",
     )
     group.add_argument(
         "--split-mb",

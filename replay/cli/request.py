@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 
 from replay import storage
 from replay.changes.choices import LAKE_FORMATS, CascadeMode, EngineName, Gaps
@@ -26,6 +29,7 @@ from replay.pipeline.request import (
     make_request,
     open_source,
 )
+from replay.pipeline.task_events import TaskEvent
 from replay.targets import target_of
 from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
@@ -182,24 +186,32 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
     )
 
 
+def _tell_of_task(event: TaskEvent) -> None:
+    """Say what became of a task, as a line of JSON."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    line = json.dumps({"time": now, "event": "task", **asdict(event)})
+    sys.stderr.write(f"{line}\n")  # at once: threads tell too
+
+
 def engine_of(
     arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
 ) -> Engine:
     """The engine asked for, or the one that suits a log, which is then said on stderr; Spark begins
     to start in the background."""
     name, reason = EngineName(arguments.engine), ""
+    told = _tell_of_task if arguments.log_json else None
     if name is EngineName.AUTO:
         size = sum(storage.size_of(path) for path in log.inputs())
         name, reason = suitable_engine(size, arguments.master, bool(arguments.conf), os.environ)
         print(f"engine: {name} ({reason})", file=sys.stderr)
     if name is EngineName.LOCAL:
-        return local.engine(progress, reason)
+        return local.engine(progress, reason, told)
     from replay.pipeline import spark
 
     master = arguments.master or os.environ.get("SPARK_REMOTE") or "local[*]"
     if spark.is_local(master):
         return spark.engine(
-            spark.start_in_background(master, dict(arguments.conf)), progress, reason
+            spark.start_in_background(master, dict(arguments.conf)), progress, reason, told=told
         )
     shared = _shared_folder(arguments)
     carried = arguments.work is None or shared is not None
@@ -212,4 +224,4 @@ def engine_of(
         return connect.engine(master, dict(arguments.conf), travel, progress, reason)
     far = spark.timeouts(arguments.executor_timeout)
     start = spark.start_in_background(master, far | dict(arguments.conf))
-    return spark.engine(start, progress, reason, travel)
+    return spark.engine(start, progress, reason, travel, told)

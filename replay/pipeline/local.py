@@ -16,6 +16,7 @@ from replay.changes.choices import EngineName
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Engine, Job, third_stage
+from replay.pipeline.task_events import TaskClock, TaskEvent, Told
 from replay.pipeline.workers import Task, Workers
 
 Progress = Callable[[str, int, int], None]
@@ -60,11 +61,13 @@ def execute(
     splits: Sequence[Split],
     progress: Progress = silent,
     threads: int | None = None,
+    told: Told | None = None,
 ) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.pipeline.engine.Runner`) in ``threads`` (None: one a core);
     results come in the order of splits and buckets. What meets in a bucket waits in a temporary
     file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
-    done, total)."""
+    done, total), ``told`` of each task."""
+    title = getattr(job, "title", type(job).__name__)
     threads = cores() if threads is None else threads
     with (
         WorkFolder() as scratch,
@@ -74,7 +77,10 @@ def execute(
         Workers(threads) as workers,
     ):
         done, total = 0, read_size(splits)
-        scans = (Task(partial(_scanned, job, log, split), 0) for split in splits)
+        scans = (
+            Task(partial(_scanned, job, log, split, told, TaskClock(title, "scan", number)), 0)
+            for number, split in enumerate(splits)
+        )
         for split, blocks in zip(splits, workers.results(scans, len(splits)), strict=True):
             progress(READING, done, total)
             done += split.stop - split.start
@@ -85,7 +91,12 @@ def execute(
                 files.append(bucket, block)
         buckets = files.buckets()
         reductions = (
-            Task(partial(_reduced, job, log, bucket, files), files.size(bucket))
+            Task(
+                partial(
+                    _reduced, job, log, bucket, files, told, TaskClock(title, "reduce", bucket)
+                ),
+                files.size(bucket),
+            )
             for bucket in buckets
         )
         last = third_stage(job)
@@ -102,15 +113,27 @@ def execute(
                         met.append(meeting, block)
         if last is not None:
             for meeting in met.buckets():
-                yield from last.meet(meeting, met.taken(meeting))
+                clock = TaskClock(title, "meet", meeting)
+                blocks_of = clock.came(met.taken(meeting), len)
+                yield from clock.results(last.meet(meeting, blocks_of), told or _nobody)
 
 
-def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
-    return list(job.scan(log, split))
+def _nobody(event: TaskEvent) -> None:
+    """What tasks tell where nobody asked."""
 
 
-def _reduced(job: Job, log: LogFile, bucket: int, files: _BucketFiles) -> list[bytes]:
-    return list(job.reduce(log, bucket, files.taken(bucket)))
+def _scanned(
+    job: Job, log: LogFile, split: Split, told: Told | None, clock: TaskClock
+) -> list[tuple[int, bytes]]:
+    clock.bytes = split.stop - split.start
+    return list(clock.results(job.scan(log, split), told or _nobody))
+
+
+def _reduced(
+    job: Job, log: LogFile, bucket: int, files: _BucketFiles, told: Told | None, clock: TaskClock
+) -> list[bytes]:
+    blocks = clock.came(files.taken(bucket), len)
+    return list(clock.results(job.reduce(log, bucket, blocks), told or _nobody))
 
 
 class _BucketFiles:
@@ -164,9 +187,10 @@ class _BucketFiles:
             self._open.popitem()[1].close()
 
 
-def engine(progress: Progress = silent, reason: str = "") -> Engine:
-    """This engine, telling progress; ``reason`` as in :class:`replay.pipeline.engine.Engine`."""
-    return Engine(partial(execute, progress=progress), EngineName.LOCAL, reason)
+def engine(progress: Progress = silent, reason: str = "", told: Told | None = None) -> Engine:
+    """This engine, telling progress; ``reason`` as in :class:`replay.pipeline.engine.Engine`;
+    ``told`` of each task."""
+    return Engine(partial(execute, progress=progress, told=told), EngineName.LOCAL, reason)
 
 
 ENGINE = engine()

@@ -22,10 +22,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles, cloudpickle
+from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles, TaskContext, cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -34,7 +35,7 @@ from pyspark.sql.types import StructType
 
 from replay.changes.choices import EngineName
 from replay.changes.envelope import ENVELOPE
-from replay.errors import InputError, UsageError
+from replay.errors import InputError, LogReplayError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
 from replay.pipeline.cluster_trouble import UNLIMITED, Limits, no_task_ended, why_failed
@@ -44,7 +45,17 @@ from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.stages import BucketBlock, First, met, reduced, results_of, scanned, unpacked
+from replay.pipeline.stages import (
+    BucketBlock,
+    First,
+    Listed,
+    met,
+    reduced,
+    results_of,
+    scanned,
+    unpacked,
+)
+from replay.pipeline.task_events import TaskClock, TaskEvent, Told
 
 _DDL = {
     pa.int32(): "int",
@@ -267,9 +278,10 @@ def engine(
     progress: Progress = silent,
     reason: str = "",
     travel: Travel | None = None,
+    told: Told | None = None,
 ) -> Engine:
     """The engine on a context, which ``started`` gives when it is needed; tells progress.
-    ``reason`` as in :class:`replay.pipeline.engine.Engine`."""
+    ``reason`` as in :class:`replay.pipeline.engine.Engine`; ``told`` of each task."""
     sent: dict[str, str] = {}
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
@@ -277,7 +289,7 @@ def engine(
         if travel is not None and not sent:
             sent.update(_sent(context, travel.files))
         limits = UNLIMITED if travel is None else travel.limits
-        return execute(context, job, log, splits, progress, sent, limits)
+        return execute(context, job, log, splits, progress, sent, limits, told)
 
     return Engine(
         run,
@@ -307,6 +319,7 @@ def execute(
     progress: Progress = silent,
     sent: Mapping[str, str] | None = None,
     limits: Limits = UNLIMITED,
+    told: Told | None = None,
 ) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task a split, then one task for
     some buckets. Executors must be able to reach the files of the log, but for those that were
@@ -314,25 +327,41 @@ def execute(
     where executors cannot run Python programs of ours."""
     sent = sent or {}
     title = getattr(job, "title", type(job).__name__)
-    read = context.accumulator(0)
-
+    read, noting = context.accumulator(0), told is not None
     error = context.accumulator(b"", First())  # type: ignore[arg-type]
+    events: Accumulator[list[TaskEvent]] = context.accumulator([], Listed())  # type: ignore[arg-type]
     packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
     last = third_stage(job)
 
+    def noted(
+        part: tuple[str, int],
+        came: Iterable[Any],
+        size: Callable[[Any], int],
+        work: Callable[..., Any],
+    ) -> Iterator[BucketBlock]:
+        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+        task = TaskContext.get()
+        if not noting or task is None or task.partitionId() >= part[1]:
+            return cast("Iterator[BucketBlock]", work(came))
+        clock = TaskClock(title, part[0], task.partitionId(), task.attemptNumber())
+        return clock.results(work(clock.came(came, size)), lambda event: events.add([event]))
+
     def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
-        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
         work, opened = unpacked(packed)
-        done = lambda split: read.add(split.stop - split.start)  # noqa: E731
-        return scanned(work, opened, part, done, error.add)
+        done = lambda split: read.add(_size(split))  # noqa: E731
+        call = lambda came: scanned(work, opened, came, done, error.add)  # noqa: E731
+        return noted(("scan", len(splits)), part, _size, call)
 
-    def reduce(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+    def reduce(part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
         work, opened = unpacked(packed)
-        return reduced(work, opened, blocks, error.add)
+        call = lambda came: reduced(work, opened, came, error.add)  # noqa: E731
+        return noted(("reduce", job.buckets), part, _length, call)
 
-    def meet(blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-        return met(unpacked(packed)[0], blocks, error.add)
+    def meet(part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+        work = unpacked(packed)[0]
+        return noted(
+            ("meet", work.meetings), part, _length, lambda came: met(work, came, error.add)
+        )
 
     # a partition is one bucket (:func:`_place`)
     blocks = context.parallelize(splits, max(len(splits), 1)).mapPartitions(scan)
@@ -341,19 +370,14 @@ def execute(
     if last is not None:
         blocks = blocks.partitionBy(last.meetings + 2, _place).mapPartitions(meet)
     watch = _ProgressWatch(context, splits, progress, limits, read, error)
-    with _described(context, title, splits, job.buckets), watch:
+    with _told_of(events, told), _described(context, title, splits, job.buckets), watch:
         try:
             results = blocks.collect()
         except (Py4JError, PySparkException) as failure:
-            if watch.error:
-                raise pickle.loads(watch.error) from failure
-            if watch.stalled is not None:
-                raise no_task_ended(title, limits.tasks or 0, watch.stalled) from failure
-            conf = dict(context.getConf().getAll())
-            told = why_failed(conf, failure, title, watch.expired, watch.came)
-            if told is None:
+            reason = watch.reason(failure, title)
+            if reason is None:
                 raise
-            raise told from failure
+            raise reason from failure
     while _archives:
         _archives.pop().count()
     yield from results_of(job, results)
@@ -361,6 +385,41 @@ def execute(
 
 #: That of the Java that this process started, until it carried out a job.
 _archives: list[JavaArchive] = []
+
+
+def _size(split: Split) -> int:
+    return split.stop - split.start
+
+
+def _length(block: BucketBlock) -> int:
+    return len(block[1])
+
+
+@contextmanager
+def _told_of(events: Accumulator[list[TaskEvent]], told: Told | None) -> Iterator[None]:
+    """Tell of tasks as they end."""
+    if told is None:
+        yield
+        return
+    done = threading.Event()
+
+    def tell() -> None:
+        count = 0
+        while True:
+            ended = done.wait(_LOOKS)
+            for event in events.value[count:]:
+                told(event)
+                count += 1
+            if ended:
+                return
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 @contextmanager
@@ -417,6 +476,15 @@ class _ProgressWatch:
     def __exit__(self, *_: object) -> None:
         self.done.set()
         self.thread.join()
+
+    def reason(self, failure: Exception, title: str) -> LogReplayError | None:
+        """Why the job (called ``title``) failed, where that is known."""
+        if self.error:
+            return cast(LogReplayError, pickle.loads(self.error))
+        if self.stalled is not None:
+            return no_task_ended(title, self.limits.tasks or 0, self.stalled)
+        conf = dict(self.context.getConf().getAll())
+        return why_failed(conf, failure, title, self.expired, self.came)
 
     def _executors(self) -> int:
         """How many there are; the driver is listed too."""

@@ -42,6 +42,19 @@ class First:
         return value or other
 
 
+class Listed:
+    """The same where all values that come are kept."""
+
+    def zero(self, value: list[Any]) -> list[Any]:
+        """Nothing yet."""
+        return []
+
+    def addInPlace(self, value: list[Any], other: list[Any]) -> list[Any]:
+        """Those that are there, and others."""
+        value.extend(other)
+        return value
+
+
 def deaf(error: bytes) -> None:
     """Errors that come with the results only."""
 

@@ -49,6 +49,7 @@ NOT_OF_A_SOURCE = {
     "--conf": "of the session",
     "--executor-timeout": "of the session",
     "--task-timeout": "of the session",
+    "--log-json": "Spark's own pages show tasks",
     "--log-option": "logOption.NAME",
 }
 
