@@ -11,6 +11,7 @@ import mmap
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -440,13 +441,19 @@ class StoredRanges:
         self.size = int(version.partition("-")[0])
         self._file: AnsweringFile = system.open_input_file(path)
         self._filled = np.zeros(-(-self.size // _BLOCK), bool)
+        self._one = threading.Lock()
         self._memory, self._array = _sparse(self.size)
 
     def __len__(self) -> int:
         return self.size
 
     def read(self, start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Bytes:
-        """The array with the ranges ``start:stop`` (``int64[n]`` each) filled."""
+        """The array with the ranges ``start:stop`` (``int64[n]`` each) filled. Threads take turns:
+        each finds in its array what it asked for, whatever others replace."""
+        with self._one:
+            return self._read(start, stop)
+
+    def _read(self, start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Bytes:
         wanted = _blocks(np.clip(start, 0, self.size), np.clip(stop, 0, self.size))
         missing = wanted[~self._filled[wanted]]
         if not len(missing):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -130,6 +131,24 @@ def test_ranges(tmp_path: Path, upload: Upload) -> None:
             assert (found[low : low + 700] == data[low : low + 700]).all()
     assert (first[100_000:100_010] == data[100_000:100_010]).all()
     assert (mapped(place) == data).all()
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_ranges_that_several_threads_read(tmp_path: Path, upload: Upload) -> None:
+    """None takes away what another one reads, though they read more than is kept."""
+    data = np.random.default_rng(1).integers(1, 256, 400_000).astype(np.uint8)
+    (tmp_path / "data").write_bytes(data.tobytes())
+    place = unpacked(upload(tmp_path / "data"), None, 0)
+
+    def read(seed: int) -> int:
+        wrong = 0
+        for low in np.random.default_rng(seed).integers(0, 370_000, 40).tolist():
+            found = mapped(place, low, low + 30_000)[low : low + 30_000]
+            wrong += int((found != data[low : low + 30_000]).sum())
+        return wrong
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(read, range(4))) == [0] * 4
 
 
 def test_an_object_that_changed(tmp_path: Path, upload: Upload) -> None:
