@@ -7,11 +7,13 @@ holds a secret is refused, so that none gets into a message, a manifest or a pro
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import re
 import sys
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,7 +25,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from replay.answers import AnsweringFile, AnsweringSystem, answered
 from replay.errors import InputError, UsageError, Where
-from replay.leftovers import WorkFolder
+from replay.leftovers import WorkFolder, scratch_file
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "ab
 _SCHEMES = frozenset({"file", "s3", "gs", "abfs", "abfss", "hdfs", "viewfs", *_SPELLED})
 _SECRET = re.compile(r"secret|password|token|sig|signature|key|credential", re.IGNORECASE)
 #: Bytes of an object that are asked for together, and at most at once; how many such requests run
-#: side by side; how many bytes of an object a process keeps.
+#: side by side; how many bytes of an object a process keeps in memory.
 _BLOCK, _REQUEST, _REQUESTS, _KEPT = 256 << 10, 8 << 20, 16, 256 << 20
 #: How often a folder is removed from which others remove files.
 _REMOVALS = 10
@@ -431,7 +433,9 @@ def ranges(place: str) -> StoredRanges:
 
 class StoredRanges:
     """An object of which ranges are read: an array as long as the object, in which only those
-    ranges are filled that were asked for."""
+    ranges are filled that were asked for. Those of a large object are kept in a scratch file, so
+    that none is fetched twice; where there is no room for that, in memory, where some give way to
+    others."""
 
     def __init__(self, place: str) -> None:
         url, _, version = place.rpartition("#")
@@ -442,7 +446,7 @@ class StoredRanges:
         self._file: AnsweringFile = system.open_input_file(path)
         self._filled = np.zeros(-(-self.size // _BLOCK), bool)
         self._one = threading.Lock()
-        self._memory, self._array = _sparse(self.size)
+        self._room: _Scratch | _Memory = _room(self.size)
 
     def __len__(self) -> int:
         return self.size
@@ -457,20 +461,30 @@ class StoredRanges:
         wanted = _blocks(np.clip(start, 0, self.size), np.clip(stop, 0, self.size))
         missing = wanted[~self._filled[wanted]]
         if not len(missing):
-            return self._array
-        if (int(self._filled.sum()) + len(missing)) * _BLOCK > _KEPT:
-            # arrays that were given out keep the memory that they are of
-            self._memory, self._array = _sparse(self.size)
-            self._filled[:] = False
-            missing = wanted
-        view = memoryview(self._memory)
-        pieces = list(_requests(missing, self.size))
+            return self._room.array
+        held = (int(self._filled.sum()) + len(missing)) * _BLOCK
+        if isinstance(self._room, _Memory) and held > _KEPT:
+            return self._fetched_anew(wanted)
+        try:
+            return self._fetched(missing)
+        except _NoRoomError:
+            return self._fetched_anew(wanted)
+
+    def _fetched_anew(self, blocks: npt.NDArray[np.int64]) -> Bytes:
+        """Forget what is held. Arrays that were given out keep what they are of."""
+        self._room = _Memory(self.size)
+        self._filled[:] = False
+        return self._fetched(blocks)
+
+    def _fetched(self, blocks: npt.NDArray[np.int64]) -> Bytes:
+        """The array with these blocks. Raises OSError, _NoRoomError."""
+        pieces = list(_requests(blocks, self.size))
         with ThreadPoolExecutor(min(_REQUESTS, len(pieces))) as pool:
-            for (low, high), got in zip(pieces, pool.map(self._range, pieces), strict=True):
-                view[low:high] = got
+            for (low, _), got in zip(pieces, pool.map(self._range, pieces), strict=True):
+                self._room.put(low, got)
         self._check()  # else what came may be of two objects
-        self._filled[missing] = True
-        return self._array
+        self._filled[blocks] = True
+        return self._room.array
 
     def _check(self) -> None:
         if not self._version.startswith(_version(self._place)):
@@ -484,16 +498,59 @@ class StoredRanges:
         return got
 
 
-def _sparse(size: int) -> tuple[mmap.mmap, Bytes]:
+class _Memory:
     """Memory of which only those pages exist that were written to, and an array over it."""
-    # not accounted for as a whole: MAP_NORESERVE, which Python 3.11 does not name
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
-    memory = mmap.mmap(-1, max(size, 1), flags=flags)
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        memory.madvise(mmap.MADV_NOHUGEPAGE)
-    array = np.frombuffer(memory, np.uint8)[:size]
-    array.flags.writeable = False
-    return memory, array
+
+    def __init__(self, size: int) -> None:
+        # not accounted for as a whole: MAP_NORESERVE, which Python 3.11 does not name
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
+        memory = mmap.mmap(-1, max(size, 1), flags=flags)
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+        self._view = memoryview(memory)
+        self.array: Bytes = np.frombuffer(memory, np.uint8)[:size]
+        self.array.flags.writeable = False
+
+    def put(self, low: int, content: bytes) -> None:
+        """Write something at an offset."""
+        self._view[low : low + len(content)] = content
+
+
+def _room(size: int) -> _Scratch | _Memory:
+    """Where an object of a size is kept."""
+    if size > _KEPT:
+        with suppress(OSError):  # no folder for temporary files, or one that takes none so large
+            return _Scratch(size)
+    return _Memory(size)
+
+
+class _NoRoomError(Exception):
+    """The disk has no room for a scratch file."""
+
+
+class _Scratch:
+    """A file without a name, of which only those blocks exist that were written to, and an array
+    over it."""
+
+    def __init__(self, size: int) -> None:
+        self._file = scratch_file()
+        weakref.finalize(self, self._file.close)  # the map keeps what it is of
+        os.ftruncate(self._file.fileno(), size)
+        memory = mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ)
+        self.array: Bytes = np.frombuffer(memory, np.uint8)
+
+    def put(self, low: int, content: bytes) -> None:
+        """Write something at an offset: not through the map, where a full disk ends the process.
+        Raises _NoRoomError."""
+        rest = memoryview(content)
+        try:
+            while rest:
+                count = os.pwrite(self._file.fileno(), rest, low)
+                low, rest = low + count, rest[count:]
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise _NoRoomError from error
+            raise
 
 
 def _blocks(start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -524,9 +581,17 @@ def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
     system, path = _system(str(target))
     if not _without_folders(system):
         system.create_dir(str(PurePosixPath(path).parent))
-    with system.open_output_stream(path) as stored:
+    stored = system.open_output_stream(path)
+    try:
         for block in _blocks_of(source):
             stored.write(block)
+        stored.close()
+    except BaseException:
+        with suppress(OSError):  # an object appears when it is closed, and must not stay
+            stored.close()
+        with suppress(OSError):
+            system.delete_file(path)
+        raise
 
 
 def _blocks_of(source: Path | bytes | Iterable[bytes]) -> Iterator[bytes]:

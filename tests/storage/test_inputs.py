@@ -3,11 +3,15 @@ that somebody asks for. The store is fsspec's, in memory."""
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -114,7 +118,50 @@ def test_a_database_is_compared_with_a_stored_state(
     assert "LR2001 memory://nowhere/state" in capsys.readouterr().err
 
 
+@pytest.fixture(params=["a file", "no folder for one", "a disk that gets full", "memory"])
+def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where ranges of a large object are kept."""
+    if request.param == "no folder for one":
+        monkeypatch.setattr(storage, "scratch_file", partial(failing, errno.EACCES))
+    elif request.param == "a disk that gets full":
+        real, left = os.pwrite, [60_000]
+
+        def write(file: int, content: bytes, at: int) -> int:
+            left[0] -= len(content)
+            return real(file, content, at) if left[0] > 0 else failing(errno.ENOSPC)
+
+        monkeypatch.setattr(storage.os, "pwrite", write)
+    elif request.param == "memory":
+        monkeypatch.setattr(storage, "_room", storage._Memory)
+    return str(request.param)
+
+
+def failing(number: int) -> Any:
+    raise OSError(number, os.strerror(number))
+
+
 @pytest.mark.usefixtures("small_ranges")
+def test_large_objects_are_fetched_once(
+    tmp_path: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However they are read, and though they are more than is kept in memory."""
+    data = np.random.default_rng(1).integers(1, 256, 400_000).astype(np.uint8)
+    (tmp_path / "data").write_bytes(data.tobytes())
+    place = unpacked(upload(tmp_path / "data"), None, 0)
+    really, fetched = storage.StoredRanges._range, [0]
+
+    def counting(self: storage.StoredRanges, piece: tuple[int, int]) -> bytes:
+        fetched[0] += piece[1] - piece[0]
+        return really(self, piece)
+
+    monkeypatch.setattr(storage.StoredRanges, "_range", counting)
+    for low in np.random.default_rng(2).integers(0, 399_000, 500).tolist():
+        found = mapped(place, low, low + 900)
+        assert (found[low : low + 900] == data[low : low + 900]).all()
+    assert 300_000 < fetched[0] <= len(data)
+
+
+@pytest.mark.usefixtures("small_ranges", "room")
 def test_ranges(tmp_path: Path, upload: Upload) -> None:
     data = np.random.default_rng(1).integers(0, 256, 200_000).astype(np.uint8)
     (tmp_path / "data").write_bytes(data.tobytes())
@@ -133,7 +180,7 @@ def test_ranges(tmp_path: Path, upload: Upload) -> None:
     assert (mapped(place) == data).all()
 
 
-@pytest.mark.usefixtures("small_ranges")
+@pytest.mark.usefixtures("small_ranges", "room")
 def test_ranges_that_several_threads_read(tmp_path: Path, upload: Upload) -> None:
     """None takes away what another one reads, though they read more than is kept."""
     data = np.random.default_rng(1).integers(1, 256, 400_000).astype(np.uint8)

@@ -54,6 +54,22 @@ def test_the_same_bytes(small: list[str], tmp_path: Path, out: str, words: list[
     assert stored(out, *words, *small, "--overwrite") == here
 
 
+def test_an_object_that_could_not_be_written_whole_is_not_there(out: str) -> None:
+    """Stores publish what was written when it is closed."""
+
+    def content() -> Iterator[bytes]:
+        yield b"the beginning"
+        raise OSError(5, "the disk cannot be read")
+
+    place = storage.at(out) / "part"
+    assert isinstance(place, storage.StoredPath)
+    with pytest.raises(OSError, match="cannot be read"):
+        storage.put(content(), place)
+    assert storage.sizes([place]) == [None]
+    storage.put([b"the ", b"whole"], place)
+    assert storage.sizes([place]) == [9]
+
+
 def test_units_that_are_set_aside(tmp_path: Path, out: str) -> None:
     log = FIXTURES / "incomplete" / "log"
     (control,), (data,) = log.glob("*.ctl"), log.glob("*.dat*")
