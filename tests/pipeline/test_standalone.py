@@ -54,12 +54,10 @@ SEVERAL = (
 @dataclass
 class Store:
     """A bucket of an S3 server, as this process sees it, and the environment in which the machines
-    of the network find it. While ``silent`` is set, the server takes their requests and does not
-    answer."""
+    of the network find it."""
 
     system: fs.FileSystem
     environment: dict[str, str]
-    silent: threading.Event
 
     def put(self, path: Path) -> str:
         for file in [path] if path.is_file() else sorted(path.rglob("*")):
@@ -99,16 +97,7 @@ def store(wires: Network) -> Iterator[Store]:
     server.start()
     here, there = server.get_host_and_port(), wires.opened()
     app = DomainDispatcherApplication(create_backend_app)
-    silent, answers = threading.Event(), threading.Event()
-
-    def served(request: dict[str, object], respond: Callable[..., object]) -> object:
-        if silent.is_set():
-            answers.wait()
-        return app(request, respond)
-
-    at_hub = make_server(
-        HUB, 0, served, True, request_handler=MotoRequestHandler, fd=there.fileno()
-    )
+    at_hub = make_server(HUB, 0, app, True, request_handler=MotoRequestHandler, fd=there.fileno())
     threading.Thread(target=at_hub.serve_forever, daemon=True).start()
     environment = {
         "AWS_ENDPOINT_URL": f"http://{HUB}:{there.getsockname()[1]}",
@@ -122,8 +111,7 @@ def store(wires: Network) -> Iterator[Store]:
         patch.setenv("AWS_ENDPOINT_URL", f"http://{here[0]}:{here[1]}")
         system, _ = fs.FileSystem.from_uri("s3://logs/?allow_bucket_creation=true")
         system.create_dir("logs")
-        yield Store(system, environment, silent)
-    answers.set()
+        yield Store(system, environment)
     at_hub.shutdown()
     there.close()
     server.stop()
@@ -429,7 +417,6 @@ def test_no_executor_is_an_error_and_not_a_hang(
         ("cut", 3600, "LR1005 found that the last executor was lost"),
         ("frozen", 3600, "LR1005 found that the last executor was lost"),
         ("stopped", 30, "LR1005 found no task that ended within 30 s (--task-timeout)"),
-        ("store", 3600, "LR2001 s3://logs/"),
     ],
 )
 def test_what_stops_answering_is_an_error_and_not_a_hang(
@@ -441,7 +428,7 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
     limit: int,
     said: str,
 ) -> None:
-    """The network of the only worker, all of its processes, its Python processes, or the store."""
+    """The network of the only worker, all of its processes, or its Python processes."""
     (tmp_path / "driver").mkdir()
     out = f"out/{how}"
     with cluster(wires, tmp_path / "spark", tmp_path, store.environment, workers=1) as alone:
@@ -451,14 +438,9 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
         _wait_until(lambda: any("redo" in name for name in store.names(out)))
         if how == "cut":
             alone.network.cut(alone.workers[0])
-        elif how == "store":
-            store.silent.set()
         for number, command in _processes_of(alone.workers[0]).items():
             if how == "frozen" or (how == "stopped" and "spark_daemon" in command):
                 os.kill(number, signal.SIGSTOP)
-        try:
-            told, _ = process.communicate(timeout=500)
-        finally:
-            store.silent.clear()
+        told, _ = process.communicate(timeout=500)
     assert said in told, told
     assert "Traceback" not in told
