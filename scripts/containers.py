@@ -95,18 +95,18 @@ NOT_NEEDED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/u
 SOURCES = "/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-#: The same environment variable as the official image: MARIADB_ROOT_PASSWORD.
-MARIADB_ENTRYPOINT = r"""#!/bin/sh
+#: An entry point with the environment variable of the official image: what differs is the program,
+#: the variable, how a data directory is made, and the options of the server.
+_ENTRYPOINT = r"""#!/bin/sh
 set -e
-case "${1:-mariadbd}" in mariadbd | -*) ;; *) exec "$@" ;; esac
-[ "${1:-}" = mariadbd ] && shift
+case "${1:-@PROGRAM@}" in @PROGRAM@ | -*) ;; *) exec "$@" ;; esac
+[ "${1:-}" = @PROGRAM@ ] && shift
 data=/var/lib/mysql
 mkdir -p "$data" /run/mysqld
 chown mysql:mysql "$data" /run/mysqld
 if [ ! -d "$data/mysql" ]; then
-  mariadb-install-db --user=mysql --datadir="$data" --skip-test-db \
-    --auth-root-authentication-method=normal >/dev/null
-  password=$(printf '%s' "${MARIADB_ROOT_PASSWORD:?set MARIADB_ROOT_PASSWORD}" |
+  @INSTALL@
+  password=$(printf '%s' "${@VARIABLE@:?set @VARIABLE@}" |
     sed "s/[\\\\']/\\\\&/g")
   # Run before the server listens: a check over TCP must not see a half-made one.
   {
@@ -117,33 +117,31 @@ if [ ! -d "$data/mysql" ]; then
   chmod 600 /run/mysqld/first.sql
   set -- --init-file=/run/mysqld/first.sql "$@"
 fi
-exec mariadbd --user=mysql --datadir="$data" --bind-address=0.0.0.0 "$@"
+exec @PROGRAM@ @SERVER@ "$@"
 """
 
-#: The same environment variable as the official image: MYSQL_ROOT_PASSWORD.
-MYSQL_ENTRYPOINT = r"""#!/bin/sh
-set -e
-case "${1:-mysqld}" in mysqld | -*) ;; *) exec "$@" ;; esac
-[ "${1:-}" = mysqld ] && shift
-data=/var/lib/mysql
-mkdir -p "$data" /run/mysqld
-chown mysql:mysql "$data" /run/mysqld
-if [ ! -d "$data/mysql" ]; then
-  mysqld --no-defaults --initialize-insecure --user=mysql --datadir="$data"
-  password=$(printf '%s' "${MYSQL_ROOT_PASSWORD:?set MYSQL_ROOT_PASSWORD}" |
-    sed "s/[\\\\']/\\\\&/g")
-  # Run before the server listens: a check over TCP must not see a half-made one.
-  {
-    printf "CREATE USER root@'%%' IDENTIFIED BY '%s';\n" "$password"
-    printf "GRANT ALL ON *.* TO root@'%%' WITH GRANT OPTION;\n"
-  } >/run/mysqld/first.sql
-  chown mysql /run/mysqld/first.sql
-  chmod 600 /run/mysqld/first.sql
-  set -- --init-file=/run/mysqld/first.sql "$@"
-fi
-exec mysqld --no-defaults --user=mysql --datadir="$data" --socket=/run/mysqld/mysqld.sock \
-  --bind-address=0.0.0.0 --mysqlx=OFF "$@"
-"""
+
+def entry_point(program: str, variable: str, install: str, server: str) -> str:
+    """The entry point of a MariaDB or MySQL: the server's program and its options, the variable
+    that has the password, and the command that makes a data directory."""
+    text = _ENTRYPOINT.replace("@PROGRAM@", program).replace("@VARIABLE@", variable)
+    return text.replace("@INSTALL@", install).replace("@SERVER@", server)
+
+
+MARIADB_ENTRYPOINT = entry_point(
+    "mariadbd",
+    "MARIADB_ROOT_PASSWORD",
+    'mariadb-install-db --user=mysql --datadir="$data" --skip-test-db \\\n'
+    "    --auth-root-authentication-method=normal >/dev/null",
+    '--user=mysql --datadir="$data" --bind-address=0.0.0.0',
+)
+MYSQL_ENTRYPOINT = entry_point(
+    "mysqld",
+    "MYSQL_ROOT_PASSWORD",
+    'mysqld --no-defaults --initialize-insecure --user=mysql --datadir="$data"',
+    '--no-defaults --user=mysql --datadir="$data" --socket=/run/mysqld/mysqld.sock \\\n'
+    "  --bind-address=0.0.0.0 --mysqlx=OFF",
+)
 
 
 @dataclass(frozen=True)
