@@ -80,6 +80,8 @@ def _hush(quiet: bool) -> None:
 def hear_early() -> None:
     """Keep SIGTERM and SIGINT for :func:`told_to_stop`, which comes when everything is imported."""
     _early.clear()
+    if threading.current_thread() is not threading.main_thread():
+        return
     for number in _SIGNALS:
         handler = signal.signal(number, lambda number, frame: _early.set())
         _former.setdefault(number, handler)
