@@ -15,12 +15,15 @@ import shutil
 import socket
 import tempfile
 import weakref
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 _MARK = "logreplay-"
+#: After how many days without use a file of the user's cache goes, when another one is made.
+UNUSED_DAYS = 90
 #: How often a folder is removed in which others still make files.
 _REMOVALS = 100
 #: What the name of a folder has in it where something lies while another takes its place.
@@ -51,6 +54,21 @@ class WorkFolder:
     def cleanup(self) -> None:
         """Remove the folder where it still is under its name; may be called again."""
         self._end()
+
+
+def user_cache() -> Path:
+    """Where such files are kept, which need not be there yet. Raises RuntimeError where the user
+    has no home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "logreplay"
+
+
+def remove_unused(paths: Iterable[Path], now: float) -> None:
+    """Remove files that nobody used for :data:`UNUSED_DAYS` before ``now`` (seconds, as times of
+    files have them)."""
+    for path in paths:
+        with suppress(OSError):  # another process was faster
+            if path.stat().st_mtime < now - UNUSED_DAYS * 86_400:
+                path.unlink()
 
 
 def scratch_file() -> IO[bytes]:

@@ -26,6 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from replay.leftovers import remove_unused, user_cache
+
 
 @dataclass(frozen=True)
 class ArrayOf:
@@ -56,9 +58,6 @@ class Kernel:
 
 #: Arrays and numbers as the kernel says -> its result. TypeError for other arguments.
 MachineCode = Callable[..., int]
-
-#: After how many days without use a file is removed, when another one is made of its kernel.
-UNUSED_DAYS = 90
 
 _ENDING = ".machine-code"
 
@@ -193,7 +192,7 @@ def _folders() -> Iterator[Path]:
         return
     yield Path(__file__).parent / "__pycache__"
     with suppress(RuntimeError):  # no home
-        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "logreplay"
+        yield user_cache()
 
 
 def _kept(name: str) -> bytes | None:
@@ -228,11 +227,8 @@ def _keep(name: str, content: bytes) -> None:
 
 
 def _clean(folder: Path, name: str) -> None:
-    """Remove what other sources, versions or processors had made of a kernel and nobody used for
-    :data:`UNUSED_DAYS`, and what a process left that ended while it wrote."""
-    oldest = (folder / name).stat().st_mtime - UNUSED_DAYS * 86_400
+    """Remove what other sources, versions or processors had made of a kernel and nobody uses, and
+    what a process left that ended while it wrote."""
     kernel = name.partition("-")[0]  # a name of Python has no "-"
-    for path in (*folder.glob(f"{kernel}-*{_ENDING}"), *folder.glob(f".{kernel}-*{_ENDING}-*")):
-        with suppress(OSError):  # another process was faster
-            if path.stat().st_mtime < oldest:
-                path.unlink()
+    others = (*folder.glob(f"{kernel}-*{_ENDING}"), *folder.glob(f".{kernel}-*{_ENDING}-*"))
+    remove_unused(others, (folder / name).stat().st_mtime)

@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from replay.leftovers import remove_unused, user_cache
+
 #: Options of Java 13 and later (JEP 350). What it says of the file would go where reports are.
 _USE = "-Xlog:disable -XX:+VerifySharedSpaces -XX:SharedArchiveFile={}"
 _MAKE = "-Xlog:disable -XX:ArchiveClassesAtExit={}"
 #: After so many runs with a job the file is made by the next one; for a few it does not pay.
 RUNS = 2
-#: After how many days without use a file goes when another one is made, and after how many seconds
-#: one that is not whole is made anew.
-UNUSED_DAYS, _STALE = 90, 3600
+#: After how many seconds a file that is not whole is made anew.
+_STALE = 3600
 _ENDING, _COUNT, _SIZE = ".jsa", ".runs", ".size"
 
 
@@ -44,7 +45,7 @@ class JavaArchive:
 def java_archive(java: Path, options: str) -> JavaArchive:
     """The archive for a Java (its program, no wrapper of it) that is started with these options."""
     with suppress(OSError, RuntimeError):  # no home, or a folder of others
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "logreplay"
+        folder = user_cache()
         path = folder / f"spark-{_key(java, options)}{_ENDING}"
         if _is_whole(path):
             with suppress(OSError):
@@ -85,13 +86,13 @@ def _wanted(path: Path) -> bool:
 
 
 def _clean(folder: Path) -> None:
-    """Remove files of other Javas and jars that nobody used for :data:`UNUSED_DAYS`."""
+    """Remove files of other Javas and jars that nobody uses, and what is noted of them."""
     found = list(folder.glob(f"spark-*{_ENDING}"))
     newest = max((path.stat().st_mtime for path in found), default=0.0)
-    for path in found:
-        with suppress(OSError):  # another process was faster
-            if path.stat().st_mtime < newest - UNUSED_DAYS * 86_400:
-                path.unlink()
+    remove_unused(found, newest)
+    for noted in folder.glob(f"spark-*{_SIZE}"):
+        if not noted.with_suffix(_ENDING).exists():
+            noted.unlink(missing_ok=True)
 
 
 def _key(java: Path, options: str) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replay.decoding.machine_code import NUMBER, UNUSED_DAYS, ArrayOf, Kernel, loaded
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, loaded
+from replay.leftovers import UNUSED_DAYS
 from replay.logs.logmaster import framing
 from replay.pipeline import fast_path
 
