@@ -10,8 +10,10 @@ are digests of their text.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -55,10 +57,11 @@ EXECUTE, NAME_LENGTH = "EXECUTE ", len(_NAME) + 16
 @dataclass(frozen=True)
 class Shaped:
     """As :class:`sqlgen.statements.Rendered`, and ``shapes``: name -> the statement to prepare
-    under it, ``$1 …`` for values."""
+    under it, ``$1 …`` for values. ``prepared``: the names of all that the batch prepares."""
 
     rendered: Rendered
     shapes: Mapping[str, str]
+    prepared: frozenset[str]
 
 
 @dataclass
@@ -93,51 +96,63 @@ def shape_name(text: str) -> str:
     return _NAME + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def worth_preparing(counts: npt.NDArray[Any], rows: int, worth: int = WORTH) -> RowMask:
-    """Which statements of a batch of ``rows`` are prepared, of which so many rows are to call each
-    one."""
-    enough: RowMask = counts >= min(worth, rows)
-    if len(counts) > _MOST:
-        enough &= counts >= np.sort(counts)[-_MOST]
-    return enough
+def worth_preparing(callers: Mapping[str, int], worth: int = WORTH) -> frozenset[str]:
+    """Which statements of a batch are prepared, of which so many rows (``callers``, by name) are to
+    call each one: it depends on nothing else, so whoever counts them comes to the same."""
+    least = min(worth, sum(callers.values()))
+    if len(callers) > _MOST:
+        least = max(least, sorted(callers.values())[-_MOST])
+    return frozenset(name for name, count in callers.items() if count >= least)
 
 
 def render_shaped(
-    rows: Rows, profile: Profile, options: RenderOptions, worth: int = WORTH
+    rows: Rows,
+    profile: Profile,
+    options: RenderOptions,
+    worth: int = WORTH,
+    others: Mapping[str, int] = MappingProxyType({}),
+    failed: RowMask | None = None,
 ) -> Shaped:
     """The calls for ``rows``; what :func:`sqlgen.statements.render` would write is what they do.
     Shapes of fewer than ``worth`` rows of a larger batch are not prepared; their rows are
-    statements in full."""
+    statements in full. ``others``: how many rows of the batch that are not among these are to call
+    a statement, by its name. ``failed``: rows whose values could not be read, which call none."""
     elements = _Elements()
     if rows.op is Op.INSERT:
         outcome = _insert(rows, elements, profile, options)
     else:
         outcome = _changed(rows, elements, profile, options)
-    codes = _codes(elements.states, rows.count)
+    if elements.problems:
+        outcome[[problem.row for problem in elements.problems]] = PROBLEM
+    there = outcome == EMITTED
+    if failed is not None:
+        there &= ~failed
+    emitted = np.flatnonzero(there)
     _, first, inverse, counts = np.unique(
-        codes, return_index=True, return_inverse=True, return_counts=True
+        _codes(elements.states, rows.count)[emitted],
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
     )
-    enough = worth_preparing(counts, rows.count, worth)
-    names, shapes = [], {}
-    for number, row in enumerate(first.tolist()):
-        text = _prepared(elements, row)
-        enough[number] &= "$1" in text and outcome[row] == EMITTED
-        name = shape_name(text)
-        names.append(name)
-        if enough[number]:
-            shapes[name] = text
-    called = pa.array(names, pa.string()).take(pa.array(inverse.reshape(-1)))
+    texts = [_prepared(elements, row) for row in emitted[first].tolist()]
+    names = [shape_name(text) for text in texts]
+    callers = Counter(others)
+    for name, text, count in zip(names, texts, counts.tolist(), strict=True):
+        callers[name] += count if "$1" in text else 0
+    prepared = worth_preparing(+callers, worth)
+    shapes = {name: text for name, text in zip(names, texts, strict=True) if name in prepared}
+    number = np.zeros(rows.count, np.intp)
+    number[emitted] = inverse.reshape(-1)
+    called = pa.array([*names, *[""] * (not names)], pa.string()).take(pa.array(number))
     text = joined([EXECUTE, called, "(", *elements.values, ");"], rows.count)
     comma = len(EXECUTE) + NAME_LENGTH + len("(")
     text = pc.binary_replace_slice(text, comma, comma + 2, "")
-    text = _in_full(
-        rows, text, ~enough[inverse.reshape(-1)] & (outcome == EMITTED), profile, options
-    )
-    if elements.problems:
-        outcome[[problem.row for problem in elements.problems]] = PROBLEM
-    if outcome.any():
-        text = pc.if_else(pa.array(outcome == EMITTED), text, "")
-    return Shaped(Rendered(text, outcome, elements.problems), shapes)
+    rare = np.zeros(rows.count, bool)
+    rare[emitted] = np.array([name not in shapes for name in names], bool)[number[emitted]]
+    text = _in_full(rows, text, rare, profile, options)
+    if not there.all():
+        text = pc.if_else(pa.array(there), text, "")
+    return Shaped(Rendered(text, outcome, elements.problems), shapes, prepared)
 
 
 def _in_full(

@@ -10,7 +10,8 @@ the values and a code for each row; which statement a code calls is settled here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -30,7 +31,7 @@ from sqlgen.dialects import Profile
 from sqlgen.mapping import TableMap, plain
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import SqlType, Table
-from sqlgen.shapes import NAME_LENGTH, shape_name, worth_preparing
+from sqlgen.shapes import NAME_LENGTH, shape_name
 from sqlgen.statements import RenderOptions, shown_columns
 
 #: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile
@@ -80,19 +81,6 @@ class Program:
 
 
 @dataclass(frozen=True)
-class FastStatements:
-    """``text`` one statement a row ('' for none), ``outcome`` of :mod:`sqlgen.statements`, which
-    updates change a watched column, the rows that were left out, and the prepared statements that
-    the others call (``shapes`` of :class:`sqlgen.shapes.Shaped`)."""
-
-    text: pa.StringArray
-    outcome: Bytes
-    moved: Mask
-    odd: Index
-    shapes: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class WrittenTable:
     """A table as statements name it, the options for its rows, and of each of its columns the name
     in the log (``sources``)."""
@@ -116,6 +104,49 @@ class KernelOutput:
         """The texts as an array."""
         offsets = pa.py_buffer(self.offsets.astype(np.int32))
         return pa.StringArray.from_buffers(len(self.status), offsets, pa.py_buffer(self.text))
+
+
+@dataclass(frozen=True)
+class FastStatements:
+    """What the kernel made of the images of one batch. ``outcome`` of :mod:`sqlgen.statements`,
+    which updates change a watched column (``moved``), the rows that were left out (``odd``), and
+    how many of the others are to call each prepared statement, by its name (``callers``)."""
+
+    outcome: Bytes
+    moved: Mask
+    odd: Index
+    callers: Mapping[str, int]
+    program: Program
+    output: KernelOutput
+    in_full: Callable[[Program, Index], KernelOutput]
+
+    def texts(self, prepared: Collection[str]) -> tuple[pa.StringArray, Mapping[str, str]] | None:
+        """One statement a row ('' for none), and the prepared ones among those with the names of
+        ``prepared`` that rows call (``shapes`` of :class:`sqlgen.shapes.Shaped`); rows that are to
+        call others are in full. None where the kernel cannot write a row so."""
+        program, output = self.program, self.output
+        rows = np.flatnonzero(output.offsets[1:] - output.offsets[:-1])
+        if program.calls is None or not len(rows):
+            return output.strings(), {}
+        codes, inverse = np.unique(output.codes[rows], return_inverse=True)
+        called = [program.called(code) for code in codes.tolist()]
+        letters = np.frombuffer("".join(name for name, _ in called).encode(), np.uint8)
+        place = output.offsets[rows] + templates.NAMED
+        output.text[place[:, None] + np.arange(NAME_LENGTH)] = letters.reshape(
+            len(called), NAME_LENGTH
+        )[inverse]
+        shapes = {name: text for name, text in called if name in prepared}
+        rare = rows[np.array([name not in shapes for name, _ in called])[inverse]]
+        text = output.strings()
+        if not len(rare):
+            return text, shapes
+        assert program.in_full is not None
+        in_full = self.in_full(program.in_full, rare)
+        if (in_full.status == tables.ODD).any():
+            return None
+        mask = np.zeros(len(output.status), bool)
+        mask[rare] = True
+        return pc.replace_with_mask(text, pa.array(mask), in_full.strings()), shapes
 
 
 class FastPath:
@@ -162,17 +193,12 @@ class FastPath:
             return None
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
-        rare, shapes = _named(program, output)
-        text = output.strings()
-        if program.in_full is not None and len(rare):
-            some = np.ascontiguousarray(bounds[:, rare])
-            in_full = _rows(render, program.in_full, buffer, some)
-            if (in_full.status == tables.ODD).any():
-                return None
-            mask = np.zeros(bounds.shape[1], bool)
-            mask[rare] = True
-            text = pc.replace_with_mask(text, pa.array(mask), in_full.strings())
-        return FastStatements(text, status, moved, np.flatnonzero(odd), shapes)
+
+        def in_full(whole: Program, rows: Index) -> KernelOutput:
+            return _rows(render, whole, buffer, np.ascontiguousarray(bounds[:, rows]))
+
+        callers = _callers(program, output)
+        return FastStatements(status, moved, np.flatnonzero(odd), callers, program, output, in_full)
 
     def _program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
@@ -246,22 +272,18 @@ class FastPath:
                 program.cells[place, tables.WATCHED] = column.column.name in names
 
 
-def _named(program: Program, output: KernelOutput) -> tuple[Index, Mapping[str, str]]:
-    """Put the names of what they call into the calls. (the rows whose statements are too rare to be
-    prepared, the prepared statements by name)."""
-    sizes = output.offsets[1:] - output.offsets[:-1]
-    rows = np.flatnonzero(sizes)
-    if program.calls is None or not len(rows):
-        return rows[:0], {}
-    codes, inverse, counts = np.unique(output.codes[rows], return_inverse=True, return_counts=True)
-    called = [program.called(code) for code in codes.tolist()]
-    names = [name for name, _ in called]
-    enough = worth_preparing(counts, len(rows)) & np.array(["$1" in text for _, text in called])
-    letters = np.frombuffer("".join(names).encode(), np.uint8).reshape(len(names), NAME_LENGTH)
-    place = output.offsets[rows] + templates.NAMED
-    output.text[place[:, None] + np.arange(NAME_LENGTH)] = letters[inverse]
-    chosen = np.flatnonzero(enough).tolist()
-    return rows[~enough[inverse]], dict(called[number] for number in chosen)
+def _callers(program: Program, output: KernelOutput) -> Mapping[str, int]:
+    """How many rows are to call each statement, by its name; nothing of statements without values,
+    which are not prepared."""
+    if program.calls is None:
+        return {}
+    there = output.offsets[1:] > output.offsets[:-1]
+    codes, counts = np.unique(output.codes[there], return_counts=True)
+    callers: Counter[str] = Counter()
+    for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+        name, text = program.called(code)
+        callers[name] += count if "$1" in text else 0
+    return +callers
 
 
 def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -> KernelOutput:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
-from sqlgen.shapes import render_shaped
+from sqlgen.shapes import render_shaped, worth_preparing
 
 _OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
 #: The outcome of updates that are a comment in scripts.
@@ -116,25 +117,31 @@ class RowDecoder:
                 self.log.catalog.versions[version], _OPS[kind], image, reading
             )
         if quick is None:
-            return self._statements(version, kind, image)
+            return self._statements(version, kind, image)[0]
         outcome, failed = _reasons(quick.outcome), np.zeros(len(quick.outcome), bool)
         odd = quick.odd
         if (quick.outcome == statements.EXCLUDED_COLUMNS).any():  # which have comments
             odd = np.union1d(odd, np.flatnonzero(quick.outcome == statements.EXCLUDED_COLUMNS))
-        if not len(odd):
-            return ChangeStatements(quick.text, outcome, failed, quick.moved, [], quick.shapes)
-        rest = self._statements(version, kind, image.take(odd))
+        if len(odd):
+            rest, prepared = self._statements(version, kind, image.take(odd), quick.callers)
+        else:
+            rest, prepared = None, worth_preparing(quick.callers)
+        if (made := quick.texts(prepared)) is None:
+            return self._statements(version, kind, image)[0]
+        text, shapes = made
+        if rest is None:
+            return ChangeStatements(text, outcome, failed, quick.moved, [], shapes)
         outcome[odd], failed[odd] = rest.outcome, rest.failed
         moved = quick.moved
         moved[odd] = rest.moved
         problems = [replace(problem, row=int(odd[problem.row])) for problem in rest.problems]
         return ChangeStatements(
-            pc.replace_with_mask(quick.text, _where(odd, len(outcome)), rest.text),
+            pc.replace_with_mask(text, _where(odd, len(outcome)), rest.text),
             outcome,
             failed,
             moved,
             problems,
-            {**quick.shapes, **rest.shapes},
+            {**shapes, **rest.shapes},
         )
 
     def _watched(self, version: TableVersion) -> frozenset[str]:
@@ -142,7 +149,15 @@ class RowDecoder:
         keys = self.plan.constraints.keys_of(version.name.upper())
         return frozenset(version.table.key).union(*keys)
 
-    def _statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
+    def _statements(
+        self,
+        version: int,
+        kind: Change,
+        image: Images,
+        callers: Mapping[str, int] = MappingProxyType({}),
+    ) -> tuple[ChangeStatements, frozenset[str]]:
+        """The statements of some changes of a batch, and the names of those that the batch
+        prepares. ``callers``: how many of its other changes are to call each."""
         batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
@@ -154,9 +169,10 @@ class RowDecoder:
         if self.plan.options.mapping is not None:
             rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
         shapes: Mapping[str, str] = {}
+        prepared: frozenset[str] = frozenset()
         if self.plan.prepared:
-            shaped = render_shaped(rows, self.profile, options)
-            rendered, shapes = shaped.rendered, shaped.shapes
+            shaped = render_shaped(rows, self.profile, options, others=callers, failed=batch.failed)
+            rendered, shapes, prepared = shaped.rendered, shaped.shapes, shaped.prepared
         else:
             rendered = render_by(rows, self.profile, options)
         for problem in (*rendered.problems, *self._too_wide(version, rows)):
@@ -174,7 +190,8 @@ class RowDecoder:
             }:
                 if (mask := batch.changed(name)) is not None:
                     moved |= mask
-        return ChangeStatements(text, outcome, batch.failed, moved, batch.problems, shapes)
+        made = ChangeStatements(text, outcome, batch.failed, moved, batch.problems, shapes)
+        return made, prepared
 
     def _too_wide(self, version: int, rows: Rows) -> Iterator[literals.ValueProblem]:
         """Values to be written that the target's columns do not hold."""
