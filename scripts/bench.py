@@ -307,7 +307,9 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
     return [start, *measured]
 
 
-def measure_command(control: Path, data: Path, out: Path, options: list[str]) -> Measured:
+def measure_command(
+    control: Path, data: Path, out: Path, options: list[str], mode: str = "redo"
+) -> Measured:
     """A whole process as a user starts it, with all processes that it starts, up to the end of the
     last one."""
     with contextlib.suppress(OSError, AttributeError):
@@ -316,7 +318,7 @@ def measure_command(control: Path, data: Path, out: Path, options: list[str]) ->
         sys.executable,
         "-c",
         "from replay.cli.main import main; raise SystemExit(main())",
-        "redo",
+        mode,
         *options,
     ]
     files = [
@@ -343,7 +345,7 @@ def measure_command(control: Path, data: Path, out: Path, options: list[str]) ->
         parts = watch.cpu()
     if process.returncode:
         raise SystemExit(
-            f"logreplay redo {' '.join(options)}: exit code {process.returncode}\n{errors}"
+            f"logreplay {mode} {' '.join(options)}: exit code {process.returncode}\n{errors}"
         )
     del parts["driver"]  # this process, which only waits
     return _read_manifest(

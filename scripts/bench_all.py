@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -22,12 +23,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import bench_peers
 import bench_ways
 from generate_log import generate
 from naive import measure_naive
 
 #: Records of the aims that are told in seconds, and those that ways and replays are measured with.
 AIMED_AT, OF_WAYS, OF_REPLAY, SMALL = 2_400_000, 120_000, 200_000, 20_000
+#: Records of the log that other programs are held against, whose changes a MariaDB must make first.
+OF_PEERS = 1_000_000
 _CHUNK = 1 << 18
 #: The bytes of anonymous memory that the local engine may take, beside 60 a record of its largest
 #: bucket of output, which has this many records.
@@ -212,7 +216,23 @@ def _replays(arguments: argparse.Namespace) -> Iterator[Line]:
         yield Line(way, rates[way], unit, beside, rates[beside], least=least)
 
 
-PARTS = {"engines": _engines, "small": _small, "ways": _ways, "replays": _replays}
+def _peers(arguments: argparse.Namespace) -> Iterator[Line]:
+    records = min(arguments.records, OF_PEERS)
+    if shutil.which("docker") is None:
+        print("peers: not measured: found no docker on PATH", file=sys.stderr)
+        return
+    runs = bench_peers.measure(arguments.dir / "peers", records, arguments.seed, rounds=3)
+    found = {run.program: run for run in runs}
+    local = found["logreplay undo --engine local"]
+    for name, cpu, wall in (("my2sql", 0.5, 0.4), ("mariadb-binlog --flashback", None, 1.0)):
+        if (peer := found.get(name)) is None:
+            continue
+        what = f"undo of {local.changes:,} changes"
+        yield Line(what, local.cpu, "CPU s", name, peer.cpu, most=cpu, of_ratio=True)
+        yield Line(f"{what}, wall", local.wall, "s", name, peer.wall, most=wall, of_ratio=True)
+
+
+PARTS = {"engines": _engines, "small": _small, "ways": _ways, "replays": _replays, "peers": _peers}
 
 
 def table(lines: list[Line]) -> str:

@@ -20,13 +20,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psycopg
 from bench import family
-from generate_log import TABLES, generate
+from bench_peers import rows_before
+from generate_log import generate
 
 import replay
-from replay.changes.envelope import RECORD, Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.live import replay as live
@@ -34,13 +33,11 @@ from replay.live.pace import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline import local
-from replay.pipeline.rows import whole_rows
 from replay.targets import embedded, target_named
 from sqlgen import statements
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
-from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.statements import RenderOptions
 
@@ -76,25 +73,9 @@ def _load(log: LogmasterLog, url: str) -> None:
         connection.execute(
             "\n".join([f"CREATE SCHEMA {tables[0].schema.lower()};", *map(_ddl, tables)]).encode()
         )
-        for split, offsets, lengths in log.splits(16 << 20):
-            envelope = log.envelope(split.file, offsets, lengths)
-            change, version = log.classify(envelope)
-            records = np.zeros(len(offsets), RECORD)
-            records["file"], records["offset"], records["length"], records["segment"] = (
-                split.file,
-                offsets,
-                lengths,
-                1,
-            )
-            for index in range(len(TABLES)):
-                for kind in (Change.UPDATE, Change.DELETE):
-                    heads = np.flatnonzero((version == index) & (change == kind))
-                    for _, rows in whole_rows(
-                        log, records, heads, np.ones(len(heads), np.int64), index, kind
-                    ):
-                        inserts = Rows(rows.table, Op.INSERT, rows.count, {}, rows.before, {})
-                        text = statements.render(inserts, PROFILE, RenderOptions()).text
-                        connection.execute("".join(text.to_pylist()).encode())
+        for inserts in rows_before(log):
+            text = statements.render(inserts, PROFILE, RenderOptions()).text
+            connection.execute("".join(text.to_pylist()).encode())
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
         connection.execute("CHECKPOINT")
