@@ -98,10 +98,11 @@ class Store:
         """Make our tables where they are not there."""
         own_tables.make(self.session)
 
-    def is_there(self) -> bool:
-        """Whether something was replayed into the target. Raises Refusal (LR4010) for tables that
+    def is_there(self, table: str = "position") -> bool:
+        """Whether the target has a position's table and this one of ours: where making them is no
+        transaction, a killed run may have made some. Raises Refusal (LR4010) for tables that
         somebody else made."""
-        if "position" not in self.session.own_tables():
+        if not {"position", table} <= self.session.own_tables():
             return False
         own_tables.refuse_strange(self.session, writes=False)
         return True
@@ -228,7 +229,7 @@ class Store:
 
     def ahead(self) -> frozenset[UnitPosition]:
         """The units that are in the target ahead of its position."""
-        if not self.is_there():
+        if not self.is_there("ahead"):
             return frozenset()
         return frozenset(
             UnitPosition.from_hex(text)
@@ -327,7 +328,7 @@ class Store:
 
     def inputs_read(self) -> list[dict[str, Any]]:
         """The files that runs have read, forward or back, as their history names them."""
-        if not self.is_there():
+        if not self.is_there("run"):
             return []
         rows = self.session.query(f"SELECT inputs FROM {self.name['run']}")
         entries = (entry for (inputs,) in rows for entry in json.loads(inputs))
@@ -336,7 +337,7 @@ class Store:
     def taken(self) -> TakenUnits:
         """Which units forward runs took, as far back as they kept that. A run took what it planned
         up to where the next one, or the one after it, began: as far as none went back below."""
-        if not self.is_there():
+        if not self.is_there("run"):
             return TakenUnits()
         now = self.session.query(
             f"SELECT commit_lrsn, unit FROM {self.name['position']} WHERE id = 1"
@@ -399,7 +400,7 @@ class Store:
     def pending_logs(self) -> frozenset[str] | None:
         """The digests of the logs that units set aside are in or hang on, as the last run forward
         noted them; None where it did not, or where one went back behind it."""
-        if not self.is_there():
+        if not self.is_there("run"):
             return None
         last = f"SELECT max(id) FROM {self.name['run']} WHERE direction <> 'retry'"
         rows = self.session.query(
@@ -486,7 +487,7 @@ class Store:
 
     def marks(self) -> dict[str, Position]:
         """Named points."""
-        if not self.is_there():
+        if not self.is_there("mark"):
             return {}
         rows = self.session.query(
             f"SELECT name, commit_lrsn FROM {self.name['mark']} ORDER BY commit_lrsn, name"

@@ -429,7 +429,7 @@ def _pending_logs(
 ) -> frozenset[str] | None:
     """The digests of the logs that units set aside are in or hang on, now or before a run forward
     that is planned."""
-    before = store.pending() if route.forward and store.is_there() else {}
+    before = store.pending() if route.forward and store.is_there("pending") else {}
     named = store.pending_logs() if before else frozenset()
     read = store.logs_read() if before and named is None else None
     units = route.pending | tally.quarantined_units.keys()
