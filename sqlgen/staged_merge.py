@@ -10,7 +10,7 @@ table.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ _ESCAPED = frozenset(
 class Load:
     """Rows for one table. ``make`` makes the staging table (empty: there is none), ``copy`` reads
     ``text`` (lines) into it; the last statement of ``merge`` takes it over (none: ``copy`` does)
-    and must touch exactly ``count`` rows."""
+    and must touch exactly ``count`` rows, of which ``kept`` stay as they are."""
 
     op: Op
     table: Table
@@ -60,6 +60,7 @@ class Load:
     copy: str
     text: bytes
     merge: tuple[str, ...]
+    kept: int = 0
 
 
 class Unmergeable(Exception):
@@ -90,11 +91,19 @@ class Merging:
 
     def load(self, rows: Rows, number: int) -> Load:
         """The load for ``rows``, of which no two have the same key; of updates both images have all
+        columns. Updates that change nothing are only looked for, where rows are found by all their
         columns. ``number`` names the staging table. Raises Unmergeable."""
         if rows.op is Op.INSERT:
             return self._insert(rows)
         stage = f"pg_temp.logreplay_{number}"
         return self._delete(rows, stage) if rows.op is Op.DELETE else self._update(rows, stage)
+
+    def absent(self, rows: Rows, number: int) -> Load:
+        """The load that finds none of the keys that ``rows`` had before in the table. ``number``
+        names the staging table. Raises Unmergeable."""
+        stage, name = _Stage(), f"pg_temp.logreplay_{number}"
+        merge = self._looked_for(rows, name, self._identified(stage, rows))
+        return replace(self._staged(rows, stage, name, merge), count=0)
 
     def _insert(self, rows: Rows) -> Load:
         columns = shown_columns(rows.table, self.options)
@@ -156,15 +165,27 @@ class Merging:
                 self._guard(stage, number, column, rows.before[column.name], None)
                 for number, column in self._others(rows.table, shown)
             ]
-        if not sets:
+        if sets:
+            merge = (
+                f"UPDATE {self._table(rows.table)} AS t SET {', '.join(sets)} FROM {name} AS s"
+                f" WHERE {' AND '.join(terms)}"
+            )
+        elif self.options.where_columns == "all":
+            merge = self._looked_for(rows, name, terms)
+        else:
             raise Unmergeable(
                 f"updates of {rows.table.schema}.{rows.table.name} change excluded columns only"
             )
-        merge = (
-            f"UPDATE {self._table(rows.table)} AS t SET {', '.join(sets)} FROM {name} AS s WHERE"
-            f" {' AND '.join(terms)}"
+        load = self._staged(rows, stage, name, merge)
+        return replace(load, kept=rows.count - _changing(rows, shown))
+
+    def _looked_for(self, rows: Rows, name: str, terms: Sequence[str]) -> str:
+        """A query that touches the rows that are as the staging table ``name`` has them, and keeps
+        others from changing them."""
+        return (
+            f"SELECT FROM {self._table(rows.table)} AS t, {name} AS s WHERE {' AND '.join(terms)}"
+            " FOR UPDATE OF t"
         )
-        return self._staged(rows, stage, name, merge)
 
     def _staged(self, rows: Rows, stage: _Stage, name: str, merge: str) -> Load:
         if len(stage.columns) > _MOST_COLUMNS:
@@ -246,6 +267,14 @@ class Merging:
 
     def _sql(self, tree: exp.Expr) -> str:
         return tree.sql(dialect=self.profile.sqlglot)
+
+
+def _changing(rows: Rows, shown: Sequence[Column]) -> int:
+    """How many updates change one of the columns."""
+    masks = [rows.changed[column.name] for column in shown if column.name in rows.changed]
+    if not masks:
+        return 0
+    return int(np.logical_or.reduce([mask.to_numpy(zero_copy_only=False) for mask in masks]).sum())
 
 
 def _of_interest(problems: list[ValueProblem], mask: pa.Array | None) -> list[ValueProblem]:

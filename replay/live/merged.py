@@ -112,7 +112,7 @@ class MergedChanges:
                 if load is not None:
                     if (bad := self._load(session, load)) is not None:
                         return bad, 0
-                    net += load.count
+                    net += load.count - load.kept
         except Unmergeable as reason:
             return _failed(Condition.OTHER, str(reason)), 0
         return None, net
@@ -133,9 +133,11 @@ class MergedChanges:
         if count == load.count:
             return None
         condition = Condition.NO_ROW if count < load.count else Condition.SEVERAL_ROWS
+        table = f"{load.table.schema}.{load.table.name}"
         what = (
-            f"the {load.op.value}s in {load.table.schema}.{load.table.name} touched {count:,} rows;"
-            f" expected {load.count:,}"
+            f"the {load.op.value}s in {table} touched {count:,} rows; expected {load.count:,}"
+            if load.count
+            else f"{count:,} rows of {table} have keys that rows only pass through; expected none"
         )
         return _failed(condition, what)
 

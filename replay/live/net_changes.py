@@ -25,6 +25,7 @@ from replay.output.row_parts import values_differ
 from replay.output.steps import Script
 from replay.pipeline.plan import Plan
 from replay.targets import TableFacts
+from sqlgen.choices import WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
@@ -57,11 +58,15 @@ class Folded:
 class _Nets:
     """The net changes of one table version. ``first`` and ``last``: the changes of a batch whose
     before image a key had and whose after image it has in the end, by operation (an insert has no
-    first, a delete no last)."""
+    first, a delete no last). ``proven``: they stand for other changes than themselves, each of
+    which strict order would have checked, so the whole row must be as the log has it. ``passing``:
+    what brought keys that had no row before and have none after."""
 
     version: int
+    proven: bool
     first: Mapping[Op, Index]
     last: Mapping[Op, Index]
+    passing: Index
 
     def count(self, op: Op) -> int:
         """How many net changes of an operation there are."""
@@ -157,24 +162,28 @@ class NetChanges:
         for index in distinct(np.concatenate([version[moved], version[renewed]])).tolist():
             if self._more_columns(index):
                 odd.add(index)
-        same = (sorted_["before"][first] == sorted_["after"][last]) & (first != last)
+        change = sorted_["change"]
+        proven = (first != last) | (moved[first] & ~there)
         nets = []
         for index in distinct(version).tolist():
             mine = version[first] == index
-            wanted = {
-                Op.INSERT: mine & ~here & there,
-                Op.DELETE: mine & here & ~there,
-                Op.UPDATE: mine & here & there & ~same,
-            }
-            chosen = {op: np.flatnonzero(mask) for op, mask in wanted.items()}
-            change = sorted_["change"]
-            nets.append(
-                _Nets(
-                    index,
-                    {op: change[first[rows]] for op, rows in chosen.items() if op is not Op.INSERT},
-                    {op: change[last[rows]] for op, rows in chosen.items() if op is not Op.DELETE},
+            for whole in (False, True):
+                some = mine & (proven == whole)
+                wanted = {
+                    Op.INSERT: mine & ~here & there & (not whole),
+                    Op.DELETE: some & here & ~there,
+                    Op.UPDATE: some & here & there,
+                }
+                chosen = {op: np.flatnonzero(mask) for op, mask in wanted.items()}
+                nets.append(
+                    _Nets(
+                        index,
+                        whole,
+                        {op: change[first[at]] for op, at in chosen.items() if op is not Op.INSERT},
+                        {op: change[last[at]] for op, at in chosen.items() if op is not Op.DELETE},
+                        change[first[some & ~here & ~there]],
+                    )
                 )
-            )
         return nets, sorted(odd)
 
     def _touches(self, batch: ChangeBatch) -> Records:
@@ -227,18 +236,24 @@ class NetChanges:
             name = self.log.catalog.versions[net.version].name.upper()
             facts = self.facts[self.log.catalog.versions[net.version].name]
             assert facts is not None
+            render = self.plan.options.render
             merging = Merging(
                 self.profile,
-                self.plan.options.render,
+                replace(render, where_columns=WhereColumns.ALL) if net.proven else render,
                 dict(zip(facts.columns, facts.types, strict=True)),
             )
             rank = self.rank.get(name, 0)
+            if len(net.passing):
+                came = partial(_passing, self.log, batch, net)
+                placed.append(
+                    ((_FIRST, -rank, 0), partial(_made, merging.absent, came, len(placed)))
+                )
             for op, make_rows in self._parts(batch, net):
                 if op is Op.DELETE:
                     place = (_FIRST if name in crowded else _LAST, -rank, 0)
                 else:
                     place = (_MIDDLE, rank, int(op is Op.UPDATE))
-                placed.append((place, partial(_made, merging, make_rows, len(placed))))
+                placed.append((place, partial(_made, merging.load, make_rows, len(placed))))
         return [(place[0], make) for place, make in sorted(placed, key=lambda entry: entry[0])]
 
     def _parts(self, batch: ChangeBatch, net: _Nets) -> Iterator[tuple[Op, Callable[[], Rows]]]:
@@ -299,9 +314,11 @@ class NetChanges:
             crowded |= more
 
 
-def _made(merging: Merging, make_rows: Callable[[], Rows], number: int) -> Load | None:
+def _made(
+    load: Callable[[Rows, int], Load], make_rows: Callable[[], Rows], number: int
+) -> Load | None:
     rows = make_rows()
-    return merging.load(rows, number) if rows.count else None
+    return load(rows, number) if rows.count else None
 
 
 def _as_it_is(rows: Rows) -> Rows:
@@ -309,7 +326,8 @@ def _as_it_is(rows: Rows) -> Rows:
 
 
 def _decoded(log: LogFile, batch: ChangeBatch, net: _Nets, op: Op) -> Rows:
-    """The net changes of one operation; of updates those whose rows differ."""
+    """The net changes of one operation; of updates those whose rows differ, and all that are to be
+    proven."""
     table = log.catalog.versions[net.version].table
     sides = [
         {} if changes is None else _Side(log, batch, net.version, name, changes).columns()
@@ -327,7 +345,14 @@ def _decoded(log: LogFile, batch: ChangeBatch, net: _Nets, op: Op) -> Rows:
             changed[column.name] = pa.array(mask)
             everything |= mask
     rows = Rows(table, op, count, before, after, changed)
-    return rows if everything.all() else _taken(rows, everything)
+    return rows if net.proven or everything.all() else _taken(rows, everything)
+
+
+def _passing(log: LogFile, batch: ChangeBatch, net: _Nets) -> Rows:
+    """The rows that came and went, as what would have to be deleted."""
+    table = log.catalog.versions[net.version].table
+    came = _Side(log, batch, net.version, "after", net.passing).columns()
+    return Rows(table, Op.DELETE, len(net.passing), came, {}, {})
 
 
 class _Side:

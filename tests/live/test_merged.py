@@ -311,6 +311,55 @@ def test_responses_count_in_merged_mode_too(
     assert position(database)[4] == 1
 
 
+#: A row as another program left it (SQL), and the units of the log that go over it.
+OTHERS = {
+    "gone and come again": (
+        "UPDATE testown.keyed SET t = 'other' WHERE k = 1",
+        [[("delete", (1, 10, "row 1"))], [("insert", (1, 11, "row 1"))]],
+    ),
+    "gone and come again as it was": (
+        "DELETE FROM testown.keyed WHERE k = 1",
+        [[("delete", (1, 10, "row 1")), ("insert", (1, 10, "row 1"))]],
+    ),
+    "there and back": (
+        "UPDATE testown.keyed SET u = 99 WHERE k = 1",
+        [[("update", (1, 10, "row 1"), (1, 11, "row 1"))]]
+        + [[("update", (1, 11, "row 1"), (1, 10, "row 1"))]],
+    ),
+    "passed through": (
+        "INSERT INTO testown.keyed VALUES (77, 0, 'other')",
+        [[("insert", (77, 1, "row 77"))], [("delete", (77, 1, "row 77"))]],
+    ),
+    "a key that moves on": (
+        "UPDATE testown.keyed SET t = 'other' WHERE k = 1",
+        [[("update", (1, 10, "row 1"), (77, 10, "row 1"))]],
+    ),
+}
+
+
+@pytest.mark.parametrize("where", ["guard", "key"])
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_others_did_ends_as_in_strict_order(
+    fresh_database: str, tmp_path: Path, case: str, where: str
+) -> None:
+    """A change that is only one on the way is checked as strict order would have checked it."""
+    statement, units = OTHERS[case]
+    log = LogBuilder((KEYED,))
+    for changes in units:
+        unit = log.unit()
+        for kind, *images in changes:
+            getattr(unit, kind)(KEYED, *images)
+    files = log.write(tmp_path)
+    ends = []
+    for mode in ((), MERGED):
+        rows(fresh_database, "DROP SCHEMA IF EXISTS testown, logreplay CASCADE")
+        keyed(fresh_database)
+        rows(fresh_database, statement)
+        code = replayed(files, fresh_database, *mode, "--where-columns", where)
+        ends.append((code, rows(fresh_database, "SELECT * FROM testown.keyed ORDER BY k")))
+    assert ends[1] == ends[0]
+
+
 def test_columns_left_out_and_values_that_do_not_fit(fresh_database: str, tmp_path: Path) -> None:
     """What differs from the log by the user's choice is no reason to write other rows than strict
     order does."""
