@@ -73,9 +73,10 @@ def _word_columns(touches: Records, names: Sequence[str]) -> Iterable[npt.NDArra
         yield from order.words(touches[name])
 
 
-def links(touches: Records, row_spaces: Mask) -> Links:
+def links(touches: Records, row_spaces: Mask, *, idle: bool = True) -> Links:
     """The links in touches that stand in :func:`touch_order`. ``row_spaces`` says per key space
-    whether it is a row identity without table events."""
+    whether it is a row identity without table events; ``idle``: whether updates whose values stay
+    the same count for nothing (else: all are written, in the order of their rows)."""
     count = len(touches)
     if count == 0:
         return Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
@@ -89,7 +90,8 @@ def links(touches: Records, row_spaces: Mask) -> Links:
     start = np.maximum.accumulate(np.where(begins, place, 0))
     parts: list[tuple[Index, Index, Link]] = []
     images = np.flatnonzero(role <= KeyRole.DESTROY)
-    previous, following = _neighbours(images[~_idle(touches[images])], start)
+    counting = images[~_idle(touches[images])] if idle else images
+    previous, following = _neighbours(counting, start)
     is_row = row_spaces[space[following]]
     parts.append((previous[is_row], following[is_row], Link.ROW))
     parts.append((previous[~is_row], following[~is_row], Link.KEY))

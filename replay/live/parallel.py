@@ -87,7 +87,7 @@ class Partitioner:
         )
         sorted_: Records = touches[touch_order(touches)]
         unit = sorted_["change"]
-        arrows = links(sorted_, np.zeros(len(self.spaces.spaces), bool))
+        arrows = links(sorted_, np.zeros(len(self.spaces.spaces), bool), idle=False)
         real = arrows.source >= 0
         pairs = np.stack([unit[arrows.source[real]], unit[arrows.target[real]]], axis=1)
         return _joined(len(units), np.concatenate([pairs, self._chains(units)]))

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.live.parallel import _joined
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.live.parallel import Partitioner, _joined
+from replay.logs.logmaster.opening import open_log
+from replay.output.bundle import write_bundle
+from replay.output.steps import open_scripts
+from replay.pipeline import local
+from replay.pipeline.plan import Mode, make_plan
+from sqlgen.constraints import Constraints
+from sqlgen.statements import RenderOptions
+from tests.support.logbuilder import Col, LogBuilder, Tab
 
 COUNT = 40
 pairs = st.lists(st.tuples(st.integers(0, COUNT - 1), st.integers(0, COUNT - 1)), max_size=60)
@@ -28,3 +41,31 @@ def test_a_long_chain() -> None:
     count = 100_000
     order = np.random.default_rng(1).permutation(count)
     assert not _joined(count, np.stack([order[:-1], order[1:]], axis=1)).any()
+
+
+def test_a_value_that_is_only_spelled_anew_keeps_its_place(tmp_path: Path) -> None:
+    """12.34 with the sign X'F' is 12.34 with X'C', and yet an update that is written: it must not
+    come behind the next one of its row."""
+    table = Tab(
+        "T",
+        (
+            Col("K", "INT", 4, key=1),
+            Col("V", "DEC", 3, scale=2, nulls="Y"),
+            Col("W", "INT", 4, nulls="Y"),
+        ),
+    )
+    log = LogBuilder((table,))
+    change = log.unit().update(table, (1, "12.34", None), (1, "12.34", None))
+    at = change.images[1].index(b"\x4c")
+    change.images[1] = change.images[1][:at] + b"\x4f" + change.images[1][at + 1 :]
+    log.unit().update(table, (1, "12.34", None), (1, "56.78", None))
+    log.unit().insert(table, (2, "0.00", None))
+    opened = open_log(*log.write(tmp_path))
+    options = ScriptOptions(render=RenderOptions(where_columns="guard"))
+    plan = replace(make_plan(opened, Mode.REDO, Selection(), options), steps=True)
+    write_bundle(plan, opened, tmp_path / "out", local.ENGINE)
+    scripts = list(open_scripts(tmp_path / "out"))
+    units = list(scripts[0].units(0))
+    assert len(units) == 3
+    shares = Partitioner(opened, scripts, Constraints(), 1).shares(units)
+    assert [share.units for share in shares] == [tuple(units[:2]), tuple(units[2:])]
