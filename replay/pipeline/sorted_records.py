@@ -10,20 +10,30 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain, pairwise
 from typing import IO
 
 import numpy as np
 
-from replay.arrays import Records
-from replay.changes.envelope import RECORD, take_records
-from replay.changes.order import commit_order
+from replay.arrays import Hashes, Index, Records
+from replay.changes.envelope import RECORD, field_slice, take_records
+from replay.changes.order import commit_order, words
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.leftovers import scratch_file
 
 #: Records that are sorted in memory; a bucket of more is sorted by runs of so many.
 RUN = 1 << 19
 #: Runs that are merged together, and the records of each that a step looks at.
 TOGETHER, WINDOW = 128, 4096
+#: Records that make it worth to load machine code, and by how many places it may move one, on
+#: average.
+WORTH, _MOVES = 50_000, 8
+_KERNEL = Kernel(
+    "replay.pipeline.sorted_records_kernel",
+    "settle_order",
+    (ArrayOf("uint8"), NUMBER, NUMBER, ArrayOf("int64", fixed=True), NUMBER),
+)
 
 
 def in_commit_order(blocks: Iterable[bytes]) -> Records:
@@ -50,23 +60,58 @@ def in_commit_order(blocks: Iterable[bytes]) -> Records:
 def _runs(blocks: Iterable[bytes]) -> Iterator[Records]:
     """Sorted runs of the records as they come; the last one may be shorter."""
     size = RUN * RECORD.itemsize
-    waiting: list[memoryview] = []
-    there = 0
+    run = bytearray()
     for block in blocks:
         rest = memoryview(block)
-        while there + len(rest) > size:
-            cut = size - there
-            yield _sorted([*waiting, rest[:cut]])
-            waiting, there, rest = [], 0, rest[cut:]
-        waiting.append(rest)
-        there += len(rest)
-    if there:
-        yield _sorted(waiting)
+        while len(run) + len(rest) > size:
+            cut = size - len(run)
+            run += rest[:cut]
+            yield _sorted(run)
+            run, rest = bytearray(), rest[cut:]
+        run += rest
+    if run:
+        yield _sorted(run)
 
 
-def _sorted(pieces: Sequence[bytes | memoryview]) -> Records:
-    records = np.frombuffer(b"".join(pieces), RECORD)
-    return take_records(records, commit_order(records))
+def _sorted(run: bytearray) -> Records:
+    """The records of ``run`` in their order."""
+    records = np.frombuffer(run, RECORD)
+    settle = available(_KERNEL) if len(records) >= WORTH else None
+    if settle is None:
+        return take_records(records, commit_order(records))
+    count = len(records)
+    nearly = np.append(np.argsort(_leading_word(records)), 0)  # with room to move one
+    octets = take_records(records, nearly).view(np.uint8)
+    if settle(octets, RECORD.itemsize, *_key_places(), _MOVES * count):
+        return take_records(records, commit_order(records))
+    return octets.view(RECORD)[:count]
+
+
+def _leading_word(records: Records) -> Hashes:
+    """A word by which nearly all records are in order: of the commit and, as far as there is room,
+    the position, for records of one commit are mostly of one unit."""
+    word, *others = words(records["commit"])
+    position, *more = words(records["position"])
+    if others or more or not len(records):
+        return word
+    word -= word.min()
+    position -= position.min()
+    bits = int(position.max()).bit_length()
+    if int(word.max()).bit_length() + bits > 64:
+        return word
+    return np.asarray(word << np.uint64(bits) | position)
+
+
+@cache
+def _key_places() -> tuple[int, Index]:
+    """(words, octets): what :func:`replay.changes.order.commit_order` compares of a record, which
+    are the words that it begins with, and then these octets, of numbers the last one first."""
+    places: list[int] = []
+    for name in ("commit", "unit", "position", "segment", "file", "offset"):
+        octets = range(RECORD.itemsize)[field_slice(name)]
+        places += octets if RECORD[name].kind == "V" else reversed(octets)
+    words = next(n for n, place in enumerate([*places, -1]) if n != place) // 8
+    return words, np.array(places[8 * words :], np.int64)
 
 
 def merged(runs: Sequence[Records]) -> Iterator[Records]:
@@ -77,12 +122,12 @@ def merged(runs: Sequence[Records]) -> Iterator[Records]:
     while left:
         stops = {number: min(places[number] + WINDOW, len(runs[number])) for number in left}
         bound = min(_key(runs[number], stop - 1) for number, stop in stops.items())
-        pieces = []
+        piece = bytearray()
         for number, stop in stops.items():
             start, run = places[number], runs[number]
             places[number] = _after(run, start, stop, bound)
-            pieces.append(run[start : places[number]].tobytes())
-        yield _sorted(pieces)
+            piece += run[start : places[number]].tobytes()
+        yield _sorted(piece)
         left = [number for number in left if places[number] < len(runs[number])]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from replay import leftovers
 from replay.arrays import Records
 from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
+from replay.decoding.machine_code import available
 from replay.logs import LogFile, Split
 from replay.pipeline import local, sorted_records
 from replay.pipeline import spark as engine
@@ -61,6 +63,51 @@ def test_runs_are_merged_into_one_order(seed: int, monkeypatch: pytest.MonkeyPat
     blocks = [records[low:high].tobytes() for low, high in pairwise(cuts)]
     draw.shuffle(blocks)
     assert in_commit_order(iter(blocks)).tobytes() == expected
+
+
+@pytest.mark.parametrize("of_one_commit", [1, 9, 400])
+@pytest.mark.parametrize("seed", range(6))
+def test_machine_code_sorts_as_the_other_way(
+    seed: int, of_one_commit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(seed)
+    count = 800
+    records = drawn(draw, count, draw.choice([1, 2, 5, 200]))
+    commits = [draw.randrange(1 << 40) for _ in range(-(-count // of_one_commit))]
+    for number, record in enumerate(records):
+        record["commit"] = commits[number // of_one_commit].to_bytes(10, "big")
+        record["segment"], record["file"] = draw.randrange(1 << 16), draw.randrange(1 << 32)
+        record["offset"] = draw.randrange(1 << 62)
+        if seed % 2:
+            record["position"] = draw.randrange(1 << 30).to_bytes(10, "big")
+    records = records[draw.sample(range(count), count)]
+    expected = take_records(records, commit_order(records)).tobytes()
+    monkeypatch.setattr(sorted_records, "WORTH", 1)
+    assert available(sorted_records._KERNEL) is not None
+    ways: list[int] = []
+
+    monkeypatch.setattr(sorted_records, "available", partial(told, available, ways))
+    monkeypatch.setattr(sorted_records, "commit_order", partial(told_order, ways))
+    blocks = [records[:7].tobytes(), b"", records[7:].tobytes()]
+    assert in_commit_order(blocks).tobytes() == expected
+    assert ways == ([0] if of_one_commit < 400 else [1, 2])
+
+
+def told(real: Callable[..., Any], ways: list[int], wanted: Any) -> Callable[..., int]:
+    """Machine code that notes what it says."""
+    code = real(wanted)
+
+    def noted(*arguments: Any) -> int:
+        ways.append(code(*arguments))
+        return ways[-1]
+
+    return noted
+
+
+def told_order(ways: list[int], records: Records) -> Any:
+    """The other way, which notes that it was gone."""
+    ways.append(2)
+    return commit_order(records)
 
 
 def test_few_records_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:

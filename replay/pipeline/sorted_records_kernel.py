@@ -1,0 +1,75 @@
+"""Machine code that proves that sort records are in their order, and moves the few that are not.
+
+As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[Any]
+#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
+U = np.uintp
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
+
+
+@_machine_code
+def _word(octets: Array, place: int) -> Any:
+    value = np.uint64(0)
+    for index in range(8):
+        value = (value << np.uint64(8)) | np.uint64(octets[U(place + index)])
+    return value
+
+
+@_machine_code
+def _after(octets: Array, one: int, other: int, words: int, places: Array) -> bool:
+    """Whether the record at octet ``one`` comes after that at ``other``."""
+    for index in range(words):
+        mine, theirs = _word(octets, one + 8 * index), _word(octets, other + 8 * index)
+        if mine != theirs:
+            return bool(mine > theirs)
+    for index in range(len(places)):
+        place = places[U(index)]
+        if octets[U(one + place)] != octets[U(other + place)]:
+            return bool(octets[U(one + place)] > octets[U(other + place)])
+    return False
+
+
+@_machine_code
+def settle_order(octets: Array, size: int, words: int, places: Array, most: int) -> int:
+    """Bring the records of ``octets``, ``size`` each, which are nearly in order, into their order.
+
+    The first ``words`` words of 8 octets decide, then the octets at ``places``, in turn. Behind the
+    last record there is room for one more. 0, or 1 when records were moved by ``most`` places in
+    all: all of them are still there, in some order.
+    """
+    count = len(octets) // size - 1
+    spare, moved = count * size, 0
+    for record in range(1, count):
+        hole = record * size
+        if not _after(octets, hole - size, hole, words, places):
+            continue
+        _copied(octets, hole, spare, size)
+        while hole and _after(octets, hole - size, spare, words, places):
+            _copied(octets, hole - size, hole, size)
+            hole -= size
+            moved += 1
+        _copied(octets, spare, hole, size)
+        if moved >= most:
+            return 1
+    return 0
+
+
+@_machine_code
+def _copied(octets: Array, start: int, place: int, size: int) -> int:
+    for index in range(size):
+        octets[U(place + index)] = octets[U(start + index)]
+    return size
