@@ -88,14 +88,17 @@ class RawKeys:
             if keys is None:
                 return None
             some = rows[group == value]
-            for part, image in self.log.images(
-                batch.records, batch.head[some], batch.weight[some], kind
+            for part, image in _known(batch, value // 16, kind, some) or (
+                (some[part], image)
+                for part, image in self.log.images(
+                    batch.records, batch.head[some], batch.weight[some], kind
+                )
             ):
                 touches = _touches(image, keys, kind)
                 if touches is None:
                     return None
                 found += [
-                    KeyTouches.of(key, span, some[part][rows_of_key], takes)
+                    KeyTouches.of(key, span, part[rows_of_key], takes)
                     for key, rows_of_key, takes in touches
                 ]
         return KeyTouches(*(np.concatenate(column) for column in zip(*found, strict=True)))
@@ -121,6 +124,22 @@ class RawKeys:
                 _Key(use.space, use.how == "row", tuple(places[name] for name in use.in_order))
             )
         return found
+
+
+def _known(
+    batch: ChangeBatch, version: int, kind: Change, rows: Index
+) -> list[tuple[Index, Images]]:
+    """The images of changes ``rows`` of a batch, in parts, as far as they are known of all; empty
+    where they are not."""
+    parts, left = [], len(rows)
+    for changes, image in batch.images.get((version, kind), ()):
+        if len(changes) == len(rows) and (changes == rows).all():
+            return [(rows, image)]
+        place = np.searchsorted(changes, rows)
+        there = np.take(changes, place, mode="clip") == rows
+        parts.append((rows[there], image.take(place[there])))
+        left -= len(parts[-1][0])
+    return [] if left else parts
 
 
 def _fixed_integers(table: TableVersion, reading: int) -> dict[str, tuple[int, int]]:

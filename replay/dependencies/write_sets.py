@@ -17,7 +17,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
@@ -326,13 +326,17 @@ KeyHashes = tuple[Hashes, npt.NDArray[np.uint32], Mask]
 class ChangeBatch:
     """Changes to take touches from: ``records`` (dtype :data:`replay.changes.envelope.RECORD`,
     segments of a change side by side) and per change the row of its first record, its number of
-    segments, what it is (:class:`Change`) and its table version."""
+    segments, what it is (:class:`Change`) and its table version. ``images``: those that are known
+    of some changes of a table version and kind, in parts: which changes, rising, and the images."""
 
     records: Records
     head: Index
     weight: Index
     change: Bytes
     version: Versions
+    images: Mapping[tuple[int, Change], Sequence[tuple[Index, Images]]] = field(
+        default_factory=dict
+    )
 
     def part(self, rows: Index) -> ChangeBatch:
         """Some of the changes."""

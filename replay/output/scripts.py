@@ -7,6 +7,7 @@ and rendered column by column, and their statements are put back into order.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from replay.dependencies.long_units import crosses
 from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
-from replay.logs import LogFile
+from replay.logs import Images, LogFile
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.steps import sources_of
@@ -50,6 +51,9 @@ from sqlgen.statements import delete_all_statement, truncate_statement
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.
 LONGEST_CROSSED = 512 << 20
+
+#: The images of a chunk's changes by table version and kind, in parts.
+_Seen = dict[tuple[int, Change], list[tuple[Index, Images]]]
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         pieces: list[pa.Array] = []
         places: list[Index] = []
         moved = np.zeros(len(changes.head), bool)
+        seen: _Seen = defaultdict(list)
         for rows, kind, version in self._groups(changes):
             if kind in ROW_CHANGES:
-                for part, text in self._row_statements(changes, rows, kind, version, moved):
-                    pieces.append(text)
+                for part, image in self._images(changes, rows, kind):
+                    pieces.append(self._row_statements(changes, part, image, kind, version, moved))
                     places.append(part)
+                    seen[version, kind].append((part, image))
             elif kind in TABLE_EVENTS:
                 pieces.append(self._event_statements(changes, rows, kind, version))
                 places.append(rows)
@@ -134,7 +140,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 pieces.append(self._structure_statements(changes, rows, version))
                 places.append(rows)
         done = np.concatenate([*places, np.zeros(0, np.int64)])
-        arranged = self._arranged(changes, moved)
+        arranged = self._arranged(changes, moved, seen)
         if arranged.part is not None:
             pieces.append(self._part_statements(changes, arranged))
         # the empty text, for changes without a statement, stands before all others
@@ -148,16 +154,21 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         return ChunkStatements(text, place, arranged)
 
     def _row_statements(
-        self, changes: ChunkChanges, rows: Index, kind: Change, version: int, moved: Mask
-    ) -> Iterator[tuple[Index, pa.Array]]:
-        """(changes, their statements) in parts; notes in ``moved`` which updates change a key."""
-        for chosen, images in self._images(changes, rows, kind):
-            result = self.decoder.statements(version, kind, images)
-            self._blame(changes, chosen, version, result.problems)
-            changes.outcome[chosen] = np.where(result.failed, FAILED, result.outcome)
-            moved[chosen] = result.moved
-            self.sink.knows(result.shapes)
-            yield chosen, result.text
+        self,
+        changes: ChunkChanges,
+        rows: Index,
+        image: Images,
+        kind: Change,
+        version: int,
+        moved: Mask,
+    ) -> pa.Array:
+        """The statements of some changes; notes in ``moved`` which updates change a key."""
+        result = self.decoder.statements(version, kind, image)
+        self._blame(changes, rows, version, result.problems)
+        changes.outcome[rows] = np.where(result.failed, FAILED, result.outcome)
+        moved[rows] = result.moved
+        self.sink.knows(result.shapes)
+        return result.text
 
     def _part_statements(self, changes: ChunkChanges, arranged: Arranged) -> pa.StringArray:
         """The statements of the entries that are not a change as it is."""
@@ -302,7 +313,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             return 0
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
-    def _arranged(self, changes: ChunkChanges, moved: Mask) -> Arranged:
+    def _arranged(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
         """The changes in the order of the script; refuses units that have none."""
         count = len(changes.head)
         if self.plan.mode == "redo":
@@ -316,7 +327,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         live = (changes.outcome == 0) & (changes.uncommitted == 0)
         live &= ~self.bad_units[changes.unit]
         batch = ChangeBatch(
-            changes.records, changes.head, changes.weight, changes.change, changes.version
+            changes.records, changes.head, changes.weight, changes.change, changes.version, seen
         )
         unwritten = self._unwritten(changes, live)
         arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten)

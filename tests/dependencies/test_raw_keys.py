@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +125,39 @@ def test_a_key_that_is_given_up_and_taken_does_not_meet(tmp_path: Path) -> None:
         for kind in (first, second):
             (unit.insert if kind is Change.INSERT else unit.delete)(OTHER, (1, None))
     assert both(open_log(*log.write(tmp_path)), Constraints()) == ([2], [2])
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("missing", [False, True], ids=["all are known", "some are not"])
+def test_images_that_are_known_are_not_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: bool, parts: int
+) -> None:
+    log = history(tmp_path, 3)
+    plain, pick = batch_of(log), np.random.default_rng(parts)
+    known = defaultdict(list)
+    group = plain.version.astype(np.int64) * 16 + plain.change
+    for value in np.unique(group).tolist():
+        rows = np.flatnonzero(group == value)
+        of_part = pick.integers(0, parts, len(rows))
+        for number in range(parts):
+            some = rows[of_part == number]
+            head, weight = plain.head[some], plain.weight[some]
+            for part, image in log.images(plain.records, head, weight, Change(value % 16)):
+                known[value // 16, Change(value % 16)].append((some[part], image))
+    if missing:
+        for found in known.values():
+            found[0] = found[0][0][:-1], found[0][1].take(np.arange(len(found[0][0]) - 1))
+    keys = RawKeys(log, KeySpaces(log.catalog, unique("A", "U")))
+    span, asked = np.arange(len(plain.head)) // 7, []
+    real = LogmasterLog.images
+    monkeypatch.setattr(LogmasterLog, "images", lambda *a: asked.append(a) or real(*a))
+    for rows in (np.arange(len(group)), np.flatnonzero(pick.integers(0, 2, len(group)))):
+        expected = keys.touches(plain, rows, span)
+        asked.clear()
+        found = keys.touches(replace(plain, images=known), rows, span)
+        assert expected is not None
+        assert found is not None
+        assert bool(asked) is missing
+        for one, other in zip(found, expected, strict=True):
+            order = np.lexsort(found), np.lexsort(expected)
+            assert one[order[0]].tolist() == other[order[1]].tolist()
