@@ -190,8 +190,8 @@ CHANGE_OF_TYPE: dict[str, Change] = {
     "SC": Change.STATUS,
 }
 
-#: Odd, so that multiplying by it loses nothing.
-_ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
+#: What :func:`unit_facts` multiplies by: odd, so that nothing is lost.
+FACTS_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 ROW_CHANGES = (Change.INSERT, Change.UPDATE, Change.DELETE)
 TABLE_EVENTS = (Change.MASS_DELETE, Change.TRUNCATE, Change.EXCHANGE)
@@ -262,9 +262,9 @@ def unit_facts(envelope: Envelope) -> Hashes:
     for raw in (envelope.unit_position(), envelope.commit_time()):
         width = raw.shape[1]
         for start in range(0, width - width % 8, 8):
-            number = number * _ODD + raw[:, start : start + 8].view(np.uint64)[:, 0]
+            number = number * FACTS_FACTOR + raw[:, start : start + 8].view(np.uint64)[:, 0]
         for place in range(width - width % 8, width):
-            number = number * _ODD + raw[:, place]
+            number = number * FACTS_FACTOR + raw[:, place]
     return number
 
 

@@ -41,6 +41,7 @@ from replay.changes.selection import (
 )
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
+from replay.pipeline.plain_scan import Judged, plain_scan
 from replay.pipeline.plan import Plan
 
 #: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the
@@ -67,34 +68,34 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
     quarantined where it is rendered; and those that lie between others of their unit and are left
     out (:data:`replay.changes.selection.UNWRITTEN`), which are counted there.
     """
+
+    def judge(offsets: Index, lengths: Lengths) -> Judged:
+        return _judged(plan, log, split.file, offsets, lengths)
+
+    quick = plain_scan(plan, log, split, judge)
     for first_record, offsets, lengths in log.records(split, BATCH):
-        envelope = log.envelope(split.file, offsets, lengths)
-        change, version = log.classify(envelope)
-        damaged = log.check(envelope, lengths, change, version)
-        facts = RecordFacts(
-            change, version, plan.version_taken, log.dependent_position, plan.flags_resolved
-        )
-        verdict = _verdict(plan, plan.selection, envelope, facts, split.file, offsets)
-        if plan.parts_units:
-            taken = _verdict(
-                plan, plan.selection.of_whole_units(), envelope, facts, split.file, offsets
-            )
-            unwritten = np.isin(verdict, UNWRITTEN) & np.isin(change, ROW_CHANGES)
-            verdict[unwritten & (taken == 0)] = 0
-        verdict[damaged] = 0
-        if plan.continued is not None:
-            verdict = plan.continued.judge(verdict, envelope)
         tally.read += len(offsets)
-        skipped = balance_of(verdict)
+        numbers = first_record + np.arange(len(offsets))
+        if quick is not None:
+            blocks, left = quick.take(split.file, first_record, offsets, lengths)
+            yield from blocks
+            if not len(left):
+                continue
+            offsets, lengths, numbers = offsets[left], lengths[left], numbers[left]
+        judged = judge(offsets, lengths)
+        envelope, change, version = judged.envelope, judged.change, judged.version
+        skipped = balance_of(judged.verdict)
         tally.skipped.update({log.in_words(reason): skipped[reason] for reason in skipped})
-        _count_incomplete(plan, log, tally, envelope, verdict)
-        _report_untrusted(log, split.file, first_record, offsets, lengths, envelope, damaged, tally)
-        kept = np.flatnonzero(verdict == 0)
+        _count_incomplete(plan, log, tally, envelope, judged.verdict)
+        _report_untrusted(
+            log, split.file, numbers, offsets, lengths, envelope, judged.damaged, tally
+        )
+        kept = np.flatnonzero(judged.verdict == 0)
         if len(kept):
             records = sort_records(
-                split.file, first_record, offsets, lengths, envelope, change, version, kept
+                split.file, numbers, offsets, lengths, envelope, change, version, kept
             )
-            records["damaged"] = damaged[kept]
+            records["damaged"] = judged.damaged[kept]
             if plan.mode == "undo":
                 committed = (envelope.unit_disposition()[kept] == ord("C")) & (
                     envelope.disposition()[kept] == ord("C")
@@ -104,6 +105,25 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
                     log, records[events], change[kept][events], version[kept][events], tally
                 )
             yield from _by_bucket(plan, records)
+
+
+def _judged(plan: Plan, log: LogFile, file: int, offsets: Index, lengths: Lengths) -> Judged:
+    """What the rules say of some records of a file."""
+    envelope = log.envelope(file, offsets, lengths)
+    change, version = log.classify(envelope)
+    damaged = log.check(envelope, lengths, change, version)
+    facts = RecordFacts(
+        change, version, plan.version_taken, log.dependent_position, plan.flags_resolved
+    )
+    verdict = _verdict(plan, plan.selection, envelope, facts, file, offsets)
+    if plan.parts_units:
+        taken = _verdict(plan, plan.selection.of_whole_units(), envelope, facts, file, offsets)
+        unwritten = np.isin(verdict, UNWRITTEN) & np.isin(change, ROW_CHANGES)
+        verdict[unwritten & (taken == 0)] = 0
+    verdict[damaged] = 0
+    if plan.continued is not None:
+        verdict = plan.continued.judge(verdict, envelope)
+    return Judged(envelope, change, version, damaged, verdict)
 
 
 def _verdict(
@@ -147,7 +167,7 @@ def _count_incomplete(
 def _report_untrusted(
     log: LogFile,
     file: int,
-    first_record: int,
+    numbers: Index,
     offsets: Index,
     lengths: Lengths,
     envelope: Envelope,
@@ -161,13 +181,13 @@ def _report_untrusted(
     rows = np.flatnonzero(damaged)
     for row in rows[~log.names_its_unit(envelope, lengths)[rows]]:
         tally.fatal.append(
-            log.header_finding(file, first_record + int(row), int(offsets[row]), int(lengths[row]))
+            log.header_finding(file, int(numbers[row]), int(offsets[row]), int(lengths[row]))
         )
 
 
 def sort_records(
     file: int,
-    first_record: int,
+    first_record: int | Index,
     offsets: Index,
     lengths: Lengths,
     envelope: Envelope,
@@ -176,7 +196,8 @@ def sort_records(
     kept: Index,
 ) -> Records:
     """The rows ``kept`` of a batch as sort records (dtype
-    :data:`replay.changes.envelope.RECORD`)."""
+    :data:`replay.changes.envelope.RECORD`). ``first_record`` is the number of the first one, or
+    ``int64[n]`` those of all."""
     octets = np.zeros((len(kept), RECORD.itemsize), np.uint8)
     rows: slice | Index = slice(None) if len(kept) == len(envelope) else kept
     for name, raw in (
@@ -195,7 +216,10 @@ def sort_records(
     records["file"] = file
     records["offset"] = offsets[rows]
     records["length"] = lengths[rows]
-    records["number"] = first_record + kept
+    if isinstance(first_record, int):
+        records["number"] = first_record + kept
+    else:
+        records["number"] = first_record[kept]
     return records
 
 

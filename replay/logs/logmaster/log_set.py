@@ -149,6 +149,9 @@ class LogSet(LogmasterLog):
             for member, first in zip(self.members, firsts, strict=True)
         ]
 
+    def plain_headers(self) -> None:
+        """None: records of several logs are compared."""
+
     def owner(self, file: int) -> tuple[LogmasterLog, int]:
         """The log whose control file describes a file, and the number of the file in it."""
         member, number = self.member_of(file)

@@ -28,7 +28,9 @@ from replay.logs.logmaster.data import Reading, find_images, join_segments, payl
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_rules import HeaderRules
 from replay.logs.logmaster.headers import OPTIONAL, TO_ASCII, Headers, zero
+from replay.logs.logmaster.plain_headers import plain_headers
 from replay.logs.logmaster.row_readings import FitCounts, whole_log
+from replay.logs.plain import PlainHeaders
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
@@ -332,6 +334,11 @@ class LogmasterLog:
             envelope.number("DBID"), envelope.number("PSID"), envelope.number("TBOBID"), positions
         )
         return change, version
+
+    def plain_headers(self) -> PlainHeaders | None:
+        """Where their fields lie; None where positions or times are those of older releases, where
+        records are ordered by another field, and where a table has several generations."""
+        return plain_headers(self.control.header, self.rules, self.catalog, self.shape.header)
 
     # -- checks
     # ---------------------------------------------------------------------------------------------

@@ -1,0 +1,63 @@
+"""Headers of fixed places: what machine code must know of them to take those that are plain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy.typing as npt
+
+from replay.arrays import Bytes
+
+
+@dataclass(frozen=True)
+class PlainHeaders:
+    """Where the fields of headers lie, in octets from their begin. Positions have 10 octets, times
+    17, numbers 2, big-endian.
+
+    A record has at least ``size`` octets. Of two plain headers that are the same in ``judged``,
+    (place, octets) each, :meth:`replay.logs.LogFile.classify` and :meth:`replay.logs.LogFile.check`
+    say the same, and so do all methods of the envelope whose results are codes, flags or numbers of
+    segments. A header is plain where none of the positions ``filled`` is zero, no first position of
+    ``rising`` is above the second one (unless that is zero), ``time`` holds packed digits alone,
+    and the number ``counted``, if there is one, less the length of the record is ``excess`` (in 16
+    bits; that of first and of later segments, None: any).
+
+    ``commit`` is the commit position, or ``commit_else`` where that is zero; ``unit`` and
+    ``member`` are the unit of recovery, ``begin`` the position at which it begins, ``time`` that of
+    its commit, and ``position`` that of the record.
+    """
+
+    size: int
+    judged: Sequence[tuple[int, int]]
+    filled: Sequence[int]
+    rising: Sequence[tuple[int, int]]
+    counted: int | None
+    excess: tuple[int | None, int | None]
+    commit: int
+    commit_else: int
+    unit: int
+    member: int
+    begin: int
+    time: int
+    position: int
+
+
+@runtime_checkable
+class PlainLog(Protocol):
+    """A log whose headers may be plain. No member raises an error but those that it names."""
+
+    def plain_headers(self) -> PlainHeaders | None:
+        """How they lie; None where that says not enough."""
+        ...
+
+    def buffer(
+        self,
+        file: int,
+        start: npt.NDArray[Any] | int | None = None,
+        stop: npt.NDArray[Any] | int | None = None,
+    ) -> Bytes:
+        """The bytes of a data file (``uint8[size]``), of which those of ``start:stop`` (numbers, or
+        ``int64[n]`` each) are there. InputError LR2001 where it cannot be read."""
+        ...
