@@ -86,6 +86,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     ),
     "numba": (
         "replay.decoding.machine_code",
+        "replay.logs.logmaster.data_kernel",
         "replay.logs.logmaster.framing_kernel",
         "replay.pipeline.fast_path_kernel",
         "replay.pipeline.scan_kernel",

@@ -17,7 +17,17 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.decoding import codecs, images
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.errors import InputError, Where
+
+#: Bytes of a log, and changes looked at together, that make it worth to use machine code.
+WORTH, _ROWS = 8 << 20, 64
+_FIXED = ArrayOf("int64", fixed=True)
+_KERNEL = Kernel(
+    "replay.logs.logmaster.data_kernel",
+    "closing_images",
+    (ArrayOf("uint8", fixed=True), _FIXED, _FIXED, NUMBER, NUMBER, ArrayOf("int64", 2)),
+)
 
 
 class Reading(Enum):
@@ -53,6 +63,13 @@ def find_images(
 ) -> Bounds:
     """Bounds of the images in DATA from ``start`` to ``end``. ``outer``: the halfword of the data
     segment is still there (reading A only)."""
+    closing = _closing_images(buffer, start, end, kind, reading, outer)
+    return closing or _found_images(buffer, start, end, kind, reading, outer)
+
+
+def _found_images(
+    buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool
+) -> Bounds:
     inclusive = 2 if reading is Reading.B else 0
     place = start + (2 if reading is Reading.A and outer else 0)
     total = halfwords(buffer, start)
@@ -81,6 +98,28 @@ def find_images(
         return f"{lengths} in {size} bytes of DATA", "lengths that fill DATA exactly"
 
     return Bounds(first, second, bad, reason)
+
+
+def _closing_images(
+    buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool
+) -> Bounds | None:
+    """The bounds as machine code finds them; None where it is not worth it, and where one does not
+    close."""
+    find = available(_KERNEL) if len(start) >= _ROWS and len(buffer) >= WORTH else None
+    if find is None:
+        return None
+    edges = np.empty((4 if kind is Change.UPDATE else 2, len(start)), np.int64)
+    start, end = np.ascontiguousarray(start), np.ascontiguousarray(end)
+    own, inclusive = 2 * (reading is Reading.A and outer), 2 * (reading is Reading.B)
+    if find(np.ascontiguousarray(buffer), start, end, own, inclusive, edges):
+        return None
+    second = (edges[2], edges[3]) if kind is Change.UPDATE else None
+
+    def reason(row: int) -> tuple[str, str]:
+        one = slice(row, row + 1)
+        return _found_images(buffer, start[one], end[one], kind, reading, outer).reason(0)
+
+    return Bounds((edges[0], edges[1]), second, np.zeros(len(start), bool), reason)
 
 
 def settle_reading(

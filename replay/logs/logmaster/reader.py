@@ -639,7 +639,11 @@ def _by_value(values: Index, rows: Index) -> Iterator[Index]:
     """``rows`` in groups that have one value each, in the order of the values."""
     if not len(rows):
         return
-    order = rows[np.argsort(values[rows], kind="stable")]
+    of_rows = values[rows]
+    if (of_rows == of_rows[0]).all():
+        yield rows
+        return
+    order = rows[np.argsort(of_rows, kind="stable")]
     yield from np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
 
 

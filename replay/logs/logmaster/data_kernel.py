@@ -1,0 +1,75 @@
+"""Machine code that finds the row images of changes whose lengths all close. Where one does not,
+:func:`replay.logs.logmaster.data.find_images` finds them all, and says what is wrong.
+
+As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[Any]
+#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
+U = np.uintp
+#: Changes whose data is fetched from memory together: one after the other, each would be waited
+#: for.
+AHEAD = 32
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
+
+
+@_machine_code
+def _touch(buffer: Array, start: Array, row: int) -> int:
+    """Read an octet of each of some changes, all at once."""
+    seen = 0
+    for ahead in range(row, min(row + AHEAD, len(start))):
+        place = start[U(ahead)]
+        if 0 <= place < len(buffer):
+            seen ^= int(buffer[U(place)])
+    return seen
+
+
+@_machine_code
+def closing_images(
+    buffer: Array, start: Array, end: Array, outer: int, inclusive: int, bounds: Array
+) -> int:
+    """Bounds of the images in DATA from ``start`` to ``end``: ``bounds`` (int64[2 | 4, n]) become
+    where the first image begins and ends, and of updates the second one.
+
+    ``outer``: octets of the length of all of it, 0 or 2; ``inclusive``: octets of an image's own
+    length that it counts. 0, or 1 where lengths of a row do not fill its DATA exactly.
+    """
+    images, seen = bounds.shape[0] // 2, 0
+    for row in range(len(start)):
+        if row % AHEAD == 0:
+            seen |= _touch(buffer, start, row)
+        place, stop = start[U(row)], end[U(row)]
+        if place < 0 or stop > len(buffer):
+            return 1
+        if outer:
+            if place + 2 > stop:
+                return 1
+            total = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
+            if total != stop - place:
+                return 1
+            place += 2
+        for image in range(images):
+            if place + 2 > stop:
+                return 1
+            size = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
+            place += 2
+            bounds[U(2 * image), U(row)] = place
+            place += size - inclusive
+            if size < inclusive or place > stop:
+                return 1
+            bounds[U(2 * image + 1), U(row)] = place
+        if place != stop:
+            return 1
+    return seen & 0

@@ -1,0 +1,81 @@
+"""Machine code finds the images that the other way finds, and leaves it what does not close."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from replay.arrays import Bytes, Index
+from replay.changes.envelope import Change
+from replay.decoding.machine_code import available
+from replay.logs.logmaster import data
+from replay.logs.logmaster.data import Bounds, Reading
+
+ROWS = 100
+
+
+def drawn(
+    rng: np.random.Generator, reading: Reading, outer: bool, kind: Change
+) -> tuple[Bytes, Index, Index]:
+    """DATA of changes in random order with other octets between, and where it begins and ends."""
+    pieces, edges, place = [], [], 0
+    for size in rng.integers(0, 300, (ROWS, 2 if kind is Change.UPDATE else 1)).tolist():
+        counted = 2 if reading is Reading.B else 0
+        body = b"".join((one + counted).to_bytes(2, "big") + rng.bytes(one) for one in size)
+        if reading is Reading.A and outer:
+            body = (len(body) + 2).to_bytes(2, "big") + body
+        between = rng.bytes(int(rng.integers(1, 9)))
+        edges.append((place, place + len(body)))
+        pieces += [body, between]
+        place += len(body) + len(between)
+    rng.shuffle(edges)
+    start, end = np.array(edges, np.int64).T
+    return np.frombuffer(b"".join(pieces), np.uint8), start, end
+
+
+def same(one: Bounds, other: Bounds) -> None:
+    for mine, theirs in ((one.first, other.first), (one.second, other.second)):
+        assert (mine is None) is (theirs is None)
+        if mine is not None and theirs is not None:
+            assert [edge.tolist() for edge in mine] == [edge.tolist() for edge in theirs]
+    assert one.bad.tolist() == other.bad.tolist()
+    assert [one.reason(row) for row in range(ROWS)] == [other.reason(row) for row in range(ROWS)]
+
+
+@pytest.mark.parametrize("outer", [True, False])
+@pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE, Change.DELETE])
+@pytest.mark.parametrize("reading", list(Reading))
+def test_both_find_the_same(
+    monkeypatch: pytest.MonkeyPatch, reading: Reading, kind: Change, outer: bool
+) -> None:
+    monkeypatch.setattr(data, "WORTH", 0)
+    assert available(data._KERNEL) is not None
+    rng = np.random.default_rng(5)
+    for damaged in range(40):
+        buffer, start, end = drawn(rng, reading, outer, kind)
+        row = int(rng.integers(0, ROWS))
+        match damaged % 4:
+            case 1:
+                buffer = buffer.copy()
+                buffer[start[row] + int(rng.integers(0, 2))] ^= 1 << int(rng.integers(0, 8))
+            case 2:
+                end[row] += int(rng.choice([-2, -1, 1]))
+            case 3:
+                start[row] = end[row]
+        given = buffer, start, end, kind, reading, outer
+        quick = data._closing_images(*given)
+        assert (quick is None) is bool(damaged % 4)
+        expected = data._found_images(*given)
+        assert expected.bad.any() == bool(damaged % 4)
+        same(data.find_images(*given), expected)
+        if quick is not None:
+            same(quick, expected)
+
+
+def test_images_behind_the_end_are_left_to_the_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "WORTH", 0)
+    rng = np.random.default_rng(6)
+    buffer, start, end = drawn(rng, Reading.A, True, Change.UPDATE)
+    cut = buffer[: int(end.max()) - 1]
+    assert data._closing_images(buffer, start, end, Change.UPDATE, Reading.A, True) is not None
+    assert data._closing_images(cut, start, end, Change.UPDATE, Reading.A, True) is None
