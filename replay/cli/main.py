@@ -204,8 +204,29 @@ def _start_arrow() -> None:
         sys.meta_path.remove(finder)
 
 
+#: glibc's mallopt(3): free memory at the end of the heap beyond which it is given back, bytes from
+#: which on memory is mapped for itself, and the numbers of these parameters.
+_FREE_AT_END, _MAPPED_FROM = (-1, 4 << 20), (-3, 4 << 20)
+
+
+def _give_back_memory() -> None:
+    """Have large arrays given back to the operating system when they are freed, by Arrow too, which
+    has an allocator of its own that keeps much. Without a word glibc keeps those that are as large
+    as one that was freed before."""
+    import ctypes
+
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())
+    with suppress(AttributeError, OSError, TypeError):  # another C library
+        tell = ctypes.CDLL(None).mallopt
+        for parameter in (_FREE_AT_END, _MAPPED_FROM):
+            tell(*parameter)
+
+
 def _run(name: str, arguments: argparse.Namespace) -> int:
     _start_arrow()
+    _give_back_memory()
     if name in _LOOKS:
         from replay.cli.looks import LOOKS
 

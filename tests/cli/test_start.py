@@ -76,3 +76,34 @@ def test_a_small_run_imports_what_it_uses(sakila_small: Path, tmp_path: Path) ->
     used = {name.partition(".")[0] for name in modules}
     assert used & {"pandas", "networkx", "pyspark", "duckdb", "numba", "psycopg"} == set()
     assert {"numpy", "pyarrow", "sqlglot"} <= used
+
+
+GIVEN_BACK = """
+import sys
+import numpy as np, pyarrow as pa
+from pathlib import Path
+from replay.cli.main import _give_back_memory
+
+def held():
+    (line,) = (s for s in Path("/proc/self/status").read_text().split("\\n") if "RssAnon" in s)
+    return int(line.split()[1]) >> 10
+
+if sys.argv[1] == "settled":
+    _give_back_memory()
+size = 12 << 20
+del [np.ones(size, np.uint8)][0]  # from now on glibc would keep so much
+large, small, before = np.ones(size, np.uint8), [], held()
+small.append(np.ones(1 << 17, np.uint8))  # behind it
+del large
+print(before - held(), pa.default_memory_pool().backend_name)
+"""
+
+
+@pytest.mark.parametrize(("how", "freed"), [("settled", (11, 12)), ("as it is", (0, 1))])
+def test_large_arrays_are_given_back(how: str, freed: tuple[int, int]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", GIVEN_BACK, how], capture_output=True, text=True, check=True
+    )
+    megabytes, pool = ended.stdout.split()
+    assert freed[0] <= int(megabytes) <= freed[1]
+    assert (pool == "system") is (how == "settled")
