@@ -3,6 +3,7 @@ tests."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 from collections import OrderedDict
@@ -24,6 +25,8 @@ Progress = Callable[[str, int, int], None]
 
 #: Files of buckets that are open at a time, where a process may have four times as many.
 OPEN = 128
+#: Bytes from which on memory is given back when they are worked through.
+_MUCH = 4 << 20
 #: The stage whose progress is in bytes (of a log of rows: in rows).
 READING = "reading"
 
@@ -89,6 +92,7 @@ def execute(
                     yield block
                     continue
                 files.append(bucket, block)
+        _give_back(done)
         buckets = files.buckets()
         reductions = (
             Task(
@@ -132,8 +136,19 @@ def _scanned(
 def _reduced(
     job: Job, log: LogFile, bucket: int, files: _BucketFiles, told: Told | None, clock: TaskClock
 ) -> list[bytes]:
+    size = files.size(bucket)
     blocks = clock.came(files.taken(bucket), len)
-    return list(clock.results(job.reduce(log, bucket, blocks), told or _nobody))
+    results = list(clock.results(job.reduce(log, bucket, blocks), told or _nobody))
+    _give_back(size)
+    return results
+
+
+def _give_back(size: int) -> None:
+    """Have the C library give memory back that is free, when ``size`` bytes were worked through: it
+    lies in pieces among what is still used, so that it would keep it."""
+    if size >= _MUCH:
+        with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 class _BucketFiles:

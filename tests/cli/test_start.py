@@ -19,6 +19,7 @@ from replay.cli.looks import LOOKS
 from replay.cli.main import _COMMANDS
 from replay.cli.marking import MARKING
 from replay.logs import FAMILIES
+from replay.pipeline import local
 from sqlgen.choices import DIALECTS
 from sqlgen.dialects import BUILT_IN
 
@@ -107,3 +108,32 @@ def test_large_arrays_are_given_back(how: str, freed: tuple[int, int]) -> None:
     megabytes, pool = ended.stdout.split()
     assert freed[0] <= int(megabytes) <= freed[1]
     assert (pool == "system") is (how == "settled")
+
+
+BETWEEN = """
+import sys
+from pathlib import Path
+from replay.pipeline.local import _give_back
+
+def held():
+    (line,) = (s for s in Path("/proc/self/status").read_text().split("\\n") if "RssAnon" in s)
+    return int(line.split()[1]) >> 10
+
+pieces = [bytes(b"1" * 50_000) for _ in range(600)]
+pieces[:] = pieces[::100]
+before = held()
+_give_back(int(sys.argv[1]))
+print(before - held())
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "least", "most"), [(local._MUCH - 1, 0, 1), (local._MUCH, 20, 30)]
+)
+def test_memory_between_what_is_used_is_given_back_after_much_work(
+    size: int, least: int, most: int
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", BETWEEN, str(size)], capture_output=True, text=True, check=True
+    )
+    assert least <= int(ended.stdout) <= most
