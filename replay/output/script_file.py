@@ -14,19 +14,30 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Index, Mask
+from replay.arrays import Bytes, Index, Mask
 from replay.changes.options import ScriptOptions
+from replay.decoding.machine_code import ArrayOf, Kernel, available
 from replay.output.steps import Sources, StepWriter
 from sqlgen.dialects import Profile
 from sqlgen.parameters import Templates, comments, prologue
 
+_FIXED, _PLACES = ArrayOf("uint8", fixed=True), ArrayOf("int32", fixed=True)
+_ROWS = ArrayOf("int64", fixed=True)
+_KERNEL = Kernel(
+    "replay.output.script_file_kernel",
+    "put_lines",
+    (_FIXED, _PLACES, _ROWS, _FIXED, _PLACES, _ROWS, ArrayOf("uint8")),
+)
+
 
 @dataclass(frozen=True)
 class Written:
-    """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit
+    """Statements in the order of the script: ``text`` one per row (of :attr:`Sink.quick` sinks,
+    ``picked`` may be the places in ``text`` that are the rows), ``starts`` the rows where a unit
     begins, ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait
     for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per
     row, ``sources`` the changes behind the statements where the script gets steps; ``spoken``:
@@ -43,6 +54,7 @@ class Written:
     sources: Sources | None = None
     spoken: Mask | None = None
     one_row: Mask | None = None
+    picked: Index | None = None
 
 
 @dataclass
@@ -95,6 +107,11 @@ class Sink:
         self._state = _ScriptState()
         self._marked: tuple[int, Any, _ScriptState] = (0, self.digest.copy(), _ScriptState())
 
+    @property
+    def quick(self) -> bool:
+        """Whether machine code may pick the statements from where they were made."""
+        return self.steps is None and available(_KERNEL) is not None
+
     def write(self, part: Written) -> None:
         """Append statements."""
         begin, commit = (
@@ -121,18 +138,23 @@ class Sink:
             pc.if_else(defers, f"{self.profile.defer}\n", ""),
             "",
         )
+        state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
+        if part.picked is not None:
+            self._put(_lines(part.text, part.picked, heads, part.starts))
+            self._state = state
+            return
         place = np.full(len(part.text), len(heads), np.int64)
         place[part.starts] = np.arange(len(heads))
         prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
         if self.steps is not None and part.sources is not None:
             self._step(self.steps, prefix, part)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
-        self._state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
+        self._state = state
 
     def _paced(self, pace: ScriptPace, part: Written, unit: Index) -> tuple[Index, int, int]:
         """(the transaction of each unit of ``part``, units and statements of the last one)."""
         state = self._state
-        spoken = np.ones(len(part.text), bool) if part.spoken is None else part.spoken
+        spoken = np.ones(len(part.unit), bool) if part.spoken is None else part.spoken
         before = np.concatenate([[0], np.cumsum(spoken)])[np.append(part.starts, len(spoken))]
         lengths = np.diff(before)
         group = np.zeros(len(unit), np.int64)
@@ -221,6 +243,11 @@ class ParameterSink(Sink):
         head = prologue(profile, mode, style, self.beside.name)
         super().__init__(path, profile, head, False, pace)
 
+    @property
+    def quick(self) -> bool:
+        """False: statements become lines of another kind."""
+        return False
+
     def write(self, part: Written) -> None:
         """Append statements."""
         one = np.zeros(len(part.text), bool) if part.one_row is None else part.one_row
@@ -232,6 +259,26 @@ class ParameterSink(Sink):
         super().close()
         if self.size:
             self.beside.write_text(self.statements.text(self.profile.name), encoding="utf-8")
+
+
+def _lines(text: pa.StringArray, picked: Index, heads: pa.StringArray, starts: Index) -> Bytes:
+    """The texts ``picked`` as lines; before the rows ``starts``, rising, stand ``heads``."""
+    put = available(_KERNEL)
+    assert put is not None
+    (texts, places), (before, head_places) = _parts(text), _parts(heads)
+    size = int((places[picked + 1] - places[picked]).sum(dtype=np.int64))
+    out = np.empty(size + len(picked) + int(head_places[-1]) - int(head_places[0]), np.uint8)
+    written = put(texts, places, picked, before, head_places, np.ascontiguousarray(starts), out)
+    assert written == len(out)
+    return out
+
+
+def _parts(text: pa.StringArray) -> tuple[Bytes, npt.NDArray[np.int32]]:
+    """The octets of a string array, and where in them each text begins (``int32[n + 1]``)."""
+    _, offsets, data = text.buffers()
+    places: npt.NDArray[np.int32] = np.frombuffer(offsets, np.int32)
+    octets = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return octets, places[text.offset : text.offset + len(text) + 1]
 
 
 def _bytes_of(text: pa.Array) -> memoryview:

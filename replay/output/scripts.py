@@ -29,6 +29,7 @@ from replay.logs import Images, LogFile
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.steps import sources_of
+from replay.pipeline.fast_path import WORTH
 from replay.pipeline.partition import (
     FAILED,
     BucketReader,
@@ -279,6 +280,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> int:
         arranged = content.arranged
         entries = np.flatnonzero((emitted | self._remarks(changes))[arranged.sequence])
+        if self._as_made(changes, arranged, entries):
+            self._write(changes, entries, content.text, arranged, content.place[entries])
+            return 0
         text = content.text.take(pa.array(content.place[entries]))
         if arranged.part is not None:
             there = (pc.binary_length(text).to_numpy() > 0) | (arranged.part[entries] == 0)
@@ -299,6 +303,16 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             )
         self._write(changes, entries, text, arranged)
         return more
+
+    def _as_made(self, changes: ChunkChanges, arranged: Arranged, entries: Index) -> bool:
+        """Whether the script has a statement for each of some changes, exactly as it was made."""
+        options, ordered = self.plan.options, arranged.sequence[entries]
+        if len(self.records) < WORTH or arranged.part is not None or not self.sink.quick:
+            return False
+        if options.trace or options.render.upsert or options.render.assert_rows:
+            return False
+        more = (changes.uncommitted[ordered] > 0) | (changes.outcome[ordered] > 0)
+        return not (more | (changes.change[ordered] == Change.STRUCTURE)).any()
 
     def _remarks(self, changes: ChunkChanges) -> Mask:
         """Changes that are a comment of the script, but no statement."""
@@ -378,7 +392,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         entries: Index,
         text: pa.Array,
         arranged: Arranged,
+        picked: Index | None = None,
     ) -> None:
+        """Write the statements of some entries, ``text``, or those of its places ``picked``."""
         if not len(entries):
             return
         if self.plan.options.render.assert_rows:
@@ -417,6 +433,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 sources,
                 spoken,
                 self._of_one_row(changes, ordered),
+                picked,
             )
         )
 

@@ -1,0 +1,84 @@
+"""Statements that are picked from where they were made give the script that joining them gives."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.output import script_file, scripts
+from replay.output.script_file import Sink, Written
+from replay.pipeline import partition
+from sqlgen.constraints import Constraints
+from sqlgen.statements import RenderOptions
+from tests.support.logbuilder import ACCT, LogBuilder, acct
+
+
+def log_of(seed: int) -> LogBuilder:
+    """Units of changes, some damaged or rolled back, one of them long."""
+    pick, log = random.Random(seed), LogBuilder()
+    for number in range(40):
+        unit = log.unit(**{"UORDISP": "A", "LOGRECDISP": "A"} if pick.random() < 0.1 else {})
+        for _ in range(90 if number == 20 else pick.randrange(1, 6)):
+            row = acct(pick.randrange(20), pick.choice((None, "ab'c", "")), "1.00")
+            if pick.random() < 0.3:
+                unit.update(ACCT, row, acct(row[0], "other"))
+            else:
+                pick.choice((unit.insert, unit.delete))(ACCT, row)
+        if pick.random() < 0.1:
+            unit.insert(ACCT, acct(99)).images[0] = b"\0\0"
+    unit = log.unit()
+    for _ in range(60):
+        unit.insert(ACCT, acct(log.tick()))
+    if seed % 2:
+        unit.insert(ACCT, acct(5)).images[0] = b"\0\0"  # what was written of it is cut off again
+    return log
+
+
+def text_of(folder: Path, log: LogBuilder, mode: str, options: ScriptOptions) -> dict[str, bytes]:
+    control, data = log.write(folder, seed=1)
+    out = folder / f"out-{len(list(folder.iterdir()))}"
+    replay.write_script(
+        *(control, data, out), mode=mode, options=options, constraints=Constraints()
+    )
+    scripts_of = out.rglob("*.sql")
+    return {str(path.relative_to(out)): path.read_bytes() for path in scripts_of}
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+@pytest.mark.parametrize(
+    ("how", "picks"),
+    [
+        ({}, True),
+        ({"commit_every": 3}, True),
+        ({"commit_statements": 5}, True),
+        ({"trace": True}, False),
+        ({"render": RenderOptions(upsert=True)}, False),
+    ],
+    ids=str,
+)
+def test_the_script_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any],
+    picks: bool, mode: str,
+) -> None:  # fmt: skip
+    log, options = log_of(1 + (mode == "undo")), ScriptOptions(**how)
+    monkeypatch.setattr(partition, "CHUNK", 32)
+    joined = text_of(tmp_path, log, mode, options)
+    picked = list[Written]()
+    write = Sink.write
+
+    def told(self: Sink, part: Written) -> None:
+        if part.picked is not None and "quarantined" not in self.path.name:
+            picked.append(part)
+        write(self, part)
+
+    monkeypatch.setattr(Sink, "write", told)
+    monkeypatch.setattr(scripts, "WORTH", 0)
+    assert script_file.available(script_file._KERNEL) is not None
+    assert text_of(tmp_path, log, mode, options) == joined
+    assert joined
+    assert bool(picked) is picks
