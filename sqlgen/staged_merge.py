@@ -30,6 +30,18 @@ _NULL = "\\N"
 _ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
 #: Rows by the thousand tell enough of a staging table: how wide its columns are, above all.
 _SAMPLED = "SET LOCAL default_statistics_target = 10"
+#: Has the last statements of the loads of a transaction find each row by its key, as single
+#: statements do, whatever is known of the staging tables.
+BY_KEY = "; ".join(
+    f"SET LOCAL {setting} = off"
+    for setting in (
+        "enable_hashjoin",
+        "enable_mergejoin",
+        "enable_seqscan",
+        "enable_material",
+        "jit",
+    )
+)
 #: Columns of a table in PostgreSQL at most.
 _MOST_COLUMNS = 1600
 
@@ -61,6 +73,15 @@ class Load:
     text: bytes
     merge: tuple[str, ...]
     kept: int = 0
+
+    def cut(self, counts: Sequence[int]) -> list[Load]:
+        """The load in parts of so many rows each."""
+        ends = np.flatnonzero(np.frombuffer(self.text, np.uint8) == ord("\n")) + 1
+        bounds = np.concatenate([[0], ends])[np.concatenate([[0], np.cumsum(counts)])].tolist()
+        return [
+            replace(self, count=count, text=self.text[start:stop])
+            for count, start, stop in zip(counts, bounds, bounds[1:], strict=False)
+        ]
 
 
 class Unmergeable(Exception):

@@ -8,11 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from replay.arrays import Index
 from replay.live.ahead import made_ahead
 from replay.live.net_changes import Folded, MakeLoad, NetChanges
 from replay.live.route import UnitGroup, runs_of
 from replay.live.strict import StrictOrder
-from replay.live.transactions import BadStatement
+from replay.live.transactions import BadStatement, Transactions
 from replay.output.steps import ScriptUnit
 from replay.targets import Condition, Session, StatementCounts, StatementFailure
 from sqlgen.staged_merge import Load, Unmergeable
@@ -79,28 +80,11 @@ class MergedChanges:
         """Bring the net changes in, and run the loose statements between them. (Why that failed,
         the number of net changes.)"""
         bad, before = self._loads(session, folded.before)
-        bad = bad or self._loose(session, group, folded)
+        bad = bad or run_loose(self.transactions, session, group, folded.loose)
         if bad is not None:
             return bad, 0
         bad, after = self._loads(session, folded.after)
         return bad, before + after
-
-    def _loose(self, session: Session, group: UnitGroup, folded: Folded) -> BadStatement | None:
-        """Run the loose statements."""
-        number = group.units[0].script
-        ends = np.flatnonzero(np.diff(folded.loose, append=-1) != 1)
-        starts = np.concatenate([[0], ends[:-1] + 1])
-        for start, stop in (
-            zip(folded.loose[starts].tolist(), folded.loose[ends].tolist(), strict=True)
-            if len(folded.loose)
-            else ()
-        ):
-            steps = ScriptUnit(number, group.units[0].key, start, stop + 1)
-            bad = self.transactions.run_steps(session, steps)
-            if bad is not None:
-                what = f"a statement touched {bad.count:,} rows"
-                return bad if bad.failure else _failed(bad.condition, what)
-        return None
 
     def _loads(
         self, session: Session, makers: Sequence[MakeLoad]
@@ -110,36 +94,58 @@ class MergedChanges:
         try:
             for load in made_ahead(makers):
                 if load is not None:
-                    if (bad := self._load(session, load)) is not None:
+                    bad = bring_in(session, load, load.merge, self.transactions.reached)
+                    if bad is not None:
                         return bad, 0
                     net += load.count - load.kept
         except Unmergeable as reason:
             return _failed(Condition.OTHER, str(reason)), 0
         return None, net
 
-    def _load(self, session: Session, load: Load) -> BadStatement | None:
-        """Bring the rows of one load in; why that failed, or that it touched more or fewer rows
-        than there are."""
-        result = session.run(f"{load.make};".encode()) if load.make else StatementCounts([])
+
+def run_loose(
+    transactions: Transactions, session: Session, group: UnitGroup, loose: Index
+) -> BadStatement | None:
+    """Run statements of a group's script by their steps; the first bad one."""
+    number = group.units[0].script
+    ends = np.flatnonzero(np.diff(loose, append=-1) != 1)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    for start, stop in (
+        zip(loose[starts].tolist(), loose[ends].tolist(), strict=True) if len(loose) else ()
+    ):
+        steps = ScriptUnit(number, group.units[0].key, start, stop + 1)
+        bad = transactions.run_steps(session, steps)
+        if bad is not None:
+            what = f"a statement touched {bad.count:,} rows"
+            return bad if bad.failure else _failed(bad.condition, what)
+    return None
+
+
+def bring_in(
+    session: Session, load: Load, merge: Sequence[str], reached: Callable[[str], None]
+) -> BadStatement | None:
+    """Bring the rows of one load in with some of its statements; why that failed, or that it
+    touched more or fewer rows than there are."""
+    result = session.run(f"{load.make};".encode()) if load.make else StatementCounts([])
+    if result.failure is None:
+        result = session.copy(load.copy, load.text)
+        reached("rows copied")
+    for statement in merge:
         if result.failure is None:
-            result = session.copy(load.copy, load.text)
-            self.transactions.reached("rows copied")
-        for statement in load.merge:
-            if result.failure is None:
-                result = session.run(f"{statement};".encode())
-        if result.failure is not None:
-            return BadStatement(None, result.failure.condition, result.failure)
-        count = result.counts[0]
-        if count == load.count:
-            return None
-        condition = Condition.NO_ROW if count < load.count else Condition.SEVERAL_ROWS
-        table = f"{load.table.schema}.{load.table.name}"
-        what = (
-            f"the {load.op.value}s in {table} touched {count:,} rows; expected {load.count:,}"
-            if load.count
-            else f"{count:,} rows of {table} have keys that rows only pass through; expected none"
-        )
-        return _failed(condition, what)
+            result = session.run(f"{statement};".encode())
+    if result.failure is not None:
+        return BadStatement(None, result.failure.condition, result.failure)
+    count = result.counts[0]
+    if count == load.count:
+        return None
+    condition = Condition.NO_ROW if count < load.count else Condition.SEVERAL_ROWS
+    table = f"{load.table.schema}.{load.table.name}"
+    what = (
+        f"the {load.op.value}s in {table} touched {count:,} rows; expected {load.count:,}"
+        if load.count
+        else f"{count:,} rows of {table} have keys that rows only pass through; expected none"
+    )
+    return _failed(condition, what)
 
 
 def _failed(condition: Condition, what: str) -> BadStatement:

@@ -11,7 +11,7 @@ other tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -55,6 +55,15 @@ class Folded:
 
 
 @dataclass(frozen=True)
+class ChangesLoad:
+    """The load of changes of one ``kind`` of a table version, in their order."""
+
+    version: int
+    kind: Change
+    load: Load
+
+
+@dataclass(frozen=True)
 class _Nets:
     """The net changes of one table version. ``first`` and ``last``: the changes of a batch whose
     before image a key had and whose after image it has in the end, by operation (an insert has no
@@ -66,7 +75,7 @@ class _Nets:
     proven: bool
     first: Mapping[Op, Index]
     last: Mapping[Op, Index]
-    passing: Index
+    passing: Index = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def count(self, op: Op) -> int:
         """How many net changes of an operation there are."""
@@ -108,6 +117,28 @@ class NetChanges:
         before = [make for place, make in loads if place != _LAST]
         after = [make for place, make in loads if place == _LAST]
         return Folded(tuple(before), steps[loose[version]], tuple(after))
+
+    def loads(self, batch: ChangeBatch) -> list[ChangesLoad]:
+        """The loads of changes of rows, each of a row of its own: inserts, then updates, then
+        deletes. Raises Unmergeable where a change has no load."""
+        groups = [
+            (op, kind, version)
+            for op, kind in zip(Op, ROW_CHANGES, strict=True)
+            for version in distinct(batch.version).tolist()
+        ]
+        loads = []
+        for number, (op, kind, version) in enumerate(groups):
+            changes = np.flatnonzero((batch.change == kind) & (batch.version == version))
+            if not len(changes):
+                continue
+            first: dict[Op, Index] = {} if op is Op.INSERT else {op: changes}
+            last: dict[Op, Index] = {} if op is Op.DELETE else {op: changes}
+            rows = _decoded(self.log, batch, _Nets(version, False, first, last), op)
+            if rows.count != len(changes):
+                raise Unmergeable("a change that changes nothing")
+            load = self._merging(version).load(rows, number)
+            loads.append(ChangesLoad(version, kind, load))
+        return loads
 
     # -- what can be followed
     # ---------------------------------------------------------------------------------------------
@@ -160,7 +191,7 @@ class NetChanges:
         )
         renewed = first[np.logical_or.reduceat(role == KeyRole.CREATE, first) & here & there]
         for index in distinct(np.concatenate([version[moved], version[renewed]])).tolist():
-            if self._more_columns(index):
+            if self.more_columns(index):
                 odd.add(index)
         change = sorted_["change"]
         proven = (first != last) | (moved[first] & ~there)
@@ -209,7 +240,17 @@ class NetChanges:
             raise Unmergeable("keys that cannot be read")
         return touches
 
-    def _more_columns(self, version: int) -> bool:
+    def _merging(self, version: int, proven: bool = False) -> Merging:
+        """What makes loads of a table version; ``proven``: that find rows by all their columns."""
+        facts = self.facts[self.log.catalog.versions[version].name]
+        assert facts is not None
+        types = dict(zip(facts.columns, facts.types, strict=True))
+        render = self.plan.options.render
+        if proven:
+            render = replace(render, where_columns=WhereColumns.ALL)
+        return Merging(self.profile, render, types)
+
+    def more_columns(self, version: int) -> bool:
         """Whether the target's table has columns that the statements do not name: a row that is
         made anew would lose its values there."""
         table_version = self.log.catalog.versions[version]
@@ -234,14 +275,7 @@ class NetChanges:
         placed: list[tuple[tuple[int, int, int], MakeLoad]] = []
         for net in nets:
             name = self.log.catalog.versions[net.version].name.upper()
-            facts = self.facts[self.log.catalog.versions[net.version].name]
-            assert facts is not None
-            render = self.plan.options.render
-            merging = Merging(
-                self.profile,
-                replace(render, where_columns=WhereColumns.ALL) if net.proven else render,
-                dict(zip(facts.columns, facts.types, strict=True)),
-            )
+            merging = self._merging(net.version, net.proven)
             rank = self.rank.get(name, 0)
             if len(net.passing):
                 came = partial(_passing, self.log, batch, net)
@@ -281,7 +315,7 @@ class NetChanges:
         moving = np.logical_or.reduce([mask.to_numpy(zero_copy_only=False) for mask in masks])
         if not moving.any():
             return [update]
-        if self._more_columns(version) or self.plan.options.render.where_columns == "key":
+        if self.more_columns(version) or self.plan.options.render.where_columns == "key":
             raise Unmergeable(
                 f"a unique key of {name} changes, and its rows cannot be made anew from the log"
                 " alone"

@@ -324,6 +324,8 @@ def _alteration(planned: TableFacts | None, now: TableFacts | None) -> str:
         ("computed columns", planned.generated, now.generated),
         ("numbered columns", planned.identity, now.identity),
         ("unique keys", set(planned.unique_keys), set(now.unique_keys)),
+        ("foreign keys", set(planned.foreign_keys), set(now.foreign_keys)),
+        ("indexes, triggers or partitions", planned.movable, now.movable),
         ("privileges", planned.missing_privileges, now.missing_privileges),
     ):
         if one != other:

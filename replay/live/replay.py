@@ -25,6 +25,7 @@ from replay.dependencies.proof import AppliedUnits
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError
 from replay.leftovers import WorkFolder
 from replay.live.applier import Applier, Strategy
+from replay.live.bulk import IndependentChanges, OrderInBulk, may_part
 from replay.live.diagnosis import Diagnoser
 from replay.live.error_policy import ErrorPolicy
 from replay.live.hazards import inexact_key
@@ -585,7 +586,12 @@ class _Run:
         if pace.merged:
             return MergedChanges(strict, NetChanges(plan, self.log, self.statements.facts))
         if pace.sessions == 1:
-            return strict
+            net_changes = NetChanges(plan, self.log, self.statements.facts)
+            accepted = self.request.accepted
+            if not transactions.route.forward or not may_part(net_changes, accepted):
+                return strict
+            independent = IndependentChanges(net_changes)
+            return OrderInBulk(strict, independent) if independent.movable.any() else strict
 
         def connect() -> Session:
             session = self.target.connect(self.request.url)

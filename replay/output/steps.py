@@ -205,8 +205,13 @@ class Script:
 
     def slice(self, start: int, stop: int) -> bytes:
         """The text of the statements ``start:stop``, which are neighbours in the script."""
-        first, last = self.steps[start], self.steps[stop - 1]
-        return self.text[int(first["start"]) : int(last["start"]) + int(last["size"])].tobytes()
+        first = int(self.steps["start"][start])
+        return self.text[first : first + self.size(start, stop)].tobytes()
+
+    def size(self, start: int, stop: int) -> int:
+        """How many bytes of text the statements ``start:stop`` take, with what is between them."""
+        last = self.steps[stop - 1]
+        return int(last["start"]) + int(last["size"]) - int(self.steps["start"][start])
 
     def batches(self, start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
         """``start:stop`` cut into runs of statements of at most about ``size`` bytes of text."""

@@ -70,11 +70,22 @@ class StatementCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetForeignKey:
+    """A foreign key of a target: (schema, table) and columns of the child and of the parent."""
+
+    child: tuple[str, str]
+    columns: tuple[str, ...]
+    parent: tuple[str, str]
+    parent_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TableFacts:
     """What a replay must know about a table of the target: its columns in order, those the database
     computes (``generated``) or insists on numbering (``identity``), unique keys, privileges that
     are missing, the columns' types without length and precision, what each column holds
-    (``holdings``), and what the table does by itself or cannot do.
+    (``holdings``), what the table does by itself or cannot do, and its foreign keys, as a child or
+    as a parent. ``movable``: nothing but these keys can tell in which order rows were changed.
     """
 
     columns: tuple[str, ...]
@@ -85,6 +96,8 @@ class TableFacts:
     types: tuple[str, ...] = ()
     holdings: tuple[Holding, ...] = ()
     hazards: tuple[Hazard, ...] = ()
+    foreign_keys: tuple[TargetForeignKey, ...] = ()
+    movable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from replay.targets import TableFacts
+from replay.targets import TableFacts, TargetForeignKey
 from replay.targets.hazards import Hazard, HazardKind, Under
 from sqlgen.holding import Holding, ValueKind, holding_of
 
@@ -39,7 +39,15 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
         tuple(kind for _, _, _, kind, _, _ in columns),
         tuple(_holding(base, declared, encoding) for *_, base, declared in columns),
         tuple(hazards),
+        tuple(_foreign_key(*row) for row in query(_FOREIGN_KEYS, (oid, oid))),
+        bool(query(_MOVABLE, (oid,))[0][0]),
     )
+
+
+def _foreign_key(
+    schema: str, table: str, columns: list[str], of_schema: str, of: str, referred: list[str]
+) -> TargetForeignKey:
+    return TargetForeignKey((schema, table), tuple(columns), (of_schema, of), tuple(referred))
 
 
 def _holding(base: str, declared: str, encoding: str) -> Holding:
@@ -91,6 +99,39 @@ CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
 JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
 WHERE i.indrelid = %s AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL
 AND k.place <= i.indnkeyatts GROUP BY i.indexrelid ORDER BY min(i.indexrelid)"""
+#: Of either side: (schema, table, columns) of the child and of the parent.
+_FOREIGN_KEYS = """SELECT n.nspname::text, c.relname::text,
+    (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY
+        AS u (attnum, place) JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid
+        AND a.attnum = u.attnum),
+    m.nspname::text, p.relname::text,
+    (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.confkey) WITH ORDINALITY
+        AS u (attnum, place) JOIN pg_catalog.pg_attribute a ON a.attrelid = k.confrelid
+        AND a.attnum = u.attnum)
+FROM pg_catalog.pg_constraint k
+JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
+JOIN pg_catalog.pg_namespace m ON m.oid = p.relnamespace
+WHERE k.contype = 'f' AND (k.conrelid = %s OR k.confrelid = %s) ORDER BY k.conname, k.oid"""
+#: A table that is neither parent, partition nor child of another, without triggers, rules,
+#: policies, domains and checks that call somebody's functions, and each of whose unique indexes is
+#: over whole columns and takes nulls for different.
+_MOVABLE = """SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relhasrules
+    AND NOT c.relrowsecurity
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE c.oid IN (h.inhrelid, h.inhparent))
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid
+        AND NOT t.tgisinternal AND t.tgenabled <> 'D')
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_depend d
+        ON d.classid = 'pg_catalog.pg_constraint'::regclass AND d.objid = k.oid
+        AND d.refclassid = 'pg_catalog.pg_proc'::regclass WHERE k.conrelid = c.oid)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t
+        ON t.oid = a.atttypid WHERE a.attrelid = c.oid AND a.attnum > 0 AND t.typtype = 'd')
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
+        AND (i.indisexclusion OR (i.indisunique AND (i.indpred IS NOT NULL
+        OR i.indexprs IS NOT NULL
+        OR coalesce(to_jsonb(i)->>'indnullsnotdistinct' = 'true', false)))))
+FROM pg_catalog.pg_class c WHERE c.oid = %s"""
 _PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(%s::oid, p)
 FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
 

@@ -103,6 +103,16 @@ def test_the_client_is_killed_in_merged_mode(
     assert position(database)[2:4] == AT_END
 
 
+def test_the_client_is_killed_amid_the_loads_of_strict_order(
+    database: str, sakila: Path, run: Run
+) -> None:
+    for times in (1, 3, 2):
+        assert run(database, None, "rows copied", times, commit_every=1000) == -signal.SIGKILL
+    assert run(database, None, commit_every=1000) == 0
+    assert same(database, sakila, "final")
+    assert position(database)[2:4] == AT_END
+
+
 @pytest.mark.parametrize("point", POINTS)
 def test_the_client_is_killed_with_several_sessions(
     database: str, sakila: Path, run: Run, point: str

@@ -1,0 +1,309 @@
+"""Strict order, in fewer statements: the rows of a transaction whose order nothing can tell come in
+as loads of whole tables, the other statements one by one behind them.
+
+A change may leave its place where it shares no value of a key with another change of the
+transaction: not of the row's key, of no unique key, and it refers to no row that another one
+changes. What such a change finds is then the same before all the others as after them. What else of
+a table could tell the order, the target is asked for beforehand
+(:attr:`replay.targets.TableFacts.movable`). A load must touch as many rows as it has; where it does
+not, and where anything else fails, the transaction is undone and its statements run in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from replay.arrays import Index, Mask
+from replay.changes.envelope import ROW_CHANGES, Change
+from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.live.merged import bring_in, run_loose
+from replay.live.net_changes import NetChanges
+from replay.live.route import UnitGroup
+from replay.live.strict import StrictOrder
+from replay.live.transactions import BadStatement
+from replay.output.steps import Script
+from replay.targets import Session, TableFacts, TargetForeignKey
+from replay.targets.hazards import HazardKind
+from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.literals import Policy
+from sqlgen.names import target_name
+from sqlgen.schema import SqlType
+from sqlgen.staged_merge import BY_KEY, Load, Unmergeable
+
+#: Rows that make a load worth its statements.
+WORTH = 200
+#: Transactions that are prepared together.
+TOGETHER = 8
+#: Text of statements whose rows are held in memory together at most.
+MOST_BYTES = 32 << 20
+#: What a table may do by itself without telling the order of its changes.
+_HARMLESS = frozenset({HazardKind.GENERATED, HazardKind.UNLOGGED})
+#: Types in which values are equal in the target exactly where the log's are.
+_ALIKE = frozenset(
+    {
+        SqlType.SMALLINT,
+        SqlType.INTEGER,
+        SqlType.BIGINT,
+        SqlType.DECIMAL,
+        SqlType.CHAR,
+        SqlType.VARCHAR,
+        SqlType.DATE,
+        SqlType.TIMESTAMP,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Parted:
+    """A transaction's changes: ``loads``, and the steps of the others, in their order."""
+
+    loads: tuple[Load, ...]
+    loose: Index
+
+
+class IndependentChanges:
+    """Finds the changes whose order cannot be told. ``facts`` as for :class:`NetChanges`."""
+
+    def __init__(self, net_changes: NetChanges) -> None:
+        self.net_changes, self.log = net_changes, net_changes.log
+        self.names = _TargetNames(net_changes)
+        self.spaces = KeySpaces(self.log.catalog, self.names.constraints())
+        versions = self.log.catalog.versions
+        self.movable = np.array([self._movable(number) for number in range(len(versions))], bool)
+
+    def part(self, script: Script, transactions: Sequence[Index]) -> list[Parted | None]:
+        """Part the steps of some transactions of a script, each on its own; None where no change
+        may leave its place, or too few to be worth it, and where statements are among them that are
+        no changes of rows. Raises Unmergeable where that cannot be said."""
+        steps = np.concatenate(transactions)
+        sizes = [len(some) for some in transactions]
+        number = np.repeat(np.arange(len(sizes)), sizes)
+        rows = script.steps[steps]
+        change, version = (np.ascontiguousarray(rows[name]) for name in ("change", "version"))
+        odd = ~np.isin(change, ROW_CHANGES) | (rows["part"] > 0)
+        free = self.movable[version] & (np.bincount(number, odd)[number] == 0)
+        if not free.any():
+            return [None] * len(sizes)
+        records, head = script.records_of(steps)
+        batch = ChangeBatch(records, head, rows["weight"].astype(np.int64), change, version)
+        free &= ~self._tied(batch, number)
+        kind = (number * len(self.movable) + version) * 4 + change
+        free &= np.bincount(kind, free)[kind] >= WORTH
+        chosen = np.flatnonzero(free)
+        parts: list[list[Load]] = [[] for _ in sizes]
+        for load in self.net_changes.loads(batch.part(chosen)):
+            mine = (change[chosen] == load.kind) & (version[chosen] == load.version)
+            counts = np.bincount(number[chosen[mine]], minlength=len(sizes)).tolist()
+            for one, cut in zip(parts, load.load.cut(counts), strict=True):
+                one += [cut] if cut.count else []
+        ends = np.cumsum(sizes)
+        loose = [
+            some[~free[end - len(some) : end]] for some, end in zip(transactions, ends, strict=True)
+        ]
+        return [
+            Parted(tuple(loads), rest) if loads else None
+            for loads, rest in zip(parts, loose, strict=True)
+        ]
+
+    def _tied(self, batch: ChangeBatch, number: Index) -> Mask:
+        """Which changes share a key with another one of their transaction (by ``number``), of which
+        one writes what has that key; and updates that give a row another key."""
+        write_sets = WriteSets(self.log, self.spaces, with_images=False)
+        touches = write_sets.touches(batch)
+        if write_sets.unreadable:
+            raise Unmergeable("keys that cannot be read")
+        tied = np.zeros(len(batch.head), bool)
+        if not len(touches):
+            return tied
+        of = [*(touches[name] for name in ("check", "key", "space")), number[touches["change"]]]
+        order = np.lexsort(of)
+        begins = np.ones(len(order), bool)
+        begins[1:] = np.logical_or.reduce([one[order][1:] != one[order][:-1] for one in of])
+        first = np.flatnonzero(begins)
+        change, role = touches["change"][order], touches["role"][order]
+        several = np.minimum.reduceat(change, first) != np.maximum.reduceat(change, first)
+        written = np.logical_or.reduceat(np.isin(role, WRITES), first)
+        tied[change[(several & written)[np.cumsum(begins) - 1]]] = True
+        moved = np.isin(role, (KeyRole.CREATE, KeyRole.DESTROY))
+        moved &= batch.change[change] == Change.UPDATE
+        tied[change[moved]] = True
+        return tied
+
+    def _movable(self, number: int) -> bool:
+        """Whether a table version's changes can leave their places."""
+        version = self.log.catalog.versions[number]
+        facts = self.net_changes.facts.get(version.name)
+        if facts is None or not facts.movable or not version.table.key:
+            return False
+        if {hazard.kind for hazard in facts.hazards} - _HARMLESS or self.spaces.forms[number]:
+            return False
+        if any(column.lob for column in version.format.columns):
+            return False
+        if len(self.names.versions[version.name]) > 1 or self.net_changes.more_columns(number):
+            return False
+        keys = self.names.keys_of(version.name, facts)
+        return keys is not None and all(
+            version.table.column(column).type in _ALIKE
+            for columns in (version.table.key, *keys)
+            for column in columns
+        )
+
+
+class _TargetNames:
+    """The log's tables and columns behind the names that the target has."""
+
+    def __init__(self, net_changes: NetChanges) -> None:
+        self.profile, self.names = net_changes.profile, net_changes.plan.options.names
+        self.facts: Mapping[str, TableFacts | None] = net_changes.facts
+        self.versions: dict[str, list[int]] = {}
+        self.tables: dict[tuple[str, str], str] = {}
+        self.columns: dict[str, dict[str, str]] = {}
+        for version in net_changes.log.catalog.versions:
+            self.versions.setdefault(version.name, []).append(version.index)
+            self.tables[self._name(version.table.schema), self._name(version.table.name)] = (
+                version.name
+            )
+            self.columns.setdefault(version.name, {}).update(
+                {self._name(column.name): column.name for column in version.table.columns}
+            )
+
+    def keys_of(self, name: str, facts: TableFacts) -> list[tuple[str, ...]] | None:
+        """The columns of the unique keys and foreign keys of a table; None where one has a column,
+        or refers to a table, that the log does not know."""
+        found = [self._known(name, columns) for columns in facts.unique_keys]
+        for foreign in facts.foreign_keys:
+            sides = self._sides(foreign)
+            if sides is None:
+                return None
+            found += [columns for table, columns in sides if table == name]
+        return None if None in found else [columns for columns in found if columns is not None]
+
+    def constraints(self) -> Constraints:
+        """The keys of the target's tables, as far as the log has their columns."""
+        keys, foreign_keys = [], []
+        for name, facts in self.facts.items():
+            for columns in () if facts is None else facts.unique_keys:
+                if (known := self._known(name, columns)) is not None:
+                    keys.append((name.upper(), known))
+            for foreign in () if facts is None else facts.foreign_keys:
+                if (sides := self._sides(foreign)) is not None:
+                    (child, columns), (parent, referred) = sides
+                    entry = ForeignKey("", child.upper(), columns, parent.upper(), referred)
+                    foreign_keys.append(entry)
+        return Constraints(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(foreign_keys)))
+
+    def _sides(self, foreign: TargetForeignKey) -> list[tuple[str, tuple[str, ...]]] | None:
+        sides = []
+        for table, columns in (
+            (foreign.child, foreign.columns),
+            (foreign.parent, foreign.parent_columns),
+        ):
+            name = self.tables.get(table)
+            known = None if name is None else self._known(name, columns)
+            if name is None or known is None:
+                return None
+            sides.append((name, known))
+        return sides
+
+    def _known(self, name: str, columns: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The log's names of columns; None where it does not have one of them."""
+        known = self.columns[name]
+        if not set(columns) <= known.keys():
+            return None
+        return tuple(known[column] for column in columns)
+
+    def _name(self, name: str) -> str:
+        return target_name(name, self.profile, self.names)
+
+
+def may_part(net_changes: NetChanges, accepted: frozenset[str]) -> bool:
+    """Whether changes may leave their places at all: the tables stay as they are, and a value is
+    never written as another one, for else two keys could become one."""
+    options = net_changes.plan.options
+    policy = Policy(char_padding=options.render.policy.char_padding)
+    return (
+        net_changes.plan.prepared
+        and options.mapping is None
+        and not net_changes.log.has_structure
+        and not accepted & {HazardKind.TYPE.value, HazardKind.COMPARISON.value}
+        and options.render.policy == policy
+    )
+
+
+class OrderInBulk:
+    """A strategy: what strict order (``strict``) does, in fewer statements. Where that fails and
+    single statements do not, it is not tried again. Several transactions are prepared together, for
+    that takes little more than one."""
+
+    def __init__(self, strict: StrictOrder, independent: IndependentChanges) -> None:
+        self.strict, self.independent = strict, independent
+        self.transactions = strict.transactions
+        pace = self.each = strict.pace
+        self.prepares_ahead = min(pace.units, pace.statements) >= WORTH
+        together = TOGETHER if self.prepares_ahead else 1
+        self.pace = replace(
+            pace, units=pace.units * together, statements=pace.statements * together
+        )
+        self.tried = True
+
+    def prepare(self, group: UnitGroup) -> Callable[[], None]:
+        """Make the loads of the transactions that the group is cut into; what applies them."""
+        groups = list(self.transactions.route.split(group, self.each))
+        parted: dict[int, Parted] = {}
+        for script, mine in self._chosen(groups).items() if self.tried else ():
+            with suppress(Unmergeable):
+                parted |= self._parted(script, groups, mine)
+        return partial(self._apply, groups, parted)
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def _chosen(self, groups: Sequence[UnitGroup]) -> dict[int, list[int]]:
+        """The transactions that are neither too short nor too large for loads, by their script."""
+        chosen: dict[int, list[int]] = {}
+        room = MOST_BYTES
+        for number, group in enumerate(groups):
+            first, last = group.units[0], group.units[-1]
+            if group.statements < WORTH or first.script != last.script:
+                continue
+            size = self.transactions.scripts[first.script].size(first.start, last.stop)
+            if size <= room:
+                chosen.setdefault(first.script, []).append(number)
+                room -= size
+        return chosen
+
+    def _parted(
+        self, script: int, groups: Sequence[UnitGroup], mine: Sequence[int]
+    ) -> dict[int, Parted]:
+        steps = [
+            np.concatenate([np.arange(unit.start, unit.stop) for unit in groups[number].units])
+            for number in mine
+        ]
+        parts = self.independent.part(self.transactions.scripts[script], steps)
+        return {number: part for number, part in zip(mine, parts, strict=True) if part is not None}
+
+    def _apply(self, groups: Sequence[UnitGroup], parted: Mapping[int, Parted]) -> None:
+        for number, group in enumerate(groups):
+            part = parted.get(number)
+            if part is None or not self.tried:
+                self.strict.apply(group)
+                continue
+            executes = len(part.loose) > 0
+            if self.transactions.apply(group, partial(self._run, part), executes) is not None:
+                self.strict.apply(group)
+                self.tried = False
+
+    def _run(
+        self, parted: Parted, session: Session, group: UnitGroup
+    ) -> tuple[BadStatement | None, int]:
+        session.run(f"{BY_KEY};".encode())
+        for load in parted.loads:
+            bad = bring_in(session, load, load.merge[-1:], self.transactions.reached)
+            if bad is not None:
+                return bad, 0
+        return run_loose(self.transactions, session, group, parted.loose), 0
