@@ -153,6 +153,7 @@ READS_ENVIRONMENT = (
     "replay.leftovers",
     "replay.pipeline.java",
     "replay.pipeline.spark",
+    "replay.pipeline.spark_daemon",
     "replay.pipeline.stages",
     "replay.targets.embedded",
     "replay.targets.mysql_url",

@@ -193,6 +193,10 @@ def _tell_of_task(event: TaskEvent) -> None:
     sys.stderr.write(f"{line}\n")  # at once: threads tell too
 
 
+def _warn(message: str) -> None:
+    sys.stderr.write(f"warning: {message}\n")
+
+
 def engine_of(
     arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
 ) -> Engine:
@@ -217,7 +221,7 @@ def engine_of(
     carried = arguments.work is None or shared is not None
     made = log.made_files() if isinstance(log, MakesFiles) and carried else []
     limits = Limits(arguments.executor_timeout, arguments.task_timeout)
-    travel = spark.Travel(made, limits, shared or "")
+    travel = spark.Travel(made, limits, shared or "", _warn)
     if spark.is_connect(master):
         from replay.pipeline import connect
 

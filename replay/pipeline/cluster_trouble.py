@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.errors import LogReplayError, UsageError
+from replay.pipeline.libraries import REFUSED, differing
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,9 @@ def why_failed(
     text = str(getattr(error, "java_exception", None) or error)
     place = re.search(r"\(TID \d+\) \(([^ )]+)", text)
     where = f" on {place[1]}" if place else ""
+    refused = re.search(rf"{REFUSED}([^\n]*)", text)
+    if refused is not None:
+        return differing(refused[1])
     missing = re.search(r"No module named '?([\w.]+)'?", text)
     if missing is not None:
         return UsageError(

@@ -30,10 +30,20 @@ from replay.leftovers import WorkFolder
 from replay.logs import LogFile, Split, files
 from replay.pipeline.cluster_trouble import Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, ThreeStageJob, third_stage
+from replay.pipeline.libraries import versions
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.spark import Travel
-from replay.pipeline.stages import BucketBlock, met, reduced, results_of, scanned
+from replay.pipeline.stages import (
+    OTHERS,
+    BucketBlock,
+    compared,
+    last_number,
+    met,
+    reduced,
+    results_of,
+    scanned,
+)
 
 #: A table of blocks, as Spark and as Arrow say it.
 _COLUMNS = "bucket int, block binary"
@@ -48,6 +58,9 @@ DEFAULTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH),
     "spark.sql.adaptive.enabled": "false",
 }
+
+#: The library that is the server's own, of which any release from :data:`_RELEASE` on will do.
+_SERVERS = "pyspark"
 
 #: The port of a server where its URL has none.
 _PORT = 15002
@@ -148,7 +161,7 @@ def engine(
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         session = started()
-        return execute(session, told_apart(url), job, log, splits, progress, sent, travel.limits)
+        return execute(session, told_apart(url), job, log, splits, progress, sent, travel)
 
     return Engine(run, EngineName.SPARK, reason, travel.exchange)
 
@@ -161,25 +174,31 @@ def execute(
     splits: Sequence[Split],
     progress: Progress,
     sent: Mapping[str, str],
-    limits: Limits,
+    travel: Travel,
 ) -> Iterator[bytes]:
     """Carry out a job as :func:`replay.pipeline.spark.execute` does: the same stages, so the same
-    bytes. UsageError LR1005 where no task runs, or ends, within the ``limits``."""
+    bytes. UsageError LR1005 where no task runs, or ends, within the limits of ``travel``, or where
+    executors have other libraries than this process."""
+    limits = travel.limits
     title = getattr(job, "title", type(job).__name__)
     given = _give(session, cloudpickle.dumps((job, log, dict(sent))))  # type: ignore[no-untyped-call]
     numbered = [[*range(len(splits))], [pickle.dumps(split) for split in splits]]
     table = session.createDataFrame(pa.table(numbered, schema=_SCHEMA))
 
-    def staged(there: Any, parts: int, work: Callable[..., Iterator[BucketBlock]]) -> Any:
-        there = there.repartitionById(parts, "bucket")
-        return there.mapInArrow(partial(_in_task, given, work), _COLUMNS)
+    here = {name: number for name, number in versions().items() if name != _SERVERS}
 
-    table = staged(table, max(len(splits), 1), _scan)
+    def staged(
+        there: Any, parts: int, ends: int, work: Callable[..., Iterator[BucketBlock]]
+    ) -> Any:
+        there = there.repartitionById(parts, "bucket")
+        return there.mapInArrow(partial(_in_task, here, ends, given, work), _COLUMNS)
+
+    last, ends = third_stage(job), last_number(job)
+    table = staged(table, max(len(splits), 1), job.buckets, _scan)
     if job.buckets:
-        table = staged(table, job.buckets + 2, _reduce)
-    last = third_stage(job)
+        table = staged(table, job.buckets + OTHERS, ends, _reduce)
     if last is not None:
-        table = staged(table, last.meetings + 2, _meet)
+        table = staged(table, last.meetings + OTHERS, ends, _meet)
     watch = _Watch(session, splits, progress, limits)
     try:
         results = watch.over(lambda: table.toArrow())
@@ -195,19 +214,28 @@ def execute(
         trouble = why_failed(conf, RuntimeError(), title, expired, watch.came)
         assert trouble is not None
         raise trouble
-    yield from results_of(job, _pairs(results.to_batches()))
+    yield from results_of(job, _pairs(results.to_batches()), travel.warned)
 
 
 # -- what tasks do
 
 
 def _in_task(
-    given: str, work: Callable[..., Iterator[BucketBlock]], batches: Iterable[pa.RecordBatch]
+    libraries: Mapping[str, str],
+    ends: int,
+    given: str,
+    work: Callable[..., Iterator[BucketBlock]],
+    batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """A stage over the batches of one partition."""
-    job, log, sent = _given(SparkFiles.get(given))
-    files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
-    return _batches(work(job, log, _pairs(batches)))
+    """A stage over the batches of one partition, whose results have the number ``ends``, where the
+    ``libraries`` are those of the client."""
+
+    def begun() -> Iterator[BucketBlock]:
+        job, log, sent = _given(SparkFiles.get(given))
+        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+        return work(job, log, _pairs(batches))
+
+    return _batches(compared(libraries, ends, begun))
 
 
 @cache

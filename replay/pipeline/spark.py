@@ -43,17 +43,23 @@ from replay.pipeline.engine import Engine, Job, third_stage
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import QuietPipe
+from replay.pipeline.libraries import VARIABLE, versions, written
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.stages import (
+    OTHERS,
     BucketBlock,
     First,
     Listed,
+    Warned,
+    compared,
+    last_number,
     met,
     reduced,
     results_of,
     scanned,
     unpacked,
+    warn,
 )
 from replay.pipeline.task_events import TaskClock, TaskEvent, Told
 
@@ -174,6 +180,7 @@ def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
     return {
         "spark.files": ",".join(filter(None, (archive.as_uri(), conf.get("spark.files")))),
         path: os.pathsep.join(filter(None, (archive.name, conf.get(path)))),
+        f"spark.executorEnv.{VARIABLE}": written(versions()),
     }
 
 
@@ -266,11 +273,12 @@ class _EnvelopeReader(DataSourceReader):
 @dataclass(frozen=True)
 class Travel:
     """What a cluster asks for: ``files`` of this machine that tasks need there, when a job is given
-    up, and the ``exchange`` of the engine."""
+    up, the ``exchange`` of the engine, and who is ``warned`` of machines."""
 
     files: Sequence[str] = ()
     limits: Limits = UNLIMITED
     exchange: str = ""
+    warned: Warned = warn
 
 
 def engine(
@@ -289,7 +297,8 @@ def engine(
         if travel is not None and not sent:
             sent.update(_sent(context, travel.files))
         limits = UNLIMITED if travel is None else travel.limits
-        return execute(context, job, log, splits, progress, sent, limits, told)
+        warned = warn if travel is None else travel.warned
+        return execute(context, job, log, splits, progress, sent, limits, told, warned)
 
     return Engine(
         run,
@@ -320,18 +329,20 @@ def execute(
     sent: Mapping[str, str] | None = None,
     limits: Limits = UNLIMITED,
     told: Told | None = None,
+    warned: Warned = warn,
 ) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task a split, then one task for
     some buckets. Executors must be able to reach the files of the log, but for those that were
     ``sent`` to them (path, name). UsageError LR1005 where the job is given up by its ``limits``, or
-    where executors cannot run Python programs of ours."""
-    sent = sent or {}
+    where executors cannot run Python programs of ours, or have other libraries than this process;
+    ``warned`` is told of patch versions that differ."""
     title = getattr(job, "title", type(job).__name__)
     read, noting = context.accumulator(0), told is not None
     error = context.accumulator(b"", First())  # type: ignore[arg-type]
     events: Accumulator[list[TaskEvent]] = context.accumulator([], Listed())  # type: ignore[arg-type]
     packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
-    last = third_stage(job)
+    last, here, count = third_stage(job), versions(), len(splits)
+    buckets, ends, meetings = job.buckets, last_number(job), last.meetings if last else 0
 
     def noted(
         part: tuple[str, int],
@@ -339,7 +350,7 @@ def execute(
         size: Callable[[Any], int],
         work: Callable[..., Any],
     ) -> Iterator[BucketBlock]:
-        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
+        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in (sent or {}).items()})
         task = TaskContext.get()
         if not noting or task is None or task.partitionId() >= part[1]:
             return cast("Iterator[BucketBlock]", work(came))
@@ -347,30 +358,38 @@ def execute(
         return clock.results(work(clock.came(came, size)), lambda event: events.add([event]))
 
     def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
-        work, opened = unpacked(packed)
-        done = lambda split: read.add(_size(split))  # noqa: E731
-        call = lambda came: scanned(work, opened, came, done, error.add)  # noqa: E731
-        return noted(("scan", len(splits)), part, _size, call)
+        def begun() -> Iterator[BucketBlock]:
+            work, opened = unpacked(packed)
+            done = lambda split: read.add(_size(split))  # noqa: E731
+            call = lambda came: scanned(work, opened, came, done, error.add)  # noqa: E731
+            return noted(("scan", count), part, _size, call)
+
+        return compared(here, buckets, begun, error.add)
 
     def reduce(part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-        work, opened = unpacked(packed)
-        call = lambda came: reduced(work, opened, came, error.add)  # noqa: E731
-        return noted(("reduce", job.buckets), part, _length, call)
+        def begun() -> Iterator[BucketBlock]:
+            work, opened = unpacked(packed)
+            call = lambda came: reduced(work, opened, came, error.add)  # noqa: E731
+            return noted(("reduce", buckets), part, _length, call)
+
+        return compared(here, ends, begun, error.add)
 
     def meet(part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-        work = unpacked(packed)[0]
-        return noted(
-            ("meet", work.meetings), part, _length, lambda came: met(work, came, error.add)
-        )
+        def begun() -> Iterator[BucketBlock]:
+            work = unpacked(packed)[0]
+            call = lambda came: met(work, came, error.add)  # noqa: E731
+            return noted(("meet", meetings), part, _length, call)
+
+        return compared(here, ends, begun, error.add)
 
     # a partition is one bucket (:func:`_place`)
     blocks = context.parallelize(splits, max(len(splits), 1)).mapPartitions(scan)
-    if job.buckets:
-        blocks = blocks.partitionBy(job.buckets + 2, _place).mapPartitions(reduce)
+    if buckets:
+        blocks = blocks.partitionBy(buckets + OTHERS, _place).mapPartitions(reduce)
     if last is not None:
-        blocks = blocks.partitionBy(last.meetings + 2, _place).mapPartitions(meet)
+        blocks = blocks.partitionBy(meetings + OTHERS, _place).mapPartitions(meet)
     watch = _ProgressWatch(context, splits, progress, limits, read, error)
-    with _told_of(events, told), _described(context, title, splits, job.buckets), watch:
+    with _told_of(events, told), _described(context, title, splits, buckets), watch:
         try:
             results = blocks.collect()
         except (Py4JError, PySparkException) as failure:
@@ -380,7 +399,7 @@ def execute(
             raise reason from failure
     while _archives:
         _archives.pop().count()
-    yield from results_of(job, results)
+    yield from results_of(job, results, warned)
 
 
 #: That of the Java that this process started, until it carried out a job.

@@ -10,6 +10,7 @@ beside them.
 from __future__ import annotations
 
 import gc
+import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -63,6 +64,14 @@ if __name__ == "__main__":
 
     from pyspark import daemon
 
+    from replay.errors import UsageError
+    from replay.pipeline.libraries import REFUSED, VARIABLE, as_written, check_libraries
+
+    try:
+        check_libraries(as_written(os.environ.get(VARIABLE, "")))
+    except UsageError as error:
+        # before they are imported, which another version may break; Spark reports these words
+        sys.exit(f"{REFUSED}{error.message}")
     import_module(TASKS)
     with suppress(ImportError, OSError):  # which machine code is linked by, where it is there
         import_module("llvmlite.binding")

@@ -1,8 +1,8 @@
 """What tasks do in the stages of a job, whichever way Spark calls them.
 
-What goes from stage to stage are pairs of a number and a block. In front of the last number there
-is one for each bucket (:data:`BucketBlock`), then one for results as they are, then one for errors
-of ours, which so arrive as they were raised.
+What goes from stage to stage are pairs of a number and a block. There is a number for each bucket
+(:data:`BucketBlock`), then one for results as they are, then one for errors of ours, which so
+arrive as they were raised, and one for what is to be told of machines: :data:`OTHERS` in all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import os
 import pickle
 import socket
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -23,11 +24,16 @@ from typing import Any
 from replay.errors import LogReplayError
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Job, ThreeStageJob, third_stage
+from replay.pipeline.libraries import check_libraries
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]
 #: Is told of an error of ours when it is raised, pickled.
 Hears = Callable[[bytes], None]
+#: Is told, in words, what a user must know of machines.
+Warned = Callable[[str], None]
+#: How many numbers there are beside those of buckets.
+OTHERS = 3
 
 
 class First:
@@ -73,6 +79,27 @@ def unpacked(packed: bytes) -> tuple[Any, LogFile]:
     return job, log
 
 
+def compared(
+    libraries: Mapping[str, str],
+    last: int,
+    work: Callable[[], Iterable[BucketBlock]],
+    hears: Hears = deaf,
+) -> Iterator[BucketBlock]:
+    """The blocks of a stage, whose results have the number ``last``, on a machine that has the
+    ``libraries`` of the driver. Where it has others no work is begun: the job is not even
+    unpickled."""
+    try:
+        note = check_libraries(libraries)
+    except LogReplayError as error:
+        packed = pickle.dumps(error)
+        hears(packed)
+        yield last + 1, packed
+        return
+    if note:
+        yield last + 2, note.encode()
+    yield from work()
+
+
 def last_number(job: Job) -> int:
     """The number of results when all stages of a job are done."""
     last = third_stage(job)
@@ -101,7 +128,8 @@ def reduced(
     last, ends = third_stage(job), last_number(job)
     for bucket, content in _together(blocks):
         if bucket >= job.buckets:
-            yield from ((bucket - job.buckets + ends, block) for block in content)
+            those = set(content) if bucket == job.buckets + 2 else content
+            yield from ((bucket - job.buckets + ends, block) for block in those)
         else:
             results = job.reduce(log, bucket, content)
             yield from _caught(ends, _divided(last, ends, results), hears)
@@ -119,13 +147,23 @@ def met(
             yield from _caught(job.meetings, results, hears)
 
 
-def results_of(job: Job, blocks: Iterable[BucketBlock]) -> Iterator[bytes]:
-    """What the last stage gave to the caller. Raises the errors of tasks."""
-    last = last_number(job)
+def results_of(job: Job, blocks: Iterable[BucketBlock], warned: Warned) -> Iterator[bytes]:
+    """What the last stage gave to the caller. Raises the errors of tasks. ``warned`` is told what
+    is to be told of machines, each once."""
+    last, told = last_number(job), set()
     for number, block in blocks:
-        if number > last:
+        if number == last + 1:
             raise pickle.loads(block)
-        yield block
+        if number == last:
+            yield block
+        elif block not in told:
+            told.add(block)
+            warned(f"libraries differ in their patch versions: {block.decode()}")
+
+
+def warn(message: str) -> None:
+    """Tell a program that uses this package."""
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def _together(blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, Iterator[bytes]]]:
