@@ -1,12 +1,14 @@
 """File systems of stores that answer, or raise: a store that takes a request and never replies is
 an error, and not a hang. Libraries have time limits of their own, or none; each call here is made
-in a thread that is not waited for longer than :data:`PATIENCE`."""
+in a thread that is not waited for longer than :data:`PATIENCE`, or :data:`HURRY` once the run is
+to end."""
 
 from __future__ import annotations
 
 import errno
 import io
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 #: Seconds in which a store must answer. (The library for S3 itself gives up after some 100.)
 PATIENCE = 150.0
+#: The same where the run was interrupted; behind the first call without an answer none is waited
+#: for.
+HURRY = 5.0
+#: Seconds between two looks whether it was.
+_LOOKS = 0.2
 
 #: Bytes of a stream that are asked for at a time.
 _READ = 4 << 20
@@ -45,17 +52,64 @@ class Running(Generic[Result]):
         return self._future.done()
 
 
+class _Haste:
+    """Since when the run is to end, and whether a store was silent since."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+        self.silent = False
+
+    def over(self, began: float) -> tuple[float, float]:
+        """When a call that ``began`` so is given up, and after how many seconds that is."""
+        if self.since is None:
+            return began + PATIENCE, PATIENCE
+        last = 0.0 if self.silent else max(began, self.since) + HURRY
+        return min(last, began + PATIENCE), min(HURRY, PATIENCE)
+
+
+_haste = _Haste()
+#: Calls that nobody waits for any more.
+_given_up: list[Running[Any]] = []
+
+
+def hurry(wanted: bool) -> None:
+    """The run is to end: stores must answer soon, also those that are being waited for; or it is
+    not, any more."""
+    _haste.silent = False
+    _haste.since = time.monotonic() if wanted else None
+
+
+def unanswered() -> int:
+    """How many calls are under way that nobody waits for any more."""
+    return sum(not running.ended() for running in _given_up)
+
+
 def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any) -> Result:
     """What a call to the store of a place gives. Raises what it raises, and OSError where it does
     not come back."""
+    began = time.monotonic()
+    if _haste.since is not None and _haste.silent:
+        raise _no_answer(place, HURRY)
     running = Running(lambda: call(*given, **named))
     try:
-        return running.result(PATIENCE)
-    except TimeoutError:
-        if running.ended():  # the store's own
-            raise
-        message = f"the store gave no answer within {PATIENCE:g} s"
-        raise OSError(errno.ETIMEDOUT, message, place) from None
+        while True:
+            end, seconds = _haste.over(began)
+            try:
+                return running.result(max(0.0, min(_LOOKS, end - time.monotonic())))
+            except TimeoutError:
+                if running.ended():  # the store's own
+                    raise
+                if time.monotonic() >= end:
+                    _haste.silent = True
+                    raise _no_answer(place, seconds) from None
+    finally:
+        if not running.ended():
+            _given_up.append(running)
+
+
+def _no_answer(place: str, seconds: float) -> OSError:
+    message = f"the store gave no answer within {seconds:g} s"
+    return OSError(errno.ETIMEDOUT, message, place)
 
 
 class AnsweringFile(io.RawIOBase):

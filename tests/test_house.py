@@ -102,6 +102,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "random": (),
     "secrets": ("replay.targets",),
     "time": (
+        "replay.answers",
         "replay.cli",
         "replay.live",
         "replay.frames.stream",

@@ -5,14 +5,17 @@ connection cut in the middle of a question, a server that heard the same signal)
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
+
+from replay import answers
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: A terminal that closes ends what runs in it, too.
@@ -23,6 +26,8 @@ _early = threading.Event()
 _former: dict[signal.Signals, Any] = {}
 #: Set by a signal that interrupted the run.
 _interrupted = threading.Event()
+#: The exit code of a run that ends while a store is silent.
+_leaves: list[int] = []
 
 
 def interruptible() -> None:
@@ -32,6 +37,7 @@ def interruptible() -> None:
     ``&``."""
     if _interrupted.is_set():
         _interrupted.clear()
+        answers.hurry(False)
         _hush(False)
     _handle(_interrupt)
 
@@ -43,18 +49,28 @@ def interrupted() -> bool:
 
 def end_at_once(code: int) -> None:
     """The run is over and what it has to say is said: a signal that comes while the process goes
-    ends it with the same exit code."""
+    ends it with the same exit code. Nor does the process wait for stores that did not answer, as
+    their library would."""
 
     def end(number: int, frame: FrameType | None) -> None:
         os._exit(code)
 
     _handle(end)
+    stores = sys.modules.get("pyarrow.fs")
+    if answers.unanswered() and stores is not None:
+        atexit.unregister(stores.ensure_s3_finalized)
+        _leaves.append(code)
 
 
 def last_moments() -> None:
     """To be registered for the exit of the process before anything else is, and so called last:
     signals are ignored where Python has no handlers any more."""
     _handle(signal.SIG_IGN)
+    if _leaves and answers.unanswered():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(_leaves[0])
 
 
 def _handle(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
@@ -66,6 +82,7 @@ def _handle(handler: Callable[[int, FrameType | None], None] | signal.Handlers) 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _interrupted.set()
+    answers.hurry(True)
     _hush(True)
     raise KeyboardInterrupt
 

@@ -1,0 +1,156 @@
+"""Ctrl-C while a store is silent: a run ends within seconds, in one line, with what it had in the
+store removed as far as the store answers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
+from pyarrow import fs
+from werkzeug.serving import make_server
+
+from replay import answers
+from tests.support.places import FIXTURES, ROOT
+
+#: Seconds in which a run ends that was interrupted; the library for S3 itself takes 100.
+WITHIN = 40
+
+Stalls = Callable[[dict[str, Any]], bool]
+
+
+@dataclass
+class Gate:
+    """An S3 server that stops answering requests of a kind."""
+
+    system: fs.FileSystem
+    stalls: list[Stalls]
+    stalled: threading.Event
+
+    def names(self) -> list[str]:
+        selector = fs.FileSelector("logs/out", allow_not_found=True, recursive=True)
+        return [info.path for info in self.system.get_file_info(selector)]
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    app: Any = DomainDispatcherApplication(create_backend_app)
+    stalls: list[Stalls] = []
+    end, stalled = threading.Event(), threading.Event()
+
+    def gated(environ: dict[str, Any], start: Any) -> Any:
+        if any(stall(environ) for stall in stalls):
+            stalled.set()
+            end.wait(300)
+        return app(environ, start)
+
+    server = make_server("127.0.0.1", 0, gated, True, request_handler=MotoRequestHandler)
+    server.daemon_threads = True  # type: ignore[attr-defined]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    environment = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    system, _ = fs.FileSystem.from_uri("s3://logs/?allow_bucket_creation=true")
+    system.create_dir("logs")
+    for name in ("incomplete.ctl", "incomplete.dat"):
+        with system.open_output_stream(f"logs/in/{name}") as out:
+            out.write((FIXTURES / "incomplete" / "log" / name).read_bytes())
+    yield Gate(system, stalls, stalled)
+    end.set()
+    server.shutdown()
+
+
+def _range(environ: dict[str, Any]) -> bool:
+    return "HTTP_RANGE" in environ and environ["PATH_INFO"].endswith(".dat")
+
+
+def _written(environ: dict[str, Any]) -> bool:
+    return environ["REQUEST_METHOD"] in ("PUT", "POST") and ".sql" in environ["PATH_INFO"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stalls", [lambda _: True, _range, _written], ids=["all", "ranges", "writes"]
+)
+def test_ctrl_c_while_a_store_is_silent(gate: Gate, tmp_path: Path, stalls: Stalls) -> None:
+    gate.stalls.append(stalls)
+    log = "s3://logs/in/incomplete"
+    words = ["redo", f"--control={log}.ctl", f"--data={log}.dat", "--out=s3://logs/out"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "replay", *words, "--engine=local", "--ri=apply"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            assert gate.stalled.wait(120)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=WITHIN)
+        finally:
+            process.kill()
+    lines = [line for line in said.splitlines() if not line.startswith("note: ")]
+    assert lines == ["logreplay: interrupted; nothing was published"]
+    assert process.returncode == 12
+    assert list(tmp_path.iterdir()) == []
+    gate.stalls.clear()
+    left = gate.names()
+    assert not any("manifest" in name for name in left)
+    if stalls is not _written:
+        assert left == []
+
+
+def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may take so long; where one gave no answer, no other is waited for at all."""
+    never, began = threading.Event(), time.monotonic()
+    monkeypatch.setattr(answers, "PATIENCE", 60.0)
+    monkeypatch.setattr(answers, "HURRY", 0.5)
+    failed: list[OSError] = []
+
+    def wait() -> None:
+        try:
+            answers.answered("s3://a", never.wait)
+        except OSError as error:
+            failed.append(error)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    try:
+        answers.hurry(True)
+        assert answers.answered("s3://a", lambda: 1) == 1
+        with pytest.raises(OSError, match="no answer"):
+            answers.answered("s3://a", never.wait)
+        waiting.join(20)
+        assert len(failed) == 1
+        late = time.monotonic()
+        with pytest.raises(OSError, match="no answer"):
+            answers.answered("s3://a", lambda: 1)
+        assert time.monotonic() - late < 0.4
+        assert answers.unanswered() == 2
+    finally:
+        answers.hurry(False)
+        never.set()
+    assert time.monotonic() - began < 20
+    assert answers.answered("s3://a", lambda: 1) == 1
