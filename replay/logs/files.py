@@ -7,11 +7,13 @@ import gzip
 import os
 import shutil
 import socket
+import threading
 import zlib
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,8 @@ _MOST_TIMES, _UNSUSPICIOUS = 250, 64 << 20
 _SMALL = 1 << 30
 _BLOCK = 1 << 20
 
+
+Result = TypeVar("Result")
 
 #: Where files that opening a log made elsewhere are found on this machine, by their paths there.
 ELSEWHERE: dict[str, str] = {}
@@ -99,11 +103,83 @@ def unpacked_head(path: str, size: int = 64) -> bytes:
         return file.read(size)
 
 
-def unpacked(path: str, scratch: str | None, number: int, shared: str | None = None) -> str:
+class _Company:
+    """What files that are unpacked at the same time share: the room that the disk had, and an
+    end."""
+
+    def __init__(self) -> None:
+        self.ended, self._lock = threading.Event(), threading.Lock()
+        self._free: int | None = None
+        self._taken = 0
+
+    def take(self, size: int, path: str, folder: Path) -> None:
+        """Take room in a folder for a part of a file. InputError LR2001 where there is no more,
+        _EndedError where the others have ended."""
+        if self.ended.is_set():
+            raise _EndedError
+        with self._lock:
+            if self._free is None:
+                self._free = shutil.disk_usage(folder).free
+            self._taken += size
+            if self._taken > self._free:
+                message = (
+                    f"found that what gzip files unpack to is more than the {self._free:,} that are"
+                    f" free in {folder}; expected room for a log"
+                )
+                hint = "--work names another folder; or unpack it first, somewhere else"
+                raise InputError("LR2001", message, Where(path), hint)
+
+
+class _EndedError(Exception):
+    """Another file cannot be unpacked, or the run was interrupted."""
+
+
+def unpacked_together(
+    paths: Sequence[str], scratch: str | None, shared: str | None = None
+) -> list[str]:
+    """:func:`unpacked` for the files of a log, which are unpacked side by side, each in a thread:
+    where in a gzip file another one could begin is known when the bytes before are unpacked.
+    Errors as there, of the first file in this order that has any."""
+    company = _Company()
+    calls = [
+        partial(unpacked, path, scratch, number, shared, company)
+        for number, path in enumerate(paths)
+    ]
+    return _together(calls, company)
+
+
+def fetched_together(paths: Sequence[str], scratch: str | None) -> list[str]:
+    """:func:`fetched` for the files of a log, side by side. Errors as :func:`unpacked_together`."""
+    calls = [partial(fetched, path, scratch, number) for number, path in enumerate(paths)]
+    return _together(calls, _Company())
+
+
+def _together(calls: Sequence[Callable[[], Result]], company: _Company) -> list[Result]:
+    if len(calls) < 2:
+        return [call() for call in calls]
+    with ThreadPoolExecutor(thread_name_prefix="unpack") as pool:
+        running = [pool.submit(call) for call in calls]
+        try:
+            # an error of a later file waits for those before it, which may have one too
+            return [future.result() for future in running]
+        finally:
+            company.ended.set()
+            for future in running:
+                future.cancel()
+
+
+def unpacked(
+    path: str,
+    scratch: str | None,
+    number: int,
+    shared: str | None = None,
+    company: _Company | None = None,
+) -> str:
     """Where the uncompressed bytes are, for :func:`mapped`, and for tasks run in other folders: the
     absolute path, or the URL with its version. A ``.gz`` file, the ``number``-th of a log, is
     unpacked into the folder ``scratch`` once, because images are gathered by position; or into a
-    folder of a store (``shared``, a URL), for machines that share no disk.
+    folder of a store (``shared``, a URL), for machines that share no disk. ``company``: of files
+    that are unpacked at the same time.
 
     InputError LR2001 where it cannot be read or there is no folder, LR2006 where it is damaged.
     """
@@ -116,16 +192,19 @@ def unpacked(path: str, scratch: str | None, number: int, shared: str | None = N
             Where(path),
             "Unpack it first",
         )
-    name = f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}"
+    name, company = (
+        f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}",
+        company or _Company(),
+    )
     try:
         if shared is not None:
             place = storage.StoredPath(shared) / name
-            storage.put(unpacked_blocks(path), place)
+            storage.put(_until_ended(unpacked_blocks(path), company), place)
             return storage.versioned(str(place))
         target = Path(scratch or ".") / name
-        room = shutil.disk_usage(target.parent).free
         with target.open("wb") as plain:
-            for block in unpacked_blocks(path, room, f"that are free in {scratch}"):
+            for block in unpacked_blocks(path):
+                company.take(len(block), path, target.parent)
                 plain.write(block)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
@@ -135,6 +214,13 @@ def unpacked(path: str, scratch: str | None, number: int, shared: str | None = N
             "The file is damaged or cut off: transfer it again",
         ) from None
     return str(target.absolute())
+
+
+def _until_ended(blocks: Iterator[bytes], company: _Company) -> Iterator[bytes]:
+    for block in blocks:
+        if company.ended.is_set():
+            raise _EndedError
+        yield block
 
 
 def made_of(paths: Iterable[tuple[str, str]]) -> list[str]:
@@ -188,15 +274,18 @@ def unpacked_blocks(path: str, most: int | None = None, what: str = "") -> Itera
             done += len(block)
             over = most is not None and done > most
             if over or done > max(_UNSUSPICIOUS, packed * _MOST_TIMES):
-                limit = f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
-                raise InputError(
-                    "LR2001",
-                    f"found a gzip file of {packed:,} bytes that unpacks to more than {limit};"
-                    " expected a log",
-                    Where(path),
-                    "Where it is one, unpack it first",
+                raise _too_large(
+                    path, f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
                 )
             yield block
+
+
+def _too_large(path: str, limit: str) -> InputError:
+    message = (
+        f"found a gzip file of {storage.size_of(path):,} bytes that unpacks to more than {limit};"
+        " expected a log"
+    )
+    return InputError("LR2001", message, Where(path), "Where it is one, unpack it first")
 
 
 def whole(path: str) -> bytes:

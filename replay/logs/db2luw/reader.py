@@ -27,7 +27,7 @@ from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
 from replay.logs.db2luw.index import FAULTS, build_index
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
-from replay.logs.files import fetched, made_of, mapped, size_of, unpacked
+from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, save
 
@@ -373,9 +373,10 @@ def open_log(inputs: Inputs) -> LuwLog:
         else {}
     )
     opened: list[tuple[str, OpenedFile]] = []
-    for number, given in enumerate(inputs.log):
-        path = unpacked(given, inputs.scratch, number, inputs.shared)
-        buffer = mapped(fetched(path, inputs.scratch, number))
+    paths = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
+    here = fetched_together(paths, inputs.scratch)
+    for given, path, place in zip(inputs.log, paths, here, strict=True):
+        buffer = mapped(place)
         shape = framing.settle(
             buffer[:_HEAD].tobytes(), len(buffer), given, inputs.framing, order, dialect
         )

@@ -19,7 +19,7 @@ from replay.changes.envelope import Change
 from replay.decoding import codecs
 from replay.decoding.layout import FieldKind
 from replay.errors import InputError, Where
-from replay.logs.files import head, unpacked, whole
+from replay.logs.files import head, unpacked_together, whole
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import read_control
 from replay.logs.logmaster.data import Reading, closing_changes, halfwords, settle_reading
@@ -44,14 +44,14 @@ def open_log(
     framed: Framing | None = None,
     ccsids: Mapping[str, int] | None = None,
     scratch: str | Path | None = None,
-    first: int = 0,
     known: dict[bytes, Catalog] | None = None,
     shared: str | None = None,
+    places: Sequence[str] | None = None,
 ) -> LogmasterLog:
     """Open a logical log. ``scratch`` is where ``.gz`` files are unpacked to (beside the file when
-    None is given: then ``.gz`` is refused), under numbers from ``first`` on; ``known`` as for
+    None is given: then ``.gz`` is refused); ``known`` as for
     :func:`replay.logs.logmaster.control.read_control`; ``shared`` a folder of a store for what is
-    unpacked.
+    unpacked; ``places`` where the bytes of ``data`` are, for whoever unpacked them.
 
     Raises InputError for files that cannot be read, do not belong together, or whose layout cannot
     be settled.
@@ -59,9 +59,10 @@ def open_log(
     raw = whole(str(control))
     parsed = read_control(raw, str(control), framed, ccsids or {}, known)
     files = []
-    for number, given in enumerate(data, first):
+    if places is None:
         room = None if scratch is None else str(scratch)
-        path = unpacked(str(given), room, number, shared)
+        places = unpacked_together([str(given) for given in data], room, shared)
+    for given, path in zip(data, places, strict=True):
         kind = framing.detect_data(head(path), parsed.system_id, str(given), framed)
         files.append(LogmasterDataFile(path, str(given), kind))
     log = LogmasterLog(

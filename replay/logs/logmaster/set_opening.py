@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from replay.decoding.hashes import hash_ranges
 from replay.decoding.layout import FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs import LogPair
+from replay.logs.files import unpacked_together
 from replay.logs.logmaster import set_repeats
 from replay.logs.logmaster.data import join_segments, own_length
 from replay.logs.logmaster.framing import Framing
@@ -66,21 +67,19 @@ def open_set(
     subsystems, LR2038 for control files that contradict each other.
     """
     looks: list[_Look] = []
-    first = 0
     known: dict[bytes, Catalog] = {}
-    for pair in pairs:
-        data = [path for path in pair.data if not _is_empty(path)]
+    filled = [[path for path in pair.data if not _is_empty(path)] for pair in pairs]
+    room = None if scratch is None else str(scratch)
+    places = iter(unpacked_together([str(path) for data in filled for path in data], room, shared))
+    for pair, data in zip(pairs, filled, strict=True):
         log = open_log(
             pair.control,
             data,
             framed=framed,
             ccsids=ccsids,
-            scratch=scratch,
-            first=first,
             known=known,
-            shared=shared,
+            places=list(islice(places, len(data))),
         )
-        first += len(data)
         _refuse_other(log, looks[0].log if looks else log)
         log.control = replace(log.control, header=_by_position(log.control.header))
         looks.append(_look(log, pair))

@@ -16,7 +16,7 @@ from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.decoding import codecs
 from replay.errors import InputError, UsageError, Where
 from replay.logs import Inputs
-from replay.logs.files import mapped, unpacked
+from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.logmaster_load import reader, values
 from replay.logs.logmaster_load.control import IntoTable, LoadStatement, read_control
@@ -80,9 +80,10 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
     versions: dict[str, TableVersion] = {}
     pile, files = _Pile([], [], []), list[IndexedFile]()
     first = 0
+    there = unpacked_together(inputs.data, inputs.scratch, inputs.shared)
     for number, (path, statement) in enumerate(zip(inputs.data, statements, strict=True)):
         ccsid = _ccsid(inputs.options, statement)
-        raw = mapped(unpacked(path, inputs.scratch, number, inputs.shared))
+        raw = mapped(there[number])
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected a LOAD file", Where(path))
         loaded = _LoadFile(path, number, cut(raw, statement, ccsid, path), ccsid, inputs.options)
