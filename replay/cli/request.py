@@ -189,7 +189,11 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
 def _tell_of_task(event: TaskEvent) -> None:
     """Say what became of a task, as a line of JSON."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    line = json.dumps({"time": now, "event": "task", **asdict(event)})
+    facts = asdict(event)
+    for name in ("bytes", "results") if event.error else ("error",):
+        del facts[name]
+    name = "task failed" if event.error else "task"
+    line = json.dumps({"time": now, "event": name, **facts}, ensure_ascii=False)
     sys.stderr.write(f"{line}\n")  # at once: threads tell too
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,6 +40,7 @@ from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
 from replay.pipeline.cluster_trouble import UNLIMITED, Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, third_stage
+from replay.pipeline.failed_tasks import FailedTasks
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import QuietPipe
@@ -53,6 +54,7 @@ from replay.pipeline.stages import (
     Listed,
     Warned,
     compared,
+    error_of,
     last_number,
     met,
     reduced,
@@ -334,8 +336,7 @@ def execute(
     """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task a split, then one task for
     some buckets. Executors must be able to reach the files of the log, but for those that were
     ``sent`` to them (path, name). UsageError LR1005 where the job is given up by its ``limits``, or
-    where executors cannot run Python programs of ours, or have other libraries than this process;
-    ``warned`` is told of patch versions that differ."""
+    executors cannot run our programs or have other libraries; ``warned`` is told of patches."""
     title = getattr(job, "title", type(job).__name__)
     read, noting = context.accumulator(0), told is not None
     error = context.accumulator(b"", First())  # type: ignore[arg-type]
@@ -345,7 +346,7 @@ def execute(
     buckets, ends, meetings = job.buckets, last_number(job), last.meetings if last else 0
 
     def noted(
-        part: tuple[str, int],
+        part: tuple[str, int, int],
         came: Iterable[Any],
         size: Callable[[Any], int],
         work: Callable[..., Any],
@@ -355,14 +356,15 @@ def execute(
         if not noting or task is None or task.partitionId() >= part[1]:
             return cast("Iterator[BucketBlock]", work(came))
         clock = TaskClock(title, part[0], task.partitionId(), task.attemptNumber())
-        return clock.results(work(clock.came(came, size)), lambda event: events.add([event]))
+        tells, wrong = lambda event: events.add([event]), partial(error_of, part[2])
+        return clock.results(work(clock.came(came, size)), tells, wrong)
 
     def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
         def begun() -> Iterator[BucketBlock]:
             work, opened = unpacked(packed)
             done = lambda split: read.add(_size(split))  # noqa: E731
             call = lambda came: scanned(work, opened, came, done, error.add)  # noqa: E731
-            return noted(("scan", count), part, _size, call)
+            return noted(("scan", count, buckets), part, _size, call)
 
         return compared(here, buckets, begun, error.add)
 
@@ -370,7 +372,7 @@ def execute(
         def begun() -> Iterator[BucketBlock]:
             work, opened = unpacked(packed)
             call = lambda came: reduced(work, opened, came, error.add)  # noqa: E731
-            return noted(("reduce", buckets), part, _length, call)
+            return noted(("reduce", buckets, ends), part, _length, call)
 
         return compared(here, ends, begun, error.add)
 
@@ -378,7 +380,7 @@ def execute(
         def begun() -> Iterator[BucketBlock]:
             work = unpacked(packed)[0]
             call = lambda came: met(work, came, error.add)  # noqa: E731
-            return noted(("meet", meetings), part, _length, call)
+            return noted(("meet", meetings, ends), part, _length, call)
 
         return compared(here, ends, begun, error.add)
 
@@ -389,7 +391,7 @@ def execute(
     if last is not None:
         blocks = blocks.partitionBy(meetings + OTHERS, _place).mapPartitions(meet)
     watch = _ProgressWatch(context, splits, progress, limits, read, error)
-    with _told_of(events, told), _described(context, title, splits, buckets), watch:
+    with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
         try:
             results = blocks.collect()
         except (Py4JError, PySparkException) as failure:
@@ -415,12 +417,14 @@ def _length(block: BucketBlock) -> int:
 
 
 @contextmanager
-def _told_of(events: Accumulator[list[TaskEvent]], told: Told | None) -> Iterator[None]:
-    """Tell of tasks as they end."""
+def _told_of(
+    context: SparkContext, title: str, events: Accumulator[list[TaskEvent]], told: Told | None
+) -> Iterator[None]:
+    """Tell of the tasks of the job that this thread carries out, as they end."""
     if told is None:
         yield
         return
-    done = threading.Event()
+    done, failed = threading.Event(), FailedTasks(context, title, told)
 
     def tell() -> None:
         count = 0
@@ -429,6 +433,8 @@ def _told_of(events: Accumulator[list[TaskEvent]], told: Told | None) -> Iterato
             for event in events.value[count:]:
                 told(event)
                 count += 1
+            with suppress(Py4JError):  # Java is gone
+                failed.end() if ended else failed.look()
             if ended:
                 return
 

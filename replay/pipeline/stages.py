@@ -147,6 +147,12 @@ def met(
             yield from _caught(job.meetings, results, hears)
 
 
+def error_of(last: int, block: BucketBlock) -> str:
+    """The error that a block of a stage is, whose results have the number ``last``, in words; ''
+    for others."""
+    return str(pickle.loads(block[1])) if block[0] == last + 1 else ""
+
+
 def results_of(job: Job, blocks: Iterable[BucketBlock], warned: Warned) -> Iterator[bytes]:
     """What the last stage gave to the caller. Raises the errors of tasks. ``warned`` is told what
     is to be told of machines, each once."""

@@ -10,12 +10,16 @@ from typing import TypeVar
 
 Block = TypeVar("Block")
 
+#: What the stages of a job are called, in their order.
+PARTS = ("scan", "reduce", "meet")
+
 
 @dataclass(frozen=True)
 class TaskEvent:
-    """A task that ended well: the ``number``-th (from 0) of a ``part`` of the ``stage``, as errors
-    call it. ``bytes``: of the log where it scanned a split, else of the blocks that came to it;
-    ``results``: the blocks that it gave. Engines may carry out an ``attempt`` more than one."""
+    """A task that ended: the ``number``-th (from 0) of a ``part`` of the ``stage``, as errors call
+    it. ``bytes``: of the log where it scanned a split, else of the blocks that came to it;
+    ``results``: the blocks that it gave. Engines may carry out an ``attempt`` more than one.
+    ``error``: why it failed, '' where it ended well; then bytes and results mean nothing."""
 
     stage: str
     part: str
@@ -25,6 +29,7 @@ class TaskEvent:
     seconds: float
     bytes: int
     results: int
+    error: str = ""
 
 
 #: Is told of tasks, in no order.
@@ -44,16 +49,34 @@ class TaskClock:
             self.bytes += size(block)
             yield block
 
-    def results(self, blocks: Iterable[Block], told: Told) -> Iterator[Block]:
-        """What the task gives; at the end somebody is ``told`` of it."""
-        began, given = time.monotonic(), 0
-        for block in blocks:
-            given += 1
-            yield block
-        seconds = round(time.monotonic() - began, 3)
-        host = socket.gethostname()
-        told(
-            TaskEvent(
-                self.stage, self.part, self.number, self.attempt, host, seconds, self.bytes, given
-            )
+    def results(
+        self,
+        blocks: Iterable[Block],
+        told: Told,
+        wrong: Callable[[Block], str] = lambda _: "",
+    ) -> Iterator[Block]:
+        """What the task gives; at the end somebody is ``told`` of it. ``wrong`` says of a block
+        that it is an error, and which."""
+        began, given, error = time.monotonic(), 0, ""
+        try:
+            for block in blocks:
+                given, error = given + 1, error or wrong(block)
+                yield block
+        except Exception as raised:
+            told(self._event(began, given, f"{type(raised).__name__}: {raised}"))
+            raise
+        told(self._event(began, given, error))
+
+    def _event(self, began: float, given: int, error: str) -> TaskEvent:
+        seconds, host = round(time.monotonic() - began, 3), socket.gethostname()
+        return TaskEvent(
+            self.stage,
+            self.part,
+            self.number,
+            self.attempt,
+            host,
+            seconds,
+            self.bytes,
+            given,
+            error,
         )
