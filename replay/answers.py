@@ -70,6 +70,7 @@ class _Haste:
 _haste = _Haste()
 #: Calls that nobody waits for any more.
 _given_up: list[Running[Any]] = []
+_keeping = threading.Lock()
 
 
 def hurry(wanted: bool) -> None:
@@ -104,7 +105,8 @@ def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any)
                     raise _no_answer(place, seconds) from None
     finally:
         if not running.ended():
-            _given_up.append(running)
+            with _keeping:  # what came after all is let go of
+                _given_up[:] = [*(one for one in _given_up if not one.ended()), running]
 
 
 def _no_answer(place: str, seconds: float) -> OSError:

@@ -153,4 +153,11 @@ def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
         answers.hurry(False)
         never.set()
     assert time.monotonic() - began < 20
+    while answers.unanswered():
+        time.sleep(0.01)
+    monkeypatch.setattr(answers, "PATIENCE", 0.1)
+    with pytest.raises(OSError, match="no answer"):
+        answers.answered("s3://a", threading.Event().wait)
+    assert len(answers._given_up) == 1
+    monkeypatch.undo()
     assert answers.answered("s3://a", lambda: 1) == 1
