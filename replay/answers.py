@@ -98,8 +98,8 @@ def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any)
             try:
                 return running.result(max(0.0, min(_LOOKS, end - time.monotonic())))
             except TimeoutError:
-                if running.ended():  # the store's own
-                    raise
+                if running.ended():  # just now; or the error is the store's own
+                    return running.result(0)
                 if time.monotonic() >= end:
                     _haste.silent = True
                     raise _no_answer(place, seconds) from None

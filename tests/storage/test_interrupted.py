@@ -161,3 +161,20 @@ def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(answers._given_up) == 1
     monkeypatch.undo()
     assert answers.answered("s3://a", lambda: 1) == 1
+
+
+def test_an_answer_that_comes_as_a_look_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is an answer: the look's own timeout was taken for an error of the store."""
+    inner, looks = answers.Running.result, []
+
+    def late(running: answers.Running[int], timeout: float) -> int:
+        looks.append(timeout)
+        if len(looks) == 1:
+            while not running.ended():
+                time.sleep(0.01)
+            raise TimeoutError
+        return inner(running, timeout)
+
+    monkeypatch.setattr(answers.Running, "result", late)
+    assert answers.answered("s3://a", lambda: 7) == 7
+    assert len(looks) == 2
