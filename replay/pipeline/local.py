@@ -27,6 +27,8 @@ Progress = Callable[[str, int, int], None]
 OPEN = 128
 #: Bytes from which on memory is given back when they are worked through.
 _MUCH = 4 << 20
+#: Bytes of blocks that wait for buckets whose files are not open, where there are more of them.
+WAITING = 32 << 20
 #: The stage whose progress is in bytes (of a log of rows: in rows).
 READING = "reading"
 
@@ -152,7 +154,8 @@ def _give_back(size: int) -> None:
 
 
 class _BucketFiles:
-    """A file for each bucket, of which few are open at a time."""
+    """A file for each bucket, of which few are open at a time. To open one for each block would
+    cost more than to write it, so blocks of the others wait until there are many of them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -160,6 +163,8 @@ class _BucketFiles:
         self._known: set[int] = set()
         self._most = may_be_open()
         self._open: OrderedDict[int, IO[bytes]] = OrderedDict()
+        self._waiting: dict[int, list[bytes]] = {}
+        self._size = 0
 
     def __enter__(self) -> _BucketFiles:
         return self
@@ -169,17 +174,33 @@ class _BucketFiles:
 
     def append(self, bucket: int, block: bytes) -> None:
         """Put a block behind the others of its bucket."""
+        self._known.add(bucket)
+        if bucket in self._open or len(self._open) < self._most:
+            self._write(bucket, (block,))
+            return
+        self._waiting.setdefault(bucket, []).append(block)
+        self._size += len(block)
+        if self._size > WAITING:
+            self._write_waiting()
+
+    def _write(self, bucket: int, blocks: Sequence[bytes]) -> None:
         if bucket in self._open:
             self._open.move_to_end(bucket)
         else:
             if len(self._open) >= self._most:
                 self._open.popitem(last=False)[1].close()
             self._open[bucket] = (self.folder / str(bucket)).open("ab")
-            self._known.add(bucket)
-        pickle.dump(block, self._open[bucket])
+        for block in blocks:
+            pickle.dump(block, self._open[bucket])
+
+    def _write_waiting(self) -> None:
+        while self._waiting:
+            self._write(*self._waiting.popitem())
+        self._size = 0
 
     def buckets(self) -> list[int]:
         """The buckets that have blocks, in order; nothing is appended from now on."""
+        self._write_waiting()
         self._close()
         return sorted(self._known)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO, Any, cast
 
 import pytest
 
+from replay.pipeline import local
 from tests.support.places import ROOT
 
 
@@ -32,3 +34,31 @@ def test_few_files_are_open_at_a_time(
     )
     assert run.returncode == 0, run.stderr
     assert len(list((tmp_path / "out").glob("*.sql"))) > 240
+
+
+def test_files_are_not_opened_for_each_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are more buckets than open files, blocks wait, in bounded memory, and lie in
+    their files as they came."""
+    monkeypatch.setattr(local, "OPEN", 4)
+    monkeypatch.setattr(local, "WAITING", 4000)
+    opened: list[str] = []
+    really = Path.open
+
+    def noting(path: Path, *given: Any, **named: Any) -> IO[Any]:
+        opened.append(path.name)
+        return cast(IO[Any], really(path, *given, **named))
+
+    monkeypatch.setattr(Path, "open", noting)
+    blocks = {bucket: [b"%d %d " % (bucket, k) * 5 for k in range(50)] for bucket in range(20)}
+    with local._BucketFiles(tmp_path / "buckets") as files:
+        for number in range(50):
+            for bucket in blocks:
+                files.append(bucket, blocks[bucket][number])
+                assert files._size <= 4000
+        size = sum(len(block) for those in blocks.values() for block in those)
+        buckets = files.buckets()
+        assert len(opened) <= 20 * (size // 4000 + 1)
+        assert len(opened) < 200  # of 1,000 blocks
+        assert {bucket: list(files.taken(bucket)) for bucket in buckets} == blocks
