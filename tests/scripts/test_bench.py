@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -154,6 +156,26 @@ def test_many_small_logs_are_measured(tmp_path: Path) -> None:
     assert [row[0] for row in rows] == ["12"] * 8
     assert [row[-1] for row in rows] == ["0"] * 5 + ["4"] * 3
     assert not list(tmp_path.iterdir())
+
+
+def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes to look at all processes grows with the time on the clock."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    bench = importlib.import_module("bench")
+
+    def family() -> dict[int, tuple[str, float]]:
+        until = time.thread_time() + 0.1
+        while time.thread_time() < until:
+            pass
+        return {os.getpid(): ("driver", time.process_time())}
+
+    monkeypatch.setattr(bench, "family", family)
+    with bench.Watch() as watch:
+        before, own = watch.cpu()["driver"], time.thread_time()
+        time.sleep(2)
+        after, own = watch.cpu()["driver"], time.thread_time() - own
+    # one look may be under way
+    assert own - 0.25 < after - before < own + 0.25
 
 
 @pytest.mark.slow
