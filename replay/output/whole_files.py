@@ -34,6 +34,7 @@ class ReadAgainJob:
     group. Results are (group, :func:`problem` with its first bad file); good groups have none."""
 
     title = "read files again"
+    together = 4
 
     folder: Place
     groups: tuple[tuple[WrittenFile, ...], ...]

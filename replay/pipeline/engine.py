@@ -14,8 +14,9 @@ class Job(Protocol):
     """A job over a log in two stages: each split is scanned by a task of its own, and all blocks of
     one bucket meet in a task that reduces them. It must be picklable, and may keep nothing between
     two calls: tasks run in other processes, in any order. A ``title`` says what it does where an
-    engine shows its stages (else the name of its class). Raises LogReplayError, which an engine
-    hands to the caller as it was raised."""
+    engine shows its stages (else the name of its class); ``together`` (else 1) of how many splits
+    an engine may make one task, because to scan one costs less than a task. Raises LogReplayError,
+    which an engine hands to the caller as it was raised."""
 
     @property
     def buckets(self) -> int:
@@ -53,6 +54,12 @@ class ThreeStageJob(Job, Protocol):
     def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The results of one meeting, of all blocks (one at least) for it, in no order."""
         ...
+
+
+def scan_tasks(job: Job, splits: int, cores: int) -> int:
+    """How many tasks scan so many splits (one at least), where none of ``cores`` shall be idle."""
+    together = getattr(job, "together", 1)
+    return max(-(-splits // together), min(splits, cores), 1)
 
 
 def third_stage(job: Job) -> ThreeStageJob | None:

@@ -68,6 +68,7 @@ class RangeWalkJob:
     place, 1 where a record begins there. Results are pickled :class:`WalkedRange`."""
 
     title = "index and digest ranges"
+    together = 4
 
     split_bytes: int
     digests: bool
@@ -135,6 +136,7 @@ class SampleJob:
     of them (``uint64[n]``) as bytes."""
 
     title = "sample commit positions"
+    together = 8
 
     selection: Selection
     taken: Mask

@@ -39,7 +39,7 @@ from replay.errors import InputError, LogReplayError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
 from replay.pipeline.cluster_trouble import UNLIMITED, Limits, no_task_ended, why_failed
-from replay.pipeline.engine import Engine, Job, third_stage
+from replay.pipeline.engine import Engine, Job, scan_tasks, third_stage
 from replay.pipeline.failed_tasks import FailedTasks
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
@@ -333,17 +333,19 @@ def execute(
     told: Told | None = None,
     warned: Warned = warn,
 ) -> Iterator[bytes]:
-    """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task a split, then one task for
-    some buckets. Executors must be able to reach the files of the log, but for those that were
-    ``sent`` to them (path, name). UsageError LR1005 where the job is given up by its ``limits``, or
-    executors cannot run our programs or have other libraries; ``warned`` is told of patches."""
+    """Carry out a job (:data:`replay.pipeline.engine.Runner`): one task for a split, or for some
+    (:func:`replay.pipeline.engine.scan_tasks`), then one for some buckets. Executors must be able
+    to reach the files of the log, but for those that were ``sent`` to them (path, name). UsageError
+    LR1005 where the job is given up by its ``limits``, or executors cannot run our programs or have
+    other libraries; ``warned`` is told of patches."""
     title = getattr(job, "title", type(job).__name__)
     read, noting = context.accumulator(0), told is not None
     error = context.accumulator(b"", First())  # type: ignore[arg-type]
     events: Accumulator[list[TaskEvent]] = context.accumulator([], Listed())  # type: ignore[arg-type]
     packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
-    last, here, count = third_stage(job), versions(), len(splits)
-    buckets, ends, meetings = job.buckets, last_number(job), last.meetings if last else 0
+    last, here, buckets = third_stage(job), versions(), job.buckets
+    ends, meetings = last_number(job), last.meetings if last else 0
+    tasks = scan_tasks(job, len(splits), context.defaultParallelism)
 
     def noted(
         part: tuple[str, int, int],
@@ -364,7 +366,7 @@ def execute(
             work, opened = unpacked(packed)
             done = lambda split: read.add(_size(split))  # noqa: E731
             call = lambda came: scanned(work, opened, came, done, error.add)  # noqa: E731
-            return noted(("scan", count, buckets), part, _size, call)
+            return noted(("scan", tasks, buckets), part, _size, call)
 
         return compared(here, buckets, begun, error.add)
 
@@ -385,12 +387,12 @@ def execute(
         return compared(here, ends, begun, error.add)
 
     # a partition is one bucket (:func:`_place`)
-    blocks = context.parallelize(splits, max(len(splits), 1)).mapPartitions(scan)
+    blocks = context.parallelize(splits, tasks).mapPartitions(scan)
     if buckets:
         blocks = blocks.partitionBy(buckets + OTHERS, _place).mapPartitions(reduce)
     if last is not None:
         blocks = blocks.partitionBy(meetings + OTHERS, _place).mapPartitions(meet)
-    watch = _ProgressWatch(context, splits, progress, limits, read, error)
+    watch = _ProgressWatch(context, (splits, tasks), progress, limits, read, error)
     with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
         try:
             results = blocks.collect()
@@ -473,12 +475,13 @@ class _ProgressWatch:
     and ends a job by its ``limits``: ``expired`` says after how many seconds without an executor,
     ``came`` whether there was one, ``stalled`` which tasks do not end; and where a task raised an
     ``error`` of ours, for which others are waited for a while only: which of several is told shall
-    not depend on which came first. ``read`` counts the bytes that tasks have read."""
+    not depend on which came first. ``read`` counts the bytes that tasks have read; ``scan``: the
+    splits that are scanned, and by how many tasks."""
 
     def __init__(
         self,
         context: SparkContext,
-        splits: Sequence[Split],
+        scan: tuple[Sequence[Split], int],
         progress: Progress,
         limits: Limits,
         read: Accumulator[int],
@@ -490,7 +493,7 @@ class _ProgressWatch:
         self.came = False
         self.stalled: list[str] | None = None
         self.tracker, self.progress = context.statusTracker(), progress
-        self.splits, self.size = len(splits), read_size(splits)
+        self.tasks, self.size = scan[1], read_size(scan[0])
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -548,7 +551,7 @@ class _ProgressWatch:
             if info is None:
                 continue
             ended.append((stage, info.numCompletedTasks, info.numFailedTasks))
-            if info.numTasks == self.splits and stage % 2 == 0:
+            if info.numTasks == self.tasks and stage % 2 == 0:
                 # a split that was read twice counts twice
                 self.progress(READING, min(self.read.value, self.size), self.size)
             else:

@@ -18,6 +18,7 @@ from replay.cli.main import main
 from replay.errors import EXIT_OK, UsageError
 from replay.logs import LogFile, Split
 from replay.pipeline import local
+from replay.pipeline.engine import scan_tasks
 from replay.pipeline.failed_tasks import reason
 from replay.pipeline.task_events import PARTS, TaskEvent
 
@@ -158,6 +159,51 @@ def test_a_line_of_a_task_that_failed(capsys: pytest.CaptureFixture[str]) -> Non
         "event": "task failed", "stage": "sums", "part": "scan", "number": 1, "attempt": 2,
         "host": "m", "seconds": 0.5, "error": "OSError: é",
     }  # fmt: skip
+
+
+class Ranges:
+    """A job of which some splits are worth one task; results are the files of splits."""
+
+    buckets, together = 0, 4
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        yield 0, split.file.to_bytes(2, "big")
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(("splits", "tasks"), [(1, 1), (2, 2), (5, 2), (30, 8)])
+def test_splits_that_are_worth_less_than_a_task_share_one(
+    spark: Any, splits: int, tasks: int
+) -> None:
+    """Both cores have something to do, whatever the job says."""
+    from replay.pipeline import spark as engine
+
+    events: list[TaskEvent] = []
+    some = [Split(number, 0, 10, 1) for number in range(splits)]
+    log = cast(LogFile, None)
+    results = engine.execute(spark.sparkContext, Ranges(), log, some, told=events.append)
+    assert sorted(int.from_bytes(result, "big") for result in results) == list(range(splits))
+    assert len(events) == tasks
+    assert sum(event.bytes for event in events) == splits * 10
+
+
+@pytest.mark.parametrize(
+    ("together", "splits", "cores", "tasks"),
+    [
+        (1, 100, 2, 100),
+        (4, 0, 2, 1),
+        (4, 3, 2, 2),
+        (4, 100, 2, 25),
+        (4, 100, 64, 64),
+        (8, 5, 64, 5),
+    ],
+)
+def test_how_many_tasks_scan(together: int, splits: int, cores: int, tasks: int) -> None:
+    job = Ranges()
+    job.together = together
+    assert scan_tasks(job, splits, cores) == tasks
 
 
 def test_lines_of_a_command(
