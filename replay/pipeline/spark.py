@@ -99,6 +99,8 @@ DEFAULTS: dict[str, str] = {
     "spark.shuffle.compress": (
         "false"
     ),  # blocks of positions: packing them costs more than moving them
+    # else, with up to 200 buckets, each scan opens a file for each of them
+    "spark.shuffle.sort.bypassMergeThreshold": "1",
     _JAVA_OPTIONS: (
         f"{_JVM}"
         f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}"
