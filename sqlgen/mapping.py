@@ -92,9 +92,21 @@ class TableMap:
             f"{name}.{column}" for name, entry in self.tables.items() for column in entry.mask
         )
 
-    def masks(self, table: Table) -> bool:
-        """Whether a column of a table is masked."""
-        return bool(self._entry(table).mask)
+    def mask(self, table: Table, name: str, values: pa.Array) -> pa.Array:
+        """The values of a column of a table as the target has them."""
+        masks = name in self._entry(table).mask
+        return masked(values, table.column(name), self.key) if masks else values
+
+    def masked_columns(self, table: Table) -> tuple[str, ...]:
+        """The columns of a table that are masked."""
+        return self._entry(table).mask
+
+    def keeps_whole(self, table: Table, options: RenderOptions) -> bool:
+        """Whether the rows of a table have every column that the target's have: the mapping leaves
+        out the others, not the options."""
+        shown = {column.name for column in shown_columns(table, options)}
+        hidden = {column.name for column in table.columns} - shown
+        return hidden <= set(self._entry(table).exclude)
 
     def name(self, table: Table) -> tuple[str, str]:
         """(schema, name) of a table in the target."""
@@ -126,13 +138,10 @@ class TableMap:
         """Rows as the target has them. They are whole without the columns that the mapping leaves
         out, which the target does not have, but not without those that the options hide."""
         entry = self._entry(rows.table)
-        columns = {column.name: column for column in rows.table.columns}
 
         def side(image: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
             return {
-                entry.columns.get(name, name): (
-                    masked(values, columns[name], self.key) if name in entry.mask else values
-                )
+                entry.columns.get(name, name): self.mask(rows.table, name, values)
                 for name, values in image.items()
             }
 
@@ -142,7 +151,7 @@ class TableMap:
             entry.columns.get(name, name) if name in shown else f"{name}\0": mask
             for name, mask in rows.changed.items()
         }
-        whole = rows.whole if columns.keys() - shown <= set(entry.exclude) else None
+        whole = rows.whole if self.keeps_whole(rows.table, options) else None
         table = self.table(rows.table, options)
         return replace(
             rows,

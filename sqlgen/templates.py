@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from sqlgen import upsert
 from sqlgen.dialects import Profile
 from sqlgen.literals import special_bytes
 from sqlgen.rows import Op
@@ -51,9 +52,11 @@ class Element:
     """``prefix``, the value of ``column`` in the image ``side`` (``before`` or ``after``),
     ``suffix``; ``null`` in place of all three where the value is null. Without a column, ``prefix``
     alone. ``when``: ``always``, ``changed`` (where the column did), ``assigned`` (the same; of a
-    column that did not, the value is not looked at). ``listed``: the first of these that stands in
-    a row loses the ``, `` at its start. ``bits``: which bit of a row's code says that the element
-    stands there, and which that its value is null; -1 where none does."""
+    column that did not, the value is not looked at), ``moving`` (where the key of the table did),
+    ``staying`` (where it did not; a row in which it did is not for a skeleton). ``listed``: the
+    first of these that stands in a row loses the ``, `` at its start. ``bits``: which bit of a
+    row's code says that the element stands there, and which that its value is null; -1 where none
+    does."""
 
     prefix: str
     column: str = ""
@@ -96,19 +99,40 @@ def is_plain(column: Column, profile: Profile) -> bool:
 
 @lru_cache(maxsize=4096)
 def skeleton(
-    table: Table, op: Op, profile: Profile, options: RenderOptions
+    table: Table,
+    op: Op,
+    profile: Profile,
+    options: RenderOptions,
+    whole: bool = False,
+    read: bool = False,
 ) -> tuple[Element, ...] | None:
-    """The elements of the statement that :func:`sqlgen.statements.render` writes for a row of this
-    table; None where it needs more than elements.
+    """The elements of what :func:`sqlgen.free_keys.render_by` writes for a row of this table; None
+    where it needs more than elements. ``whole``: the image that an update writes has every column's
+    value (:attr:`sqlgen.rows.Rows.whole`); ``read``: each that it has is to be looked at, even
+    where only a part of them is written.
 
     SqlgenError (LR3006) when a key column is excluded, or nothing is left to find a row by.
     """
-    if options.upsert or options.free_keys or not (table.key or profile.one_row.kind):
+    if not (table.key or (profile.one_row.kind and not options.upsert)):
         return None
     if not all(is_plain(column, profile) for column in shown_columns(table, options)):
         return None
-    write = {Op.INSERT: _insert, Op.DELETE: _delete, Op.UPDATE: _update}[op]
-    return tuple(write(table, profile, options))
+    if not table.key or not (options.upsert or options.free_keys):
+        write = {Op.INSERT: _insert, Op.DELETE: _delete, Op.UPDATE: _update}[op]
+        return tuple(write(table, profile, options))
+    if op is Op.DELETE:
+        return tuple(_delete(table, profile, options))
+    puts = op is Op.INSERT or (options.upsert and whole)
+    if puts and any(table.column(name).nullable for name in table.key):
+        return None  # a key that is null is no key, and so another statement or none
+    if op is Op.INSERT:
+        return tuple(_put(table, profile, options))
+    if not puts:
+        looked_at = _looked_at(table, profile, options) if options.upsert and read else ()
+        return (Element("", when="staying"), *looked_at, *_update(table, profile, options))
+    deleted = (*_delete(table, profile, options), Element("\n"))
+    moving = (replace(element, when="moving") for element in deleted)
+    return (*moving, *_put(table, profile, options))
 
 
 @dataclass(frozen=True)
@@ -146,6 +170,8 @@ def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Cal
     columns = shown_columns(table, options)
     if not whole or options.assert_rows or any(c.type in profile.exact for c in columns):
         return None
+    if options.upsert or options.free_keys:
+        return None
     elements = [Element(EXECUTE + " " * NAME_LENGTH + "(")]
     statements: list[Element] = []
     bits: dict[tuple[str, str], int] = {}
@@ -159,7 +185,7 @@ def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Cal
             there = bits.setdefault(("changed", column.name), len(bits))
         if element.side == "before" and column.nullable:
             null = bits.setdefault(("null", column.name), len(bits))
-        opening, closing = _around(column, profile)
+        opening, closing = around(column, profile)
         text = f"{element.prefix.removesuffix(opening)}{SLOT}{element.suffix.removeprefix(closing)}"
         statements.append(replace(element, prefix=text, column="", suffix="", bits=(there, null)))
         value = ", NULL" if element.side == "after" else ""
@@ -177,7 +203,8 @@ def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Cal
     return Calls(tuple(elements), tuple(statements)) if len(bits) <= CODE_BITS else None
 
 
-def _around(column: Column, profile: Profile) -> tuple[str, str]:
+def around(column: Column, profile: Profile) -> tuple[str, str]:
+    """What stands before and after the digits or characters of a literal."""
     form = profile.text.form if column.type in _TEXTS else profile.forms[column.type]
     return form.opening, form.closing
 
@@ -187,8 +214,28 @@ def _insert(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
     first, *others = insert_pieces(table, columns, profile, options)
     yield Element(first)
     for column, piece in zip(columns, others, strict=True):
-        opening, closing = _around(column, profile)
+        opening, closing = around(column, profile)
         yield Element(opening, column.name, "after", closing + piece, "NULL" + piece)
+
+
+def _looked_at(table: Table, profile: Profile, options: RenderOptions) -> Iterator[Element]:
+    """Each value of the image that an update writes, standing nowhere: behind ``staying``, no row
+    is ``moving``."""
+    for column in shown_columns(table, options):
+        opening, closing = around(column, profile)
+        yield Element(opening, column.name, "after", closing, "NULL", "moving")
+
+
+def _put(table: Table, profile: Profile, options: RenderOptions) -> Iterator[Element]:
+    """What puts a row in place (``upsert``), or inserts it where none with its key is."""
+    columns = shown_columns(table, options)
+    absent = not options.upsert
+    first, *others = upsert.template(table, columns, profile, options.names, absent)
+    yield Element(str(first))
+    for place, piece in zip(others[0::2], others[1::2], strict=True):
+        column = columns[int(place)]
+        opening, closing = around(column, profile)
+        yield Element(opening, column.name, "after", f"{closing}{piece}", f"NULL{piece}")
 
 
 def _delete(table: Table, profile: Profile, options: RenderOptions) -> Iterator[Element]:
@@ -216,7 +263,7 @@ def _update(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
     begin, between = head.begin.split(SLOT)
     yield Element(begin)
     for column in shown:
-        opening, closing = _around(column, profile)
+        opening, closing = around(column, profile)
         equals = ", " + column_pieces(column, profile, options.names)[0]
         yield Element(
             equals + opening, column.name, "after", closing, equals + "NULL", "assigned", True
@@ -244,7 +291,7 @@ def _conditions(
         yield _condition(table, column, " AND " if number else "", profile, options)
         if column.name in table.key and exact_beside(column, profile, options):
             same = column_pieces(column, profile, options.names, True)[0]
-            opening, closing = _around(column, profile)
+            opening, closing = around(column, profile)
             yield Element(
                 " AND " + same + opening,
                 column.name,
@@ -263,7 +310,7 @@ def _condition(
 ) -> Element:
     exactly = column.name not in table.key and column.type in profile.exact
     equals, null, _, _ = column_pieces(column, profile, options.names, exactly)
-    opening, closing = _around(column, profile)
+    opening, closing = around(column, profile)
     after = profile.exact[column.type].literal if exactly else ""
     return Element(
         lead + equals + opening, column.name, "before", closing + after, lead + null, when

@@ -173,7 +173,7 @@ def _put(
     flat: Mapping[int, list[Any]] = {
         place: flat_pieces(value) for place, value in enumerate(values)
     }
-    for piece in _template(rows.table, columns, profile, options.names, absent):
+    for piece in template(rows.table, columns, profile, options.names, absent):
         parts += flat[piece] if isinstance(piece, int) else [piece]
     return joined(parts, rows.count), problems
 
@@ -193,7 +193,7 @@ def _nulls(value: LiteralParts, column: Column) -> list[ValueProblem]:
 
 
 @lru_cache(maxsize=4096)
-def _template(
+def template(
     table: Table, columns: tuple[Column, ...], profile: Profile, names: str, absent: bool = False
 ) -> tuple[str | int, ...]:
     """The text that puts a row in place (``absent``: where none with its key is): pieces of text,

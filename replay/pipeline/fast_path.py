@@ -11,7 +11,7 @@ the values and a code for each row; which statement a code calls is settled here
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -26,8 +26,10 @@ from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, l
 from replay.errors import InputError
 from replay.logs import Images
 from replay.pipeline import fast_path_tables as tables
+from replay.pipeline.fast_columns import Columns, locate
 from sqlgen import templates
 from sqlgen.dialects import Profile
+from sqlgen.literals import literal_parts, octets
 from sqlgen.mapping import TableMap, plain
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import SqlType, Table
@@ -48,7 +50,7 @@ _KERNEL = Kernel(
     (
         *(_TEXT, _TABLE, _TABLE, _TABLE, _TEXT, ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT),
         *(ArrayOf("bool", 2), NUMBER, _TABLE, ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8")),
-        ArrayOf("int64"),
+        *(ArrayOf("int64"), NUMBER, _TEXT, _TABLE),
     ),
     ("replay.pipeline.fast_path_tables",),
 )
@@ -68,6 +70,10 @@ class Program:
     codes: Bytes
     calls: templates.Calls | None = None
     in_full: Program | None = None
+    #: How often a value of one image stands in a statement at most.
+    times: int = 1
+    #: The columns whose values are given, and which side's (0: the first or only image).
+    given: tuple[tuple[int, int], ...] = ()
     #: The statements that are called, with their names, by code.
     known: dict[int, tuple[str, str]] = field(default_factory=dict)
 
@@ -82,12 +88,76 @@ class Program:
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A table as statements name it, the options for its rows, and of each of its columns the name
-    in the log (``sources``)."""
+    """A table as statements name it, the options for its rows, of each of its columns the name in
+    the log (``sources``), and whether the images of updates are written whole."""
 
     table: Table
     options: RenderOptions
     sources: Mapping[str, str]
+    whole: bool
+
+
+@dataclass(frozen=True)
+class KernelInput:
+    """Row images as the kernel takes them: a plain buffer, (start, end) of each image (int64[2 | 4,
+    n]), and which rows have none within the buffer (theirs are empty)."""
+
+    buffer: Bytes
+    bounds: Index
+    unusable: Mask
+
+    @classmethod
+    def of(cls, image: Images) -> KernelInput:
+        """The images of some changes."""
+        sides = [bounds for bounds in (image.before, image.after) if bounds is not None]
+        bounds = np.ascontiguousarray([edge for side in sides for edge in side], np.int64)
+        unusable = image.bad.copy()
+        for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
+            unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
+        bounds[:, unusable] = 0
+        return cls(np.ascontiguousarray(image.buffer), bounds, unusable)
+
+    def without(self, rows: Mask) -> KernelInput:
+        """The same, as if some rows had no image."""
+        if not rows.any():
+            return self
+        return KernelInput(self.buffer, np.where(rows, 0, self.bounds), self.unusable | rows)
+
+    def take(self, rows: Index) -> KernelInput:
+        """Those of some rows."""
+        return KernelInput(
+            self.buffer, np.ascontiguousarray(self.bounds[:, rows]), self.unusable[rows]
+        )
+
+
+@dataclass(frozen=True)
+class GivenTexts:
+    """Texts for values that are not read from the images: set ``g`` has that of row ``i`` between
+    ``offsets[g, i]`` and ``offsets[g, i + 1]``. Rows that are ``odd`` have none."""
+
+    text: Bytes
+    offsets: Index
+    odd: Mask
+
+    @classmethod
+    def none(cls, count: int) -> GivenTexts:
+        """No sets of texts, for so many rows."""
+        nothing: Bytes = np.zeros(0, np.uint8)
+        return cls(nothing, np.zeros((0, count + 1), np.int64), np.zeros(count, bool))
+
+    def take(self, rows: Index) -> GivenTexts:
+        """Those of some rows."""
+        sizes = self.offsets[:, rows + 1] - self.offsets[:, rows]
+        offsets = np.zeros((len(self.offsets), len(rows) + 1), np.int64)
+        pieces = [self.text[:0]]
+        start = 0
+        for own, there, size in zip(offsets, self.offsets[:, rows], sizes, strict=True):
+            own[0], own[1:] = start, size
+            np.cumsum(own, out=own)
+            place = np.repeat(there - own[:-1], size) + np.arange(start, own[-1])
+            pieces.append(self.text[place])
+            start = int(own[-1])
+        return GivenTexts(np.concatenate(pieces), offsets, self.odd[rows])
 
 
 @dataclass(frozen=True)
@@ -160,109 +230,189 @@ class FastPath:
         watched: Callable[[TableVersion], frozenset[str]] = lambda _: frozenset(),
         prepared: bool = False,
         mapping: TableMap | None = None,
+        whole: bool = False,
     ) -> None:
         """``watched``: the columns of a table version whose change is told of. ``prepared``:
-        statements are calls of prepared ones. ``mapping``: what tables and columns become."""
+        statements are calls of prepared ones. ``mapping``: what tables and columns become.
+        ``whole``: upserts may write the whole of an image."""
         self.undo, self.profile, self.options, self.watched = undo, profile, options, watched
-        self.prepared, self.mapping = prepared, mapping
+        self.prepared, self.mapping, self.whole = prepared, mapping, whole
         self._programs: dict[tuple[int, Op], Program | None] = {}
 
     def statements(
-        self, version: TableVersion, op: Op, image: Images, reading: int
+        self,
+        version: TableVersion,
+        op: Op,
+        image: Images,
+        reading: int,
+        without: Mask | None = None,
     ) -> FastStatements | None:
         """Statements of changes of kind ``op``; None for a table that needs the other way.
-        ``reading`` is that of the row images."""
+        ``reading`` is that of the row images; rows ``without`` are left out."""
         render = compiled()
         if render is None:
             return None
-        if (version.index, op) not in self._programs:
-            self._programs[version.index, op] = self._program(version, op, reading)
-            self._watch(version, self._programs[version.index, op])
-        program = self._programs[version.index, op]
+        program = self._known(version, op, reading)
         if program is None:
             return None
-        sides = [bounds for bounds in (image.before, image.after) if bounds is not None]
-        bounds = np.ascontiguousarray([edge for side in sides for edge in side], np.int64)
-        unusable = image.bad.copy()
-        for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
-            unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
-        bounds[:, unusable] = 0
-        buffer = np.ascontiguousarray(image.buffer)
-        output = _rows(render, program, buffer, bounds)
+        rows = KernelInput.of(image)
+        rows = rows if without is None else rows.without(without)
+        given = self._given(version, program, rows)
+        if given is None:
+            return None
+        rows = rows.without(given.odd)
+        output = _rows(render, program, rows, given)
         if output.offsets[-1] > _MOST:
             return None
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
 
-        def in_full(whole: Program, rows: Index) -> KernelOutput:
-            return _rows(render, whole, buffer, np.ascontiguousarray(bounds[:, rows]))
+        def in_full(whole: Program, some: Index) -> KernelOutput:
+            return _rows(render, whole, rows.take(some), given.take(some))
 
         callers = _callers(program, output)
         return FastStatements(status, moved, np.flatnonzero(odd), callers, program, output, in_full)
+
+    def columns(
+        self, version: TableVersion, op: Op, image: Images, reading: int, names: Sequence[str]
+    ) -> Columns | None:
+        """Some columns of the images; None for a table that needs the other way."""
+        program = self._known(version, op, reading)
+        if program is None:
+            return None
+        rows = KernelInput.of(image)
+        chosen = [version.index_of(name) for name in names]
+        return locate(
+            version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen
+        )
+
+    def _known(self, version: TableVersion, op: Op, reading: int) -> Program | None:
+        """The program of a table version and a kind of change, made once."""
+        if (version.index, op) not in self._programs:
+            self._programs[version.index, op] = self._program(version, op, reading)
+            self._watch(version, self._programs[version.index, op])
+        return self._programs[version.index, op]
+
+    def _given(
+        self, version: TableVersion, program: Program, rows: KernelInput
+    ) -> GivenTexts | None:
+        """The masks of the values that become others; None where one needs the other way."""
+        count = rows.bounds.shape[1]
+        if not program.given or self.mapping is None:
+            return GivenTexts.none(count)
+        indexes = sorted({index for index, _ in program.given})
+        columns = locate(
+            version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, indexes
+        )
+        if columns is None:
+            return None
+        texts: list[pa.StringArray] = []
+        offsets = np.zeros((len(program.given), count + 1), np.int64)
+        start = 0
+        for number, (index, side) in enumerate(program.given):
+            column = version.format.columns[index].column
+            needed: Index | None = None
+            if side == self._set_side and len(columns.walks) == 2:
+                needed = np.flatnonzero(columns.changed(index)) if not self.options.upsert else None
+            values = columns.decode(side, index, needed)
+            masks = self.mapping.mask(version.table, column.name, values)
+            said = literal_parts(masks, column, self.profile, self.options.policy)
+            if said.problems or (said.opening, said.closing) != templates.around(
+                column, self.profile
+            ):
+                return None
+            body = pc.fill_null(said.body, "")
+            sizes = pc.binary_length(body).to_numpy(zero_copy_only=False)
+            if needed is None:
+                offsets[number, 1:] = sizes
+            else:
+                offsets[number, needed + 1] = sizes
+            offsets[number, 0] = start
+            np.cumsum(offsets[number], out=offsets[number])
+            start = int(offsets[number, -1])
+            texts.append(body)
+        text = np.concatenate([octets(one) for one in texts])
+        return GivenTexts(np.ascontiguousarray(text), offsets, columns.odd & ~rows.unusable)
+
+    @property
+    def _set_side(self) -> int:
+        """Which image of an update a statement assigns from."""
+        return 0 if self.undo else 1
 
     def _program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
         written = INVERSE[op] if self.undo else op
         target = self._target(version)
         cells = list(images.layouts(version.format))[reading]
-        if (
-            target is None
-            or any(column.lob for column in version.format.columns)
-            or any(cell.unit != 1 for cell in cells)
+        if any(column.lob for column in version.format.columns) or any(
+            cell.unit != 1 for cell in cells
         ):
             return None
-        elements = templates.skeleton(target.table, written, self.profile, target.options)
-        calls = (
-            templates.calls(target.table, written, self.profile, target.options)
-            if self.prepared
-            else None
-        )
+        how = (target.table, written, self.profile, target.options)
+        elements = templates.skeleton(*how, target.whole, self.whole)
+        calls = templates.calls(*how) if self.prepared else None
         if elements is None or (self.prepared and calls is None):
             return None
-        exported = {column.name for column in shown_columns(version.table, self.options)}
         texts = templates.texts(self.profile)
         charsets: list[int] = []
-        table = np.zeros((len(cells), tables.WATCHED + 1), np.int64)
-        for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
-            table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
-            if column.column.name in exported:
-                kind = _kind(column, cell, self.options)
-                if kind is None:
-                    return None
-                (
-                    table[place, tables.KIND],
-                    table[place, tables.SCALE],
-                    table[place, tables.SHOWN],
-                ) = (
-                    kind,
-                    column.scale,
-                    1,
-                )
-                if kind in (tables.TEXT, tables.TEXT_STRIPPED):
-                    assert column.ccsid is not None
-                    charsets += [] if column.ccsid in charsets else [column.ccsid]
-                    table[place, tables.CHARSET] = charsets.index(column.ccsid)
-                    table[place, tables.LEAST] = texts.least
+        table = self._cells(version, cells, texts, charsets)
+        if table is None:
+            return None
         lengths, codes = _characters(tuple(charsets), texts)
         places = {name: version.index_of(source) for name, source in target.sources.items()}
         alone = op is not Op.UPDATE
-        program = Program(table, *_elements(elements, places, alone, self.undo), lengths, codes)
+        made = _elements(elements, places, alone, self.undo)
+        given, times = _given_columns(table, made[0]), _times(made[0])
+        program = Program(table, *made, lengths, codes, times=times, given=given)
         if calls is None:
             return program
-        given = _elements(calls.elements, places, alone, self.undo)
-        return Program(table, *given, lengths, codes, calls, program)
+        made = _elements(calls.elements, places, alone, self.undo)
+        return Program(table, *made, lengths, codes, calls, program, _times(made[0]), given)
 
-    def _target(self, version: TableVersion) -> WrittenTable | None:
-        """A table as statements name it; None where values become others."""
+    def _cells(
+        self,
+        version: TableVersion,
+        cells: tuple[images.Cell, ...],
+        texts: templates.Texts,
+        charsets: list[int],
+    ) -> Index | None:
+        """The table of cells; None where a column that is shown needs the other way. The character
+        sets that it refers to go into ``charsets``."""
+        exported = {column.name for column in shown_columns(version.table, self.options)}
+        masked = () if self.mapping is None else self.mapping.masked_columns(version.table)
+        table = np.zeros((len(cells), tables.CELL), np.int64)
+        for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
+            name = column.column.name
+            table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
+            table[place, tables.KEYED] = name in version.table.key
+            if name not in exported:
+                continue
+            kind = _kind(column, cell, self.options)
+            if kind is None:
+                return None
+            table[place, tables.SHOWN] = 1
+            if name in masked:
+                table[place, tables.KIND] = tables.GIVEN
+                continue
+            table[place, tables.KIND], table[place, tables.SCALE] = kind, column.scale
+            if kind in (tables.TEXT, tables.TEXT_STRIPPED):
+                assert column.ccsid is not None
+                charsets += [] if column.ccsid in charsets else [column.ccsid]
+                table[place, tables.CHARSET] = charsets.index(column.ccsid)
+                table[place, tables.LEAST] = texts.least
+        return table
+
+    def _target(self, version: TableVersion) -> WrittenTable:
+        """A table as statements name it."""
+        shown = shown_columns(version.table, self.options)
         if self.mapping is None:
             names = {column.name: column.name for column in version.table.columns}
-            return WrittenTable(version.table, self.options, names)
-        if self.mapping.masks(version.table):
-            return None
+            whole = self.whole and len(shown) == len(version.table.columns)
+            return WrittenTable(version.table, self.options, names, whole)
         table = self.mapping.table(version.table, self.options)
-        shown = shown_columns(version.table, self.options)
         named = {new.name: old.name for new, old in zip(table.columns, shown, strict=True)}
-        return WrittenTable(table, plain(self.options), named)
+        whole = self.whole and self.mapping.keeps_whole(version.table, self.options)
+        return WrittenTable(table, plain(self.options), named, whole)
 
     def _watch(self, version: TableVersion, program: Program | None) -> None:
         """Mark the columns whose change the kernel tells of."""
@@ -286,15 +436,19 @@ def _callers(program: Program, output: KernelOutput) -> Mapping[str, int]:
     return +callers
 
 
-def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -> KernelOutput:
+def _rows(
+    render: MachineCode, program: Program, rows: KernelInput, given: GivenTexts
+) -> KernelOutput:
     """Have the kernel write all rows, making room as it is needed."""
-    count = bounds.shape[1]
+    bounds, count = rows.bounds, rows.bounds.shape[1]
     sizes = (bounds[1::2] - bounds[0::2]).sum(axis=0)
-    out = np.empty(_ROOM * int(sizes.sum()) + (count + 1) * len(program.pool), np.uint8)
+    texts = (given.offsets[:, 1:] - given.offsets[:, :-1]).sum(axis=0)
+    room = _ROOM * int(sizes.sum()) + program.times * len(given.text)
+    out = np.empty(room + (count + 1) * len(program.pool), np.uint8)
     work = np.zeros((4, 2 * len(program.cells)), np.int64)
     offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
     codes = np.zeros(count, np.int64)
-    given = (
+    known = (
         program.cells,
         program.elements,
         program.pool,
@@ -302,12 +456,37 @@ def _rows(render: MachineCode, program: Program, buffer: Bytes, bounds: Index) -
         program.codes,
         *_moments(),
     )
-    while (row := render(buffer, bounds, *given, row, work, out, offsets, status, codes)) < count:
-        needed = len(program.pool) + tables.ROOM * len(program.elements) + 4 * int(sizes[row])
-        more = np.empty(len(out) + max(len(out) // 2, needed), np.uint8)
-        more[: offsets[row]] = out[: offsets[row]]
-        out = more
+    more = (program.times, given.text, given.offsets)
+    while (
+        row := render(rows.buffer, bounds, *known, row, work, out, offsets, status, codes, *more)
+    ) < count:
+        needed = len(program.pool) + tables.ROOM * len(program.elements)
+        needed += program.times * (4 * int(sizes[row]) + int(texts[row]))
+        larger = np.empty(len(out) + max(len(out) // 2, needed), np.uint8)
+        larger[: offsets[row]] = out[: offsets[row]]
+        out = larger
     return KernelOutput(out[: offsets[-1]], offsets, status, codes)
+
+
+def _times(elements: Index) -> int:
+    """How often a value of one image stands in a statement at most."""
+    of = elements[elements[:, tables.COLUMN] >= 0][:, [tables.COLUMN, tables.SIDE]]
+    return int(np.unique(of, axis=0, return_counts=True)[1].max(initial=1))
+
+
+def _given_columns(cells: Index, elements: Index) -> tuple[tuple[int, int], ...]:
+    """The columns and sides whose values are given, where statements name them; which set of texts
+    is theirs is noted in the table of cells."""
+    pairs = sorted(
+        {
+            (column, side)
+            for column, side in elements[:, [tables.COLUMN, tables.SIDE]].tolist()
+            if column >= 0 and cells[column, tables.KIND] == tables.GIVEN
+        }
+    )
+    for number, (column, side) in enumerate(pairs):
+        cells[column, (tables.GIVEN_BEFORE, tables.GIVEN_AFTER)[side]] = number
+    return tuple(pairs)
 
 
 @cache
@@ -325,7 +504,7 @@ def compiled() -> MachineCode | None:
 def _trial(render: MachineCode) -> None:
     """Have the kernel write one row. RuntimeError when the row comes out wrong."""
     cells, elements = (
-        np.zeros((1, tables.WATCHED + 1), np.int64),
+        np.zeros((1, tables.CELL), np.int64),
         np.zeros((1, tables.ELEMENT), np.int64),
     )
     cells[0, tables.WIDTH] = 2
@@ -335,7 +514,8 @@ def _trial(render: MachineCode) -> None:
         cells, elements, np.frombuffer(b"();", np.uint8), *_characters((), templates.Texts("", ()))
     )
     buffer = np.frombuffer(b"\xff\x85", np.uint8)
-    literal = _rows(render, program, buffer, np.array([[0], [2]], np.int64))
+    rows = KernelInput(buffer, np.array([[0], [2]], np.int64), np.zeros(1, bool))
+    literal = _rows(render, program, rows, GivenTexts.none(1))
     if literal.text.tobytes() != b"(-123)" or literal.status.tolist() != [tables.EMITTED]:
         raise RuntimeError(f"found {literal.text!r}; expected what the row says")
 
@@ -381,7 +561,13 @@ def _elements(
     columns are; ``alone``: there is one image, whatever its side is called."""
     table = np.zeros((len(elements), tables.ELEMENT), np.int64)
     pool = b""
-    when = {"always": tables.ALWAYS, "changed": tables.CHANGED, "assigned": tables.ASSIGNED}
+    when = {
+        "always": tables.ALWAYS,
+        "changed": tables.CHANGED,
+        "assigned": tables.ASSIGNED,
+        "moving": tables.MOVING,
+        "staying": tables.STAYING,
+    }
     for row, element in enumerate(elements):
         after = (element.side == "after") != undo
         table[row, tables.COLUMN] = places[element.column] if element.column else -1

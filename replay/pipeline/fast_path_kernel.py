@@ -27,22 +27,28 @@ from replay.pipeline.fast_path_tables import (
     EMPTY,
     EXCLUDED_COLUMNS,
     EXPANDED,
+    GIVEN,
+    GIVEN_BEFORE,
     INTEGER,
+    KEYED,
     KIND,
     LEAST,
     LISTED,
     MOVED,
+    MOVING,
     NO_CHANGE,
     NULL,
     NULLABLE,
     ODD,
     PACKED,
     PREFIX,
+    REKEYED,
     ROOM,
     SCALE,
     SHOWN,
     SIDE,
     STANDS,
+    STAYING,
     SUFFIX,
     SUFFIX_END,
     TEXT_STRIPPED,
@@ -327,8 +333,9 @@ def _value(
 def _changes(
     buffer: Array, cells: Array, at: Array, size: Array, null: Array, changed: Array
 ) -> int:
-    """Which columns differ between the images of a row; what becomes of it, and :data:`MOVED`."""
-    result, moved = NO_CHANGE, 0
+    """Which columns differ between the images of a row; what becomes of it, :data:`MOVED` and
+    :data:`REKEYED`."""
+    result, moved, rekeyed = NO_CHANGE, 0, 0
     columns = len(cells)
     for column in range(columns):
         other = columns + column
@@ -345,7 +352,9 @@ def _changes(
             result = EXCLUDED_COLUMNS
         if different and cells[U(column), WATCHED]:
             moved = MOVED
-    return result + moved
+        if different and cells[U(column), KEYED]:
+            rekeyed = REKEYED
+    return result + moved + rekeyed
 
 
 @_machine_code
@@ -377,6 +386,9 @@ def _statement(
     place: int,
     codes_of_rows: Array,
     row: int,
+    rekeyed: bool,
+    given: Array,
+    given_offsets: Array,
 ) -> int:
     """The statement of one row, whose images were walked, and its code; -1 where a value is not
     plain."""
@@ -385,8 +397,13 @@ def _statement(
         column, when = elements[U(element), COLUMN], elements[U(element), WHEN]
         if when == ASSIGNED and not changed[U(column)]:
             continue
+        if when == STAYING:
+            if rekeyed:
+                return -1
+            continue
         kept, still_first = place, first
-        here = elements[U(element), SIDE] * len(cells) + column
+        side = elements[U(element), SIDE]
+        here = side * len(cells) + column
         empty = column >= 0 and null[U(here)] != 0
         text = NULL if empty else PREFIX
         start, end = elements[U(element), U(text)], elements[U(element), U(text + 1)]
@@ -398,15 +415,20 @@ def _statement(
                 first = False
         place = _copy(pool, start, end, out, place)
         if column >= 0 and not empty:
-            place = _value(
-                buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
-                accepted, out, place,
-            )  # fmt: skip
+            if cells[U(column), KIND] == GIVEN:
+                texts = cells[U(column), U(GIVEN_BEFORE + side)]
+                start, end = given_offsets[U(texts), U(row)], given_offsets[U(texts), U(row + 1)]
+                place = _copy(given, start, end, out, place)
+            else:
+                place = _value(
+                    buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
+                    accepted, out, place,
+                )  # fmt: skip
             if place < 0:
                 return -1
             start, end = elements[U(element), SUFFIX], elements[U(element), SUFFIX_END]
             place = _copy(pool, start, end, out, place)
-        if when == CHANGED and not changed[U(column)]:
+        if (when == CHANGED and not changed[U(column)]) or (when == MOVING and not rekeyed):
             # it was only read: a value that the other way looks at must be right here too
             place, first = kept, still_first
         else:
@@ -435,6 +457,9 @@ def render_rows(
     offsets: Array,
     status: Array,
     codes_of_rows: Array,
+    times: int,
+    given: Array,
+    given_offsets: Array,
 ) -> int:
     """Statements of the rows from ``start`` on, as far as ``out`` has room; the first row that has
     none yet.
@@ -443,7 +468,9 @@ def render_rows(
     images, all within ``buffer``; the other tables are those of
     :class:`replay.pipeline.fast_path.Program`. ``work`` int64[4, 2 * columns] is for the functions
     here. ``offsets[row + 1]``, ``status[row]`` and, where there is a statement,
-    ``codes_of_rows[row]`` are set for each row done.
+    ``codes_of_rows[row]`` are set for each row done. ``times``: how often a value of one image
+    stands in a statement at most. The texts of values that are given lie in ``given``, set ``g`` of
+    them between ``given_offsets[g]`` (int64[g, n + 1]).
     """
     sides = bounds.shape[0] // 2
     at, size, null, changed = work[0], work[1], work[2], work[3]
@@ -453,22 +480,26 @@ def render_rows(
             work[U(0), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
         room = len(pool) + ROOM * len(elements)
         for side in range(sides):
-            room += 4 * (bounds[U(2 * side + 1), U(row)] - bounds[U(2 * side), U(row)])
+            room += 4 * times * (bounds[U(2 * side + 1), U(row)] - bounds[U(2 * side), U(row)])
+        for texts in range(len(given_offsets)):
+            one = given_offsets[U(texts), U(row)]
+            room += times * (given_offsets[U(texts), U(row + 1)] - one)
         if place + room > len(out):
             return row
-        result, moved = EMITTED, 0
+        result, moved, rekeyed = EMITTED, 0, False
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
             if not _walk(buffer, begin, end, cells, at, size, null, side):
                 result = ODD
         if sides == 2 and result != ODD:
             result = _changes(buffer, cells, at, size, null, changed)
-            moved = result & MOVED
-            result -= moved
+            moved, rekeyed = result & MOVED, (result & REKEYED) != 0
+            result &= ~(MOVED | REKEYED)
         if result != ODD:
             behind = _statement(
                 buffer, cells, elements, pool, lengths, codes, pictures, accepted,
-                at, size, null, changed, out, place, codes_of_rows, row,
+                at, size, null, changed, out, place, codes_of_rows, row, rekeyed,
+                given, given_offsets,
             )  # fmt: skip
             if behind < 0:
                 result = ODD
@@ -476,3 +507,45 @@ def render_rows(
                 place = behind
         offsets[U(row + 1)], status[U(row)] = place, result if result == ODD else result + moved
     return len(status)
+
+
+@_machine_code
+def locate_rows(
+    buffer: Array,
+    bounds: Array,
+    cells: Array,
+    columns: Array,
+    work: Array,
+    places: Array,
+    sizes: Array,
+    nulls: Array,
+    bad: Array,
+) -> int:
+    """Where some ``columns`` (int64[k]) of the images of rows lie; how many rows have an image that
+    does not fit the table.
+
+    ``bounds``, ``cells`` and ``work`` as for :func:`render_rows`. ``places``, ``sizes`` (int64[s *
+    k, n]: the columns of the first image, then of the second) and ``nulls`` (bool of that shape)
+    are set for each row but those that are ``bad`` (bool[n]).
+    """
+    sides = bounds.shape[0] // 2
+    at, size, null = work[0], work[1], work[2]
+    count = 0
+    for row in range(bounds.shape[1]):
+        if row % AHEAD == 0:
+            work[U(3), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
+        for side in range(sides):
+            begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
+            if not _walk(buffer, begin, end, cells, at, size, null, side):
+                bad[U(row)] = True
+        if bad[U(row)]:
+            count += 1
+            continue
+        for side in range(sides):
+            for chosen in range(len(columns)):
+                here = side * len(cells) + columns[U(chosen)]
+                into = side * len(columns) + chosen
+                places[U(into), U(row)] = at[U(here)]
+                sizes[U(into), U(row)] = size[U(here)]
+                nulls[U(into), U(row)] = null[U(here)] != 0
+    return count

@@ -97,7 +97,7 @@ class RowDecoder:
             else None
         )
         self.shortcut = None
-        if self.filter is None and expected >= fast_path.WORTH:
+        if expected >= fast_path.WORTH:
             self.shortcut = fast_path.FastPath(
                 plan.mode == "undo",
                 profile,
@@ -105,34 +105,30 @@ class RowDecoder:
                 self._watched,
                 plan.prepared,
                 plan.options.mapping,
+                self.options.upsert and plan.whole_rows,
             )
 
     def statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
         """Statements of the changes whose images are given; all are of one table version and
         kind."""
-        reading = self.log.image_reading(version)
-        quick = None
-        if self.shortcut is not None and reading is not None and version not in self.plan.limits:
-            quick = self.shortcut.statements(
-                self.log.catalog.versions[version], _OPS[kind], image, reading
-            )
+        quick = self._quick(version, kind, image)
         if quick is None:
             return self._statements(version, kind, image)[0]
-        outcome, failed = _reasons(quick.outcome), np.zeros(len(quick.outcome), bool)
-        odd = quick.odd
-        if (quick.outcome == statements.EXCLUDED_COLUMNS).any():  # which have comments
-            odd = np.union1d(odd, np.flatnonzero(quick.outcome == statements.EXCLUDED_COLUMNS))
+        made, wanted, odd = quick
+        outcome, failed = _reasons(made.outcome), np.zeros(len(made.outcome), bool)
+        if wanted is not None:
+            outcome[~wanted] = REASON["does not satisfy --where"]
         if len(odd):
-            rest, prepared = self._statements(version, kind, image.take(odd), quick.callers)
+            rest, prepared = self._statements(version, kind, image.take(odd), made.callers)
         else:
-            rest, prepared = None, worth_preparing(quick.callers)
-        if (made := quick.texts(prepared)) is None:
+            rest, prepared = None, worth_preparing(made.callers)
+        if (texts := made.texts(prepared)) is None:
             return self._statements(version, kind, image)[0]
-        text, shapes = made
+        text, shapes = texts
         if rest is None:
-            return ChangeStatements(text, outcome, failed, quick.moved, [], shapes)
+            return ChangeStatements(text, outcome, failed, made.moved, [], shapes)
         outcome[odd], failed[odd] = rest.outcome, rest.failed
-        moved = quick.moved
+        moved = made.moved
         moved[odd] = rest.moved
         problems = [replace(problem, row=int(odd[problem.row])) for problem in rest.problems]
         return ChangeStatements(
@@ -143,6 +139,35 @@ class RowDecoder:
             problems,
             {**shapes, **rest.shapes},
         )
+
+    def _quick(
+        self, version: int, kind: Change, image: Images
+    ) -> tuple[fast_path.FastStatements, Mask | None, Index] | None:
+        """What machine code makes of changes, which of them satisfy ``--where`` (None: nobody
+        asks), and those that it does not settle. None where it settles none."""
+        reading = self.log.image_reading(version)
+        if self.shortcut is None or reading is None or version in self.plan.limits:
+            return None
+        of_table, op = self.log.catalog.versions[version], _OPS[kind]
+        wanted, unjudged = None, None
+        if self.filter is not None:
+            names = self.filter.columns(of_table)
+            found = self.shortcut.columns(of_table, op, image, reading, names)
+            if found is None:
+                return None
+            sides = {"before": 0, "after": len(found.walks) - 1}
+
+            def decode(name: str, side: str) -> pa.Array:
+                return found.decode(sides[side], of_table.index_of(name))
+
+            wanted, unjudged = self.filter.select(of_table, decode, kind, len(image.bad)), found.odd
+        made = self.shortcut.statements(of_table, op, image, reading, unjudged)
+        if made is None:
+            return None
+        odd = made.odd
+        if (made.outcome == statements.EXCLUDED_COLUMNS).any():  # which have comments
+            odd = np.union1d(odd, np.flatnonzero(made.outcome == statements.EXCLUDED_COLUMNS))
+        return made, wanted, odd
 
     def _watched(self, version: TableVersion) -> frozenset[str]:
         """The columns of the keys of a table version, as far as they are known."""

@@ -1,0 +1,112 @@
+"""Single columns of many row images, found by machine code: for values that decide about a row or
+become others before :mod:`replay.pipeline.fast_path` writes it.
+
+:func:`replay.decoding.images.walk` finds all columns of the images, and says what is wrong with one
+that does not fit. Here nothing is said of such a row: it is left to the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import RowFormat
+from replay.decoding.images import ImageWalk
+from replay.decoding.machine_code import ArrayOf, Kernel, available
+from replay.pipeline import fast_path_tables as tables
+
+_TABLE = ArrayOf("int64", 2)
+_KERNEL = Kernel(
+    "replay.pipeline.fast_path_kernel",
+    "locate_rows",
+    (
+        *(ArrayOf("uint8", fixed=True), _TABLE, _TABLE, ArrayOf("int64"), _TABLE, _TABLE, _TABLE),
+        *(ArrayOf("bool", 2), ArrayOf("bool")),
+    ),
+    ("replay.pipeline.fast_path_tables",),
+)
+
+
+class Columns:
+    """Some columns of both images of ``n`` changes, or of the one they have. ``odd`` (bool[n]) are
+    those of which an image does not fit the table, or a value that was asked for cannot be
+    decoded."""
+
+    def __init__(self, walks: Sequence[ImageWalk], odd: Mask) -> None:
+        self.walks, self.odd = walks, odd
+        self._decoded: dict[tuple[int, int], pa.Array] = {}
+
+    def changed(self, index: int) -> Mask:
+        """Where an update changes a column."""
+        return ~self.walks[0].equal(self.walks[1], index) & ~self.odd
+
+    def decode(self, side: int, index: int, rows: Index | None = None) -> pa.Array:
+        """A column of the first or the second image, of some rows or of all."""
+        known = self._decoded.get((side, index))
+        if known is not None and rows is None:
+            return known
+        values, bad = self.walks[side].decode(index, rows)
+        if bad is not None:
+            wrong = np.flatnonzero(bad)
+            self.odd[wrong if rows is None else rows[wrong]] = True
+        if rows is None:
+            self._decoded[side, index] = values
+        return values
+
+
+def locate(
+    fmt: RowFormat,
+    cells: Index,
+    buffer: Bytes,
+    bounds: Index,
+    unusable: Mask,
+    chosen: Sequence[int],
+) -> Columns | None:
+    """The columns with the indexes ``chosen``. ``cells`` and ``bounds`` (int64[2 | 4, n]) as the
+    kernel takes them; rows that are ``unusable`` (bool[n]) are not looked at. None where there is
+    no machine code."""
+    find = available(_KERNEL)
+    if find is None:
+        return None
+    sides, count = len(bounds) // 2, bounds.shape[1]
+    shape = (sides * len(chosen), count)
+    places, sizes = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    nulls, bad = np.zeros(shape, bool), unusable.copy()
+    work = np.zeros((4, 2 * len(cells)), np.int64)
+    columns = np.array(chosen, np.int64)
+    find(buffer, bounds, cells, columns, work, places, sizes, nulls, bad)
+    walks = []
+    for side in range(sides):
+        own = slice(side * len(chosen), (side + 1) * len(chosen))
+        found = places[own], sizes[own], nulls[own]
+        walk = ImageWalk(fmt, buffer, bounds[2 * side], bounds[2 * side + 1], bad.copy())
+        walks.append(_filled(walk, cells, chosen, found))
+    return Columns(walks, bad)
+
+
+def _filled(
+    walk: ImageWalk,
+    cells: Index,
+    chosen: Sequence[int],
+    found: tuple[Index, Index, npt.NDArray[np.bool_]],
+) -> ImageWalk:
+    """A walk that knows some columns only. Bad rows go on as a good one, as in every walk."""
+    donor = int(np.argmin(walk.bad))
+    width = len(cells)
+    nowhere: Index = np.zeros(0, np.int64)
+    walk.null, walk.length = [None] * width, [0] * width
+    walk.base = [(nowhere, 0)] * width
+    for number, index in enumerate(chosen):
+        place, size, null = (values[number] for values in found)
+        if walk.bad.any():
+            for values in (place, size, null):
+                values[walk.bad] = values[donor]
+        variable = bool(cells[index, tables.VARIABLE])
+        walk.base[index] = place, 0
+        walk.length[index] = size if variable else int(cells[index, tables.WIDTH])
+        walk.null[index] = null if null.any() else None
+    return walk
