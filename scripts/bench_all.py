@@ -181,7 +181,9 @@ def _ways(arguments: argparse.Namespace) -> Iterator[Line]:
     folder.mkdir(parents=True, exist_ok=True)
     records = min(arguments.records, OF_WAYS)
     control, data = bench._apart(generate, folder, records, arguments.seed)
-    rows = bench_ways.measure(control, data, records, 1)
+    few = min(records, bench_ways.OF_FAMILIES)
+    families = bench._apart(bench_ways.family_logs, folder, few, arguments.seed)
+    rows = bench_ways.measure(control, data, records, 1, families, few)
     plain = next(row["us"] for row in rows if row["way"] == "plain")
     for row in rows:
         if "refused" in row:

@@ -1,5 +1,6 @@
 """What each way of writing a script costs, beside the plain way: mappings, masks, ``--where``,
-upserts, guards, all columns, other dialects.
+upserts, guards, all columns, columns left out, undo, several of these together, other dialects, and
+the same changes in the logs of other families.
 
 ::
 
@@ -7,7 +8,8 @@ upserts, guards, all columns, other dialects.
 
 Every way is run in a process of its own after a run that loads what it needs, several times in
 turn with the others, and the lowest CPU time counts. On a machine with other things to do the
-ratios tell more than the seconds.
+ratios tell more than the seconds. Of other families a record is a change: their logs have
+``--family-records`` of these, encoded one by one when the log is made.
 """
 
 from __future__ import annotations
@@ -15,38 +17,113 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from generate_log import generate
 
 import replay
+from replay.logs.logmaster.opening import open_log
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.support import luwsakila, solidsakila
+from tests.support.luwbuilder import catalog_csv
+from tests.support.solidbuilder import Framing, write_catalog, write_rows
 
 #: Characters of a mask.
 _MASK = 16
-#: Way -> the words of ``Log.select`` and of ``Selected.redo`` for it.
-WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "plain": ({}, {}),
-    "--where-columns guard": ({}, {"where_columns": "guard"}),
-    "--where-columns all": ({}, {"where_columns": "all"}),
-    "--trace": ({}, {"trace": True}),
-    "--upsert": ({}, {"upsert": True}),
-    "--where": ({"where": "{where}"}, {}),
-    "--mapping (names)": ({}, {"mapping": "{names}"}),
-    "--mapping (masks)": ({}, {"mapping": "{masks}", "mask_key_file": "{key}"}),
+#: Changes in the logs of other families.
+OF_FAMILIES = 60_000
+
+
+@dataclass(frozen=True)
+class Way:
+    """The words of ``Log.select`` and of ``Selected.redo`` (or ``undo``, the ``mode``), with names
+    of :func:`_mapping` in braces; ``log`` is the family of the log that is read."""
+
+    chosen: dict[str, Any] = field(default_factory=dict)
+    written: dict[str, Any] = field(default_factory=dict)
+    mode: str = "redo"
+    log: str = "logmaster"
+
+
+_WHERE = {"where": "{where}"}
+_MASKS = {"mapping": "{masks}", "mask_key_file": "{key}"}
+WAYS: dict[str, Way] = {
+    "plain": Way(),
+    "--where-columns guard": Way({}, {"where_columns": "guard"}),
+    "--where-columns all": Way({}, {"where_columns": "all"}),
+    "--where-columns all --assert none": Way({}, {"where_columns": "all", "asserts": "none"}),
+    "--trace": Way({}, {"trace": True}),
+    "--exclude-columns": Way({"exclude_columns": "{columns}"}),
+    "--upsert": Way({}, {"upsert": True}),
+    "--where": Way(_WHERE),
+    "--mapping (names)": Way({}, {"mapping": "{names}"}),
+    "--mapping (masks)": Way({}, _MASKS),
+    "--where --upsert --mapping (masks)": Way(_WHERE, {"upsert": True, **_MASKS}),
+    "undo": Way(mode="undo"),
+    "undo --upsert": Way({}, {"upsert": True}, "undo"),
+    "undo --where-columns guard --trace": Way(
+        {}, {"where_columns": "guard", "trace": True}, "undo"
+    ),
     **{
-        f"--dialect {name}": ({}, {"dialect": name})
+        f"--dialect {name}": Way({}, {"dialect": name})
         for name in ("mariadb", "sqlite", "duckdb", "db2", "tsql")
     },
     # else units with empty texts are set aside, with what builds on them, and all is written again
-    "--dialect oracle": ({}, {"dialect": "oracle", "empty_text": "space"}),
+    "--dialect oracle": Way({}, {"dialect": "oracle", "empty_text": "space"}),
+    "Db2 LUW": Way(log="db2luw"),
+    "solidDB": Way(log="soliddb"),
 }
 
 
-def _mapping(folder: Path, tables: tuple[Any, ...]) -> dict[str, str]:
+# -- the same changes in the logs of other families
+# -------------------------------------------------------------------------------------------------
+
+
+def _db2luw(control: Path, data: Path, folder: Path) -> None:
+    encoded = luwsakila.encode_log(open_log(control, [data], scratch=folder), "v10", False, "raw")
+    (folder / "catalog.csv").write_text(catalog_csv(encoded.tables), encoding="utf-8")
+    (folder / "bench.log").write_bytes(encoded.data)
+
+
+def _soliddb(control: Path, data: Path, folder: Path) -> None:
+    log = open_log(control, [data], scratch=folder)
+    encoded = solidsakila.encode_log(log, Framing("len32"))
+    write_catalog(folder / "catalog", encoded.tables)
+    write_rows(folder / "syslog.parquet", encoded.log.rows)
+
+
+#: Family -> what makes its log in a folder, the log, and its catalog.
+FAMILIES: dict[str, tuple[Callable[[Path, Path, Path], None], str, str]] = {
+    "db2luw": (_db2luw, "bench.log", "catalog.csv"),
+    "soliddb": (_soliddb, "syslog.parquet", "catalog"),
+}
+
+
+def family_logs(folder: Path, records: int, seed: int) -> dict[str, dict[str, Any]]:
+    """What ``replay.open_log`` takes of a log of each family but Log Master; all have the same
+    ``records`` changes. Made when they are not there yet."""
+    made = {}
+    for family, (make, log, catalog) in FAMILIES.items():
+        place = folder / f"{family}-{seed}-{records}"
+        if not (place / log).exists():
+            place.mkdir(parents=True, exist_ok=True)
+            make(*generate(folder, records, seed), place)
+        made[family] = {
+            "source": family, "log": str(place / log), "catalog": str(place / catalog)
+        }  # fmt: skip
+    return made
+
+
+def _mapping(folder: Path, tables: tuple[Any, ...]) -> dict[str, Any]:
     """Files for the ways that need some, and what stands for them in :data:`WAYS`."""
     names, masks, key = (folder / name for name in ("names.toml", "masks.toml", "key"))
     schema = tables[0].schema
@@ -73,43 +150,59 @@ def _mapping(folder: Path, tables: tuple[Any, ...]) -> dict[str, str]:
         "{masks}": str(masks),
         "{key}": str(key),
         "{where}": f"{number} >= 0",
+        "{columns}": tuple(f"{schema}.{table.name}.{table.columns[-1].name}" for table in tables),
     }
 
 
-def _measured(control: Path, data: Path, way: str, records: int) -> float:
-    """CPU seconds per record of a way, after a small run of the same way."""
-    chosen, written = WAYS[way]
+def _measured(opened: dict[str, Any], way: str) -> float:
+    """CPU seconds of a way, after a run of the same way."""
+    words = WAYS[way]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        with replay.open_log(control=control, data=[data]) as log:
+        with replay.open_log(**opened) as log:
             files = _mapping(place, log.tables)
-            options = {
-                name: files.get(value, value) if isinstance(value, str) else value
-                for name, value in written.items()
-            }
-            selection = {name: files.get(value, value) for name, value in chosen.items()}
+            chosen, written = (
+                {
+                    name: files.get(value, value) if isinstance(value, str) else value
+                    for name, value in said.items()
+                }
+                for said in (words.chosen, words.written)
+            )
             seconds = 0.0
             for number in range(2):
                 began = time.process_time()
-                log.select(**selection).redo(**options).write(place / str(number))
+                selected = log.select(**chosen)
+                write = selected.undo if words.mode == "undo" else selected.redo
+                write(**written).write(place / str(number))
                 seconds = time.process_time() - began
-    return seconds / records
+    return seconds
 
 
-def measure(control: Path, data: Path, records: int, runs: int) -> list[dict[str, Any]]:
-    """A row for each way: microseconds of CPU per record and the ratio to the plain way."""
+def measure(
+    control: Path,
+    data: Path,
+    records: int,
+    runs: int,
+    families: dict[str, dict[str, Any]],
+    family_records: int,
+    names: Iterable[str] = WAYS,
+) -> list[dict[str, Any]]:
+    """A row for each way (of those of ``names``, and the plain one): microseconds of CPU per record
+    and the ratio to the plain way. ``families`` as :func:`family_logs` makes them."""
+    logs = {"logmaster": {"control": str(control), "data": [str(data)]}, **families}
     lowest: dict[str, float] = {}
     refused: dict[str, str] = {}
     for _ in range(runs):
-        for way in WAYS:
-            if way in refused:
+        for way, words in WAYS.items():
+            if way in refused or (way != "plain" and way not in names):
                 continue
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
                 try:
-                    seconds = pool.submit(_measured, control, data, way, records).result()
+                    seconds = pool.submit(_measured, logs[words.log], way).result()
                 except Exception as error:  # noqa: BLE001  a way that this log refuses is a row too
                     refused[way] = str(error)
                     continue
+            seconds /= records if words.log == "logmaster" else family_records
             lowest[way] = min(seconds, lowest.get(way, seconds))
     rows: list[dict[str, Any]] = [
         {"way": way, "us": seconds * 1e6, "ratio": seconds / lowest["plain"]}
@@ -124,17 +217,27 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=240_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--family-records", type=int, default=OF_FAMILIES)
+    parser.add_argument(
+        "--ways", nargs="+", metavar="WORD", help="only ways with one of these words in their names"
+    )
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "logreplay-bench")
     parser.add_argument("--json", type=Path, help="also write the rows into this file")
     arguments = parser.parse_args()
     control, data = generate(arguments.dir, arguments.records, arguments.seed)
-    rows = measure(control, data, arguments.records, arguments.runs)
-    print(f"{'way':<28}{'CPU us a record':>16}{'x plain':>9}")
+    words = arguments.ways
+    names = [way for way in WAYS if words is None or any(word in way for word in words)]
+    if not names:
+        parser.error(f"found none of {', '.join(words)}; expected words of: {', '.join(WAYS)}")
+    few = arguments.family_records
+    families = family_logs(arguments.dir, few, arguments.seed)
+    rows = measure(control, data, arguments.records, arguments.runs, families, few, names)
+    print(f"{'way':<40}{'CPU us a record':>16}{'x plain':>9}")
     for row in rows:
         if "refused" in row:
-            print(f"{row['way']:<28}refused: {row['refused']}")
+            print(f"{row['way']:<40}refused: {row['refused']}")
         else:
-            print(f"{row['way']:<28}{row['us']:>16.2f}{row['ratio']:>9.2f}")
+            print(f"{row['way']:<40}{row['us']:>16.2f}{row['ratio']:>9.2f}")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -81,7 +81,13 @@ def column(entry: ColumnFormat, key: int) -> Col:
 def encode(
     sakila: Path, scratch: Path, dialect: str, big: bool, framing: str, seed: int = 1
 ) -> Encoded:
+    """The workload as a log of Db2 LUW."""
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=scratch)
+    return encode_log(log, dialect, big, framing, seed)
+
+
+def encode_log(log: LogmasterLog, dialect: str, big: bool, framing: str, seed: int = 1) -> Encoded:
+    """The changes of a log as a log of Db2 LUW."""
     tables = []
     for version in log.catalog.versions:
         keys = {name: number for number, name in enumerate(version.table.key, 1)}

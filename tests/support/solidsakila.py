@@ -14,6 +14,7 @@ from typing import Any
 from replay.changes.catalog import ColumnFormat
 from replay.changes.envelope import Change
 from replay.logs.logmaster.opening import open_log
+from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.schema import SqlType
 from tests.support.luwsakila import Work, work_of
 from tests.support.solidbuilder import Col, Framing, LogBuilder, Tab
@@ -56,6 +57,11 @@ def column(entry: ColumnFormat) -> Col:
 def encode(sakila: Path, scratch: Path, framing: Framing, size: int = 20) -> Encoded:
     """The workload as rows of SYS_LOG."""
     source = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=scratch)
+    return encode_log(source, framing, size)
+
+
+def encode_log(source: LogmasterLog, framing: Framing, size: int = 20) -> Encoded:
+    """The changes of a log as rows of SYS_LOG."""
     tables = []
     for version in source.catalog.versions:
         columns = [column(entry) for entry in version.format.columns]
