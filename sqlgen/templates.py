@@ -53,10 +53,10 @@ class Element:
     ``suffix``; ``null`` in place of all three where the value is null. Without a column, ``prefix``
     alone. ``when``: ``always``, ``changed`` (where the column did), ``assigned`` (the same; of a
     column that did not, the value is not looked at), ``moving`` (where the key of the table did),
-    ``staying`` (where it did not; a row in which it did is not for a skeleton). ``listed``: the
-    first of these that stands in a row loses the ``, `` at its start. ``bits``: which bit of a
-    row's code says that the element stands there, and which that its value is null; -1 where none
-    does."""
+    ``staying`` (where it did not; a row in which it did is not for a skeleton), ``again`` (what
+    came out of the elements between two that are ``noted``, once more). ``listed``: the first of
+    these that stands in a row loses the ``, `` at its start. ``bits``: which bit of a row's code
+    says that the element stands there, and which that its value is null; -1 where none does."""
 
     prefix: str
     column: str = ""
@@ -66,6 +66,9 @@ class Element:
     when: str = "always"
     listed: bool = False
     bits: tuple[int, int] = (-1, -1)
+
+
+_NOTED, _AGAIN = Element("", when="noted"), Element("", when="again")
 
 
 @dataclass(frozen=True)
@@ -243,9 +246,10 @@ def _delete(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
     guarded = options.where_columns == "guard" and table.key
     columns = shown_columns(table, options) if guarded else identity(table, options)
     conditions = list(_conditions(table, columns, profile, options))
-    yield from _query_before(table, conditions, profile, options)
+    query = list(_query_before(table, conditions, profile, options))
+    yield from query
     yield Element(head.begin)
-    yield from conditions
+    yield from [_AGAIN] if _NOTED in query else conditions
     yield Element(head.end)
 
 
@@ -259,7 +263,8 @@ def _update(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
             for column in shown
             if column not in found_by
         ]
-    yield from _query_before(table, conditions, profile, options)
+    query = list(_query_before(table, conditions, profile, options))
+    yield from query
     begin, between = head.begin.split(SLOT)
     yield Element(begin)
     for column in shown:
@@ -269,7 +274,7 @@ def _update(table: Table, profile: Profile, options: RenderOptions) -> Iterator[
             equals + opening, column.name, "after", closing, equals + "NULL", "assigned", True
         )
     yield Element(between)
-    yield from conditions
+    yield from [_AGAIN] if _NOTED in query else conditions
     yield Element(head.end)
 
 
@@ -279,8 +284,10 @@ def _query_before(
     """The query that counts the rows of a statement before it, where the dialect has one."""
     query = query_before(table, profile, options)
     if query is not None:
+        # of what puts rows in place, a delete is a part that may not stand there
+        noted = [] if options.upsert else [_NOTED]
         yield Element(query.begin)
-        yield from conditions
+        yield from (*noted, *conditions, *noted)
         yield Element(query.end)
 
 

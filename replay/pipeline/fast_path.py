@@ -471,7 +471,8 @@ def _rows(
 def _times(elements: Index) -> int:
     """How often a value of one image stands in a statement at most."""
     of = elements[elements[:, tables.COLUMN] >= 0][:, [tables.COLUMN, tables.SIDE]]
-    return int(np.unique(of, axis=0, return_counts=True)[1].max(initial=1))
+    most = int(np.unique(of, axis=0, return_counts=True)[1].max(initial=1))
+    return most * (1 + int((elements[:, tables.WHEN] == tables.AGAIN).sum()))
 
 
 def _given_columns(cells: Index, elements: Index) -> tuple[tuple[int, int], ...]:
@@ -567,6 +568,8 @@ def _elements(
         "assigned": tables.ASSIGNED,
         "moving": tables.MOVING,
         "staying": tables.STAYING,
+        "noted": tables.NOTED,
+        "again": tables.AGAIN,
     }
     for row, element in enumerate(elements):
         after = (element.side == "after") != undo

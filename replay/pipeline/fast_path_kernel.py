@@ -18,6 +18,7 @@ import numpy.typing as npt
 from numba import njit
 
 from replay.pipeline.fast_path_tables import (
+    AGAIN,
     ASSIGNED,
     CHANGED,
     CHARSET,
@@ -37,6 +38,7 @@ from replay.pipeline.fast_path_tables import (
     MOVED,
     MOVING,
     NO_CHANGE,
+    NOTED,
     NULL,
     NULLABLE,
     ODD,
@@ -393,6 +395,7 @@ def _statement(
     """The statement of one row, whose images were walked, and its code; -1 where a value is not
     plain."""
     first, code = True, 0
+    noted, noted_end = place, place
     for element in range(len(elements)):
         column, when = elements[U(element), COLUMN], elements[U(element), WHEN]
         if when == ASSIGNED and not changed[U(column)]:
@@ -400,6 +403,12 @@ def _statement(
         if when == STAYING:
             if rekeyed:
                 return -1
+            continue
+        if when == NOTED:
+            noted, noted_end = noted_end, place
+            continue
+        if when == AGAIN:
+            place = _copy(out, noted, noted_end, out, place)
             continue
         kept, still_first = place, first
         side = elements[U(element), SIDE]

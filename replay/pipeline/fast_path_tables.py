@@ -32,9 +32,10 @@ COLUMN, SIDE, WHEN, PREFIX, PREFIX_END, NULL, NULL_END, SUFFIX, SUFFIX_END = ran
 LISTED, STANDS, EMPTY, ELEMENT = range(9, 13)
 #: What SIDE says, and WHEN: in every row, where the column changed (of a column that did not, the
 #: value of an assignment is not looked at), where the key changed, or where it did not, and rows in
-#: which it did are not for us.
+#: which it did are not for us. AGAIN repeats what came out of the elements between two that are
+#: NOTED.
 BEFORE, AFTER = range(2)
-ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING = range(5)
+ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN = range(7)
 
 #: Bytes of a value at most, text apart.
 ROOM = 40
