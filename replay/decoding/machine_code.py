@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,6 +61,8 @@ class Kernel:
 MachineCode = Callable[..., int]
 
 _ENDING = ".machine-code"
+#: Threads that need a kernel wait for the one that makes it.
+_MAKING = threading.Lock()
 
 
 def loaded(kernel: Kernel) -> MachineCode:
@@ -79,10 +82,11 @@ def loaded(kernel: Kernel) -> MachineCode:
     texts = [_source(name) for name in (kernel.module, *kernel.sources, __name__)]
     key = _digest([repr((kernel, llvmlite.__version__, processor)).encode(), *texts])
     name = f"{kernel.name}-{key[:32]}{_ENDING}"
-    kept = _kept(name)
-    if kept is None:
-        kept = _made(kernel, llvm, processor)
-        _keep(name, kept)
+    with _MAKING:
+        kept = _kept(name)
+        if kept is None:
+            kept = _made(kernel, llvm, processor)
+            _keep(name, kept)
     symbol, _, code = kept.partition(b"\n")
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)

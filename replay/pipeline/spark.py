@@ -363,11 +363,13 @@ def execute(
         tells, wrong = lambda event: events.add([event]), partial(error_of, part[2])
         return clock.results(work(clock.came(came, size)), tells, wrong)
 
+    def counted(split: Split) -> None:
+        read.add(_size(split))
+
     def scan(part: Iterable[Split]) -> Iterator[BucketBlock]:
         def begun() -> Iterator[BucketBlock]:
             work, opened = unpacked(packed)
-            done = lambda split: read.add(_size(split))  # noqa: E731
-            call = lambda came: scanned(work, opened, came, done, error.add)  # noqa: E731
+            call = lambda came: scanned(work, opened, came, counted, error.add)  # noqa: E731
             return noted(("scan", tasks, buckets), part, _size, call)
 
         return compared(here, buckets, begun, error.add)
@@ -403,13 +405,17 @@ def execute(
             if reason is None:
                 raise
             raise reason from failure
-    while _archives:
-        _archives.pop().count()
+    _count_archives()
     yield from results_of(job, results, warned)
 
 
 #: That of the Java that this process started, until it carried out a job.
 _archives: list[JavaArchive] = []
+
+
+def _count_archives() -> None:
+    while _archives:
+        _archives.pop().count()
 
 
 def _size(split: Split) -> int:
