@@ -26,7 +26,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles, TaskContext, cloudpickle
+from pyspark import RDD, Accumulator, SparkConf, SparkContext, SparkFiles, TaskContext, cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -398,15 +398,20 @@ def execute(
         blocks = blocks.partitionBy(meetings + OTHERS, _place).mapPartitions(meet)
     watch = _ProgressWatch(context, (splits, tasks), progress, limits, read, error)
     with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
-        try:
-            results = blocks.collect()
-        except (Py4JError, PySparkException) as failure:
-            reason = watch.reason(failure, title)
-            if reason is None:
-                raise
-            raise reason from failure
+        results = _collected(blocks, watch, title)
     _count_archives()
     yield from results_of(job, results, warned)
+
+
+def _collected(blocks: RDD[BucketBlock], watch: _ProgressWatch, title: str) -> list[BucketBlock]:
+    """The results of a job; LogReplayError where that is why it failed."""
+    try:
+        return blocks.collect()
+    except (Py4JError, PySparkException) as failure:
+        reason = watch.reason(failure, title)
+        if reason is None:
+            raise
+        raise reason from failure
 
 
 #: That of the Java that this process started, until it carried out a job.
