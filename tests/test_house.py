@@ -86,12 +86,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     ),
     "numba": (
         "replay.decoding.machine_code",
-        "replay.logs.logmaster.data_kernel",
-        "replay.logs.logmaster.framing_kernel",
-        "replay.output.script_file_kernel",
-        "replay.pipeline.fast_path_kernel",
-        "replay.pipeline.scan_kernel",
-        "replay.pipeline.sorted_records_kernel",
+        "replay.decoding.shared_kernel",
     ),
     "py4j": ("replay.pipeline.spark",),
     "networkx": ("replay.dependencies.graph",),

@@ -61,6 +61,8 @@ class Kernel:
 MachineCode = Callable[..., int]
 
 _ENDING = ".machine-code"
+#: The module that those of kernels import.
+_SHARED = "replay.decoding.shared_kernel"
 #: Threads that need a kernel wait for the one that makes it.
 _MAKING = threading.Lock()
 
@@ -79,7 +81,7 @@ def loaded(kernel: Kernel) -> MachineCode:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    texts = [_source(name) for name in (kernel.module, *kernel.sources, __name__)]
+    texts = [_source(name) for name in (kernel.module, *kernel.sources, _SHARED, __name__)]
     key = _digest([repr((kernel, llvmlite.__version__, processor)).encode(), *texts])
     name = f"{kernel.name}-{key[:32]}{_ENDING}"
     with _MAKING:

@@ -7,29 +7,17 @@ nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
-from numba import njit
-
-Array = npt.NDArray[Any]
-#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
-U = np.uintp
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
+from replay.decoding.shared_kernel import Array, U, machine_code
 
 
-@_machine_code
+@machine_code
 def _copied(texts: Array, start: int, end: int, out: Array, place: int) -> int:
     for index in range(end - start):
         out[U(place + index)] = texts[U(start + index)]
     return int(place + end - start)
 
 
-@_machine_code
+@machine_code
 def put_lines(
     texts: Array,
     offsets: Array,

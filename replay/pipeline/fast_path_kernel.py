@@ -10,13 +10,9 @@ else (damaged, an odd character, an hour 24) gets the status ``ODD`` and no text
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from replay.decoding.shared_kernel import Array, U, machine_code, machine_code_in_place
 from replay.pipeline.fast_path_tables import (
     AGAIN,
     ASSIGNED,
@@ -61,18 +57,6 @@ from replay.pipeline.fast_path_tables import (
     WIDTH,
 )
 
-Array = npt.NDArray[Any]
-#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
-U = np.uintp
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-#: Compiles a function. Without ``_nrt`` (Numba's counting of references to arrays), which takes two
-#: thirds of the time: nothing is allocated here.
-_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
-#: The same for a function that is called for every row with more arrays than registers hold: its
-#: code stands where it is called.
-_in_place: Callable[[_Function], _Function] = njit(_nrt=False, inline="always")  # type: ignore[call-overload]
-
 #: Rows whose images are fetched from memory together, and the bytes that come at once.
 AHEAD, LINE = 64, 64
 
@@ -80,7 +64,7 @@ AHEAD, LINE = 64, 64
 _DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
 
 
-@_machine_code
+@machine_code
 def _walk(
     buffer: Array,
     place: int,
@@ -123,7 +107,7 @@ def _walk(
     return place == end
 
 
-@_machine_code
+@machine_code
 def _same(buffer: Array, one: int, other: int, size: int) -> bool:
     """Whether two values have the same bytes."""
     same = True
@@ -132,7 +116,7 @@ def _same(buffer: Array, one: int, other: int, size: int) -> bool:
     return same
 
 
-@_machine_code
+@machine_code
 def _copy(pool: Array, start: int, end: int, out: Array, place: int) -> int:
     """A text of the pool."""
     into = U(place)
@@ -142,7 +126,7 @@ def _copy(pool: Array, start: int, end: int, out: Array, place: int) -> int:
     return int(place + end - start)
 
 
-@_machine_code
+@machine_code
 def _integer(buffer: Array, at: int, size: int, out: Array, place: int) -> int:
     """Two's complement, big-endian, as digits."""
     first = buffer[U(at)]
@@ -165,13 +149,13 @@ def _integer(buffer: Array, at: int, size: int, out: Array, place: int) -> int:
     return place + digits
 
 
-@_machine_code
+@machine_code
 def _nibble(buffer: Array, at: int, index: int) -> int:
     byte = int(buffer[U(at + (index >> 1))])
     return byte & 15 if index & 1 else byte >> 4
 
 
-@_machine_code
+@machine_code
 def _packed(buffer: Array, at: int, size: int, scale: int, out: Array, place: int) -> int:
     """Packed digits; -1 where a nibble is none, or no sign."""
     digits = 2 * size - 1
@@ -206,7 +190,7 @@ def _packed(buffer: Array, at: int, size: int, scale: int, out: Array, place: in
     return place
 
 
-@_machine_code
+@machine_code
 def _text(
     buffer: Array,
     at: int,
@@ -243,12 +227,12 @@ def _text(
     return place
 
 
-@_machine_code
+@machine_code
 def _two(out: Array, place: int) -> int:
     return 10 * (int(out[U(place)]) - 48) + int(out[U(place + 1)]) - 48
 
 
-@_machine_code
+@machine_code
 def _moment(
     buffer: Array,
     at: int,
@@ -295,7 +279,7 @@ def _moment(
     return place + size
 
 
-@_machine_code
+@machine_code
 def _value(
     buffer: Array,
     at: int,
@@ -331,7 +315,7 @@ def _value(
     return _moment(buffer, at, size, kind, pictures, accepted, out, place)
 
 
-@_machine_code
+@machine_code
 def _changes(
     buffer: Array, cells: Array, at: Array, size: Array, null: Array, changed: Array
 ) -> int:
@@ -359,7 +343,7 @@ def _changes(
     return result + moved + rekeyed
 
 
-@_machine_code
+@machine_code
 def _touch(buffer: Array, bounds: Array, start: int, stop: int) -> int:
     """Read a byte of each cache line of the images of some rows, all at once: one after the other,
     each would be waited for."""
@@ -370,7 +354,7 @@ def _touch(buffer: Array, bounds: Array, start: int, stop: int) -> int:
     return seen
 
 
-@_in_place
+@machine_code_in_place
 def _statement(
     buffer: Array,
     cells: Array,
@@ -449,7 +433,7 @@ def _statement(
     return int(place)
 
 
-@_machine_code
+@machine_code
 def render_rows(
     buffer: Array,
     bounds: Array,
@@ -518,7 +502,7 @@ def render_rows(
     return len(status)
 
 
-@_machine_code
+@machine_code
 def locate_rows(
     buffer: Array,
     bounds: Array,

@@ -7,13 +7,11 @@ nobody else; :mod:`replay.pipeline.plain_scan` prepares the tables that it works
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from replay.decoding.shared_kernel import Array, U, leading_word, machine_code
 from replay.pipeline.plain_scan_tables import (
     BEGIN,
     CHANGE,
@@ -36,17 +34,11 @@ from replay.pipeline.plain_scan_tables import (
     VERSION,
 )
 
-Array = npt.NDArray[Any]
-#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
-U = np.uintp
 #: Octets of a position, of the number of a member, and of a time.
 WIDE, NARROW, LONG = 10, 2, 17
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
 
-
-@_machine_code
+@machine_code
 def _word(octets: Array, place: int) -> Any:
     """Eight octets, the first one lowest."""
     value = np.uint64(0)
@@ -55,42 +47,33 @@ def _word(octets: Array, place: int) -> Any:
     return value
 
 
-@_machine_code
-def _leading(octets: Array, place: int) -> Any:
-    """Eight octets, the first one highest."""
-    value = np.uint64(0)
-    for index in range(8):
-        value = (value << np.uint64(8)) | np.uint64(octets[U(place + index)])
-    return value
-
-
-@_machine_code
+@machine_code
 def _pair(octets: Array, place: int) -> int:
     return (int(octets[U(place)]) << 8) | int(octets[U(place + 1)])
 
 
-@_machine_code
+@machine_code
 def _zero(octets: Array, place: int) -> bool:
     return bool(_word(octets, place) == np.uint64(0) and _pair(octets, place + 8) == 0)
 
 
-@_machine_code
+@machine_code
 def _falls(octets: Array, one: int, other: int) -> bool:
     """Whether the position at ``one`` is above that at ``other``."""
-    first, second = _leading(octets, one), _leading(octets, other)
+    first, second = leading_word(octets, one), leading_word(octets, other)
     if first != second:
         return bool(first > second)
     return bool(_pair(octets, one + 8) > _pair(octets, other + 8))
 
 
-@_machine_code
+@machine_code
 def _digits(word: Any) -> bool:
     """Whether no half of an octet is above 9."""
     wrong = (word >> np.uint64(3)) & ((word >> np.uint64(2)) | (word >> np.uint64(1)))
     return bool((wrong & np.uint64(0x1111_1111_1111_1111)) == np.uint64(0))
 
 
-@_machine_code
+@machine_code
 def _class_of(
     octets: Array, begin: int, places: Array, masks: Array, keys: Array, slots: Array
 ) -> int:
@@ -113,7 +96,7 @@ def _class_of(
     return -1
 
 
-@_machine_code
+@machine_code
 def _plain(
     octets: Array, begin: int, length: int, facts: Array, known: int,
     spec: Array, filled: Array, rising: Array,
@@ -140,7 +123,7 @@ def _plain(
     return True
 
 
-@_machine_code
+@machine_code
 def _put(rows: Array, place: int, value: int, size: int) -> int:
     """A number, its lowest octet first."""
     for index in range(size):
@@ -148,14 +131,14 @@ def _put(rows: Array, place: int, value: int, size: int) -> int:
     return place + size
 
 
-@_machine_code
+@machine_code
 def _taken(octets: Array, start: int, rows: Array, place: int, size: int) -> int:
     for index in range(size):
         rows[U(place + index)] = octets[U(start + index)]
     return place + size
 
 
-@_machine_code
+@machine_code
 def _facts(octets: Array, begin: int, number: Any, spec: Array, factor: Any) -> Any:
     """:func:`replay.changes.envelope.unit_facts` of a header."""
     place = begin + spec[U(BEGIN)]
@@ -168,7 +151,7 @@ def _facts(octets: Array, begin: int, number: Any, spec: Array, factor: Any) -> 
     return number * factor + np.uint64(octets[U(place + LONG - 1)])
 
 
-@_machine_code
+@machine_code
 def _record(
     octets: Array, begin: int, commit: int, length: int, number: int, facts: Array, known: int,
     spec: Array, factor: Any, rows: Array, place: int,
@@ -195,7 +178,7 @@ def _record(
     return place + 8
 
 
-@_machine_code
+@machine_code
 def scan_plain(
     octets: Array,
     offsets: Array,
@@ -235,7 +218,7 @@ def scan_plain(
         commit = begin + spec[U(COMMIT)]
         if _zero(octets, commit):
             commit = begin + spec[U(COMMIT_ELSE)]
-        low, high, word = 0, len(bounds), _leading(octets, commit)
+        low, high, word = 0, len(bounds), leading_word(octets, commit)
         while low < high:
             middle = (low + high) // 2
             if bounds[U(middle)] < word:
@@ -254,7 +237,7 @@ def scan_plain(
     return _by_bucket(bucket, ends, rows, out, size)
 
 
-@_machine_code
+@machine_code
 def _by_bucket(bucket: Array, ends: Array, rows: Array, out: Array, size: int) -> int:
     """Put rows side by side that are of one bucket; ``ends`` begin as where those before each
     end."""

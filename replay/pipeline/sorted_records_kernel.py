@@ -6,34 +6,17 @@ nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
-from numba import njit
-
-Array = npt.NDArray[Any]
-#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
-U = np.uintp
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
+from replay.decoding.shared_kernel import Array, U, leading_word, machine_code
 
 
-@_machine_code
-def _word(octets: Array, place: int) -> Any:
-    value = np.uint64(0)
-    for index in range(8):
-        value = (value << np.uint64(8)) | np.uint64(octets[U(place + index)])
-    return value
-
-
-@_machine_code
+@machine_code
 def _after(octets: Array, one: int, other: int, words: int, places: Array) -> bool:
     """Whether the record at octet ``one`` comes after that at ``other``."""
     for index in range(words):
-        mine, theirs = _word(octets, one + 8 * index), _word(octets, other + 8 * index)
+        mine, theirs = (
+            leading_word(octets, one + 8 * index),
+            leading_word(octets, other + 8 * index),
+        )
         if mine != theirs:
             return bool(mine > theirs)
     for index in range(len(places)):
@@ -43,7 +26,7 @@ def _after(octets: Array, one: int, other: int, words: int, places: Array) -> bo
     return False
 
 
-@_machine_code
+@machine_code
 def settle_order(octets: Array, size: int, words: int, places: Array, most: int) -> int:
     """Bring the records of ``octets``, ``size`` each, which are nearly in order, into their order.
 
@@ -68,7 +51,7 @@ def settle_order(octets: Array, size: int, words: int, places: Array, most: int)
     return 0
 
 
-@_machine_code
+@machine_code
 def _copied(octets: Array, start: int, place: int, size: int) -> int:
     for index in range(size):
         octets[U(place + index)] = octets[U(start + index)]

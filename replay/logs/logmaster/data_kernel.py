@@ -7,25 +7,14 @@ nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from replay.decoding.shared_kernel import Array, U, machine_code
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
-
-Array = npt.NDArray[Any]
-#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
-U = np.uintp
 #: Changes whose data is fetched from memory together: one after the other, each would be waited
 #: for.
 AHEAD = 32
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_machine_code: Callable[[_Function], _Function] = njit(_nrt=False)  # type: ignore[call-overload]
 
-
-@_machine_code
+@machine_code
 def _touch(buffer: Array, start: Array, row: int) -> int:
     """Read an octet of each of some changes, all at once."""
     seen = 0
@@ -36,7 +25,7 @@ def _touch(buffer: Array, start: Array, row: int) -> int:
     return seen
 
 
-@_machine_code
+@machine_code
 def closing_images(
     buffer: Array, start: Array, end: Array, outer: int, inclusive: int, bounds: Array
 ) -> int:

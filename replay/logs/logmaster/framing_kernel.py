@@ -7,20 +7,10 @@ nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-from numba import njit
-
-Array = npt.NDArray[Any]
-#: Indexes are unsigned, so that the machine code need not look whether they count from the end.
-U = np.uintp
-_machine_code: Callable[[Callable[..., int]], Callable[..., int]] = njit(_nrt=False)  # type: ignore[call-overload]
+from replay.decoding.shared_kernel import Array, U, machine_code
 
 
-@_machine_code
+@machine_code
 def walk_chains(
     buffer: Array, place: Array, goal: Array, slot: Array, last: Array, offsets: Array, sizes: Array
 ) -> int:
