@@ -28,12 +28,13 @@ from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement
 from replay.output.steps import Script
 from replay.targets import Session, TableFacts, TargetForeignKey
-from replay.targets.hazards import HazardKind
+from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
 from sqlgen.names import target_name
 from sqlgen.schema import SqlType
 from sqlgen.staged_merge import BY_KEY, Load, Unmergeable
+from sqlgen.statements import shown_columns
 
 #: Rows that make a load worth its statements.
 WORTH = 200
@@ -43,6 +44,8 @@ TOGETHER = 8
 MOST_BYTES = 32 << 20
 #: What a table may do by itself without telling the order of its changes.
 _HARMLESS = frozenset({HazardKind.GENERATED, HazardKind.UNLOGGED})
+#: What does something to other tables, or may.
+_REACHING = frozenset({HazardKind.TRIGGER, HazardKind.RULE, HazardKind.FOREIGN_KEY_ACTION})
 #: Types in which values are equal in the target exactly where the log's are.
 _ALIKE = frozenset(
     {
@@ -138,7 +141,7 @@ class IndependentChanges:
         """Whether a table version's changes can leave their places."""
         version = self.log.catalog.versions[number]
         facts = self.net_changes.facts.get(version.name)
-        if facts is None or not facts.movable or not version.table.key:
+        if facts is None or not facts.movable or facts.calls or not version.table.key:
             return False
         if {hazard.kind for hazard in facts.hazards} - _HARMLESS or self.spaces.forms[number]:
             return False
@@ -155,7 +158,8 @@ class IndependentChanges:
 
 
 class _TargetNames:
-    """The log's tables and columns behind the names that the target has."""
+    """The log's tables and columns behind the names that the target has; no columns that are left
+    out, which have other values there."""
 
     def __init__(self, net_changes: NetChanges) -> None:
         self.profile, self.names = net_changes.profile, net_changes.plan.options.names
@@ -168,8 +172,9 @@ class _TargetNames:
             self.tables[self._name(version.table.schema), self._name(version.table.name)] = (
                 version.name
             )
+            shown = shown_columns(version.table, net_changes.plan.options.render)
             self.columns.setdefault(version.name, {}).update(
-                {self._name(column.name): column.name for column in version.table.columns}
+                {self._name(column.name): column.name for column in shown}
             )
 
     def keys_of(self, name: str, facts: TableFacts) -> list[tuple[str, ...]] | None:
@@ -221,17 +226,31 @@ class _TargetNames:
         return target_name(name, self.profile, self.names)
 
 
-def may_part(net_changes: NetChanges, accepted: frozenset[str]) -> bool:
-    """Whether changes may leave their places at all: the tables stay as they are, and a value is
-    never written as another one, for else two keys could become one."""
+def may_part(net_changes: NetChanges, accepted: frozenset[str], enforced: bool) -> bool:
+    """Whether changes may leave their places at all: the tables stay as they are, what is done to
+    one neither changes nor reads another one, and a value is never written as another one, for else
+    two keys could become one. ``enforced``: triggers and foreign keys act."""
     options = net_changes.plan.options
     policy = Policy(char_padding=options.render.policy.char_padding)
     return (
         net_changes.plan.prepared
         and options.mapping is None
         and not net_changes.log.has_structure
+        and not any(_reaches(facts, enforced) for facts in net_changes.facts.values())
         and not accepted & {HazardKind.TYPE.value, HazardKind.COMPARISON.value}
         and options.render.policy == policy
+    )
+
+
+def _reaches(facts: TableFacts | None, enforced: bool) -> bool:
+    """Whether what is done to a table may do something to others, or depend on their rows."""
+    return facts is not None and (
+        facts.calls
+        or any(
+            hazard.kind in _REACHING
+            and (hazard.under is Under.BOTH or (hazard.under is Under.ON) is enforced)
+            for hazard in facts.hazards
+        )
     )
 
 

@@ -326,6 +326,7 @@ def _alteration(planned: TableFacts | None, now: TableFacts | None) -> str:
         ("unique keys", set(planned.unique_keys), set(now.unique_keys)),
         ("foreign keys", set(planned.foreign_keys), set(now.foreign_keys)),
         ("indexes, triggers or partitions", planned.movable, now.movable),
+        ("functions in checks and computed columns", planned.calls, now.calls),
         ("privileges", planned.missing_privileges, now.missing_privileges),
     ):
         if one != other:

@@ -587,8 +587,8 @@ class _Run:
             return MergedChanges(strict, NetChanges(plan, self.log, self.statements.facts))
         if pace.sessions == 1:
             net_changes = NetChanges(plan, self.log, self.statements.facts)
-            accepted = self.request.accepted
-            if not transactions.route.forward or not may_part(net_changes, accepted):
+            accepted, enforced = self.request.accepted, self.request.enforced
+            if not transactions.route.forward or not may_part(net_changes, accepted, enforced):
                 return strict
             independent = IndependentChanges(net_changes)
             return OrderInBulk(strict, independent) if independent.movable.any() else strict

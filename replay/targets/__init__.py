@@ -86,6 +86,7 @@ class TableFacts:
     are missing, the columns' types without length and precision, what each column holds
     (``holdings``), what the table does by itself or cannot do, and its foreign keys, as a child or
     as a parent. ``movable``: nothing but these keys can tell in which order rows were changed.
+    ``calls``: functions of somebody's are called for its rows, which may look at other tables.
     """
 
     columns: tuple[str, ...]
@@ -98,6 +99,7 @@ class TableFacts:
     hazards: tuple[Hazard, ...] = ()
     foreign_keys: tuple[TargetForeignKey, ...] = ()
     movable: bool = False
+    calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
         tuple(hazards),
         tuple(_foreign_key(*row) for row in query(_FOREIGN_KEYS, (oid, oid))),
         bool(query(_MOVABLE, (oid,))[0][0]),
+        bool(query(_CALLS, (oid,))[0][0]),
     )
 
 
@@ -114,24 +115,49 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
 JOIN pg_catalog.pg_namespace m ON m.oid = p.relnamespace
 WHERE k.contype = 'f' AND (k.conrelid = %s OR k.confrelid = %s) ORDER BY k.conname, k.oid"""
+#: First oid of what is not PostgreSQL's own.
+_FIRST_OID = 16384
 #: A table that is neither parent, partition nor child of another, without triggers, rules,
-#: policies, domains and checks that call somebody's functions, and each of whose unique indexes is
-#: over whole columns and takes nulls for different.
-_MOVABLE = """SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relhasrules
+#: policies and domains, whose foreign keys compare as its columns do, and each of whose unique
+#: indexes is valid, over whole columns, compares as they do and takes nulls for different.
+_MOVABLE = f"""SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relhasrules
     AND NOT c.relrowsecurity
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE c.oid IN (h.inhrelid, h.inhparent))
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid
         AND NOT t.tgisinternal AND t.tgenabled <> 'D')
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_depend d
-        ON d.classid = 'pg_catalog.pg_constraint'::regclass AND d.objid = k.oid
-        AND d.refclassid = 'pg_catalog.pg_proc'::regclass WHERE k.conrelid = c.oid)
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t
         ON t.oid = a.atttypid WHERE a.attrelid = c.oid AND a.attnum > 0 AND t.typtype = 'd')
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
         AND (i.indisexclusion OR (i.indisunique AND (i.indpred IS NOT NULL
-        OR i.indexprs IS NOT NULL
+        OR i.indexprs IS NOT NULL OR NOT i.indisvalid
+        OR {_FIRST_OID} <= ANY (i.indclass::oid[])
+        OR EXISTS (SELECT FROM pg_catalog.pg_collation l
+            WHERE l.oid = ANY (i.indcollation::oid[]) AND NOT l.collisdeterministic)
         OR coalesce(to_jsonb(i)->>'indnullsnotdistinct' = 'true', false)))))
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.contype = 'f'
+        AND c.oid IN (k.conrelid, k.confrelid) AND ({_FIRST_OID} <= ANY (k.conpfeqop)
+        OR EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_collation l
+            ON l.oid = a.attcollation WHERE a.attrelid = k.confrelid
+            AND a.attnum = ANY (k.confkey) AND NOT l.collisdeterministic)))
 FROM pg_catalog.pg_class c WHERE c.oid = %s"""
+#: Whether a check, a domain's check, a default or a computed column of a table, its partitions and
+#: inheritance children calls a function or an operator that somebody made, not an extension's.
+_CALLS = """WITH RECURSIVE tree AS (SELECT %s::oid AS oid
+    UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid),
+domain AS (SELECT a.atttypid AS oid FROM tree
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = tree.oid
+    UNION SELECT t.typbasetype FROM domain JOIN pg_catalog.pg_type t ON t.oid = domain.oid
+        AND t.typtype = 'd'),
+expression AS (SELECT 'pg_catalog.pg_constraint'::regclass AS classid, k.oid
+    FROM pg_catalog.pg_constraint k WHERE k.contype = 'c'
+    AND (k.conrelid IN (SELECT oid FROM tree) OR k.contypid IN (SELECT oid FROM domain))
+    UNION ALL SELECT 'pg_catalog.pg_attrdef'::regclass, e.oid FROM pg_catalog.pg_attrdef e
+    JOIN tree ON e.adrelid = tree.oid)
+SELECT EXISTS (SELECT FROM expression JOIN pg_catalog.pg_depend d
+    ON d.classid = expression.classid AND d.objid = expression.oid
+    WHERE d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x WHERE x.classid = d.refclassid
+        AND x.objid = d.refobjid AND x.deptype = 'e'))"""
 _PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(%s::oid, p)
 FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
 
