@@ -212,6 +212,7 @@ def _replays(arguments: argparse.Namespace) -> Iterator[Line]:
     for way, beside, least in (
         ("replay, 1 units a transaction", "psql -f, 1 units a transaction", None),
         ("replay, 1000 units a transaction", "psql -f, 1000 units a transaction", 90_000),
+        ("replay, bulk", "psql -f, 1000 units a transaction", 90_000),
         ("replay, merged", "COPY of the rows", 150_000),
     ):
         unit = "changes a second, reading included"

@@ -164,8 +164,9 @@ def main() -> int:
                     POSTGRES.run_scripts, scripts=scripts
                 )
                 ways[f"replay, {every} units a transaction"] = partial(_replay, log, every)
+            ways["replay, bulk"] = partial(_replay, log, 1000, mode=ApplyMode.BULK)
             ways["replay, two sessions"] = partial(_replay, log, 1000, 2)
-            ways["replay, merged"] = partial(_replay, log, 0)
+            ways["replay, merged"] = partial(_replay, log, 1000, mode=ApplyMode.MERGED)
             count = bundle.manifest["statements"]
             print(
                 f"{count:,} statements in {bundle.manifest['units']:,} units; fsync"
@@ -186,8 +187,15 @@ def main() -> int:
     return 0 if same else 1
 
 
-def _replay(log: LogmasterLog, every: int, sessions: int = 1, *, url: str) -> None:
-    pace = Pace(units=every, sessions=sessions) if every else Pace(mode=ApplyMode.MERGED)
+def _replay(
+    log: LogmasterLog,
+    every: int,
+    sessions: int = 1,
+    mode: ApplyMode = ApplyMode.STRICT,
+    *,
+    url: str,
+) -> None:
+    pace = Pace(units=every, sessions=sessions, mode=mode)
     options = ScriptOptions(render=RenderOptions(where_columns="guard"))
     source = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
     with live.plan_replay(source, live.ReplayRequest(url, True, pace=pace)) as plan:
@@ -195,7 +203,13 @@ def _replay(log: LogmasterLog, every: int, sessions: int = 1, *, url: str) -> No
     for line in lines:
         if any(
             part in line
-            for part in ("applied in", "folded into", "in strict order:", "statements were made in")
+            for part in (
+                "applied in",
+                "came in together",
+                "folded into",
+                "in strict order:",
+                "statements were made in",
+            )
         ):
             print("  " + line)
 

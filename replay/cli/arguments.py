@@ -599,9 +599,10 @@ def _add_applying(group: Any) -> None:
     )
     group.add_argument("--commit-statements", type=positive, metavar="N", help=what)
     what = (
-        "strict: every statement in commit order (default); merged (PostgreSQL): only the net"
-        " change of each row in each transaction, to catch up faster; intermediate states never"
-        " appear in the target"
+        "strict: every statement in commit order (default); bulk (PostgreSQL): the same, but rows"
+        " of a transaction come in together where nothing can tell their order; merged"
+        " (PostgreSQL): only the net change of each row in each transaction, to catch up faster;"
+        " intermediate states never appear in the target"
     )
     group.add_argument(
         "--sessions",

@@ -1,5 +1,5 @@
-"""Strict order, in fewer statements: the rows of a transaction whose order nothing can tell come in
-as loads of whole tables, the other statements one by one behind them.
+"""Mode ``bulk``, strict order in fewer statements. The rows of a transaction whose order nothing
+can tell come in as loads of whole tables, the other statements one by one behind them.
 
 A change may leave its place where it shares no value of a key with another change of the
 transaction: not of the row's key, of no unique key, and it refers to no row that another one
@@ -269,6 +269,8 @@ class OrderInBulk:
             pace, units=pace.units * together, statements=pace.statements * together
         )
         self.tried = True
+        #: Changes that came in together so far.
+        self.loaded = 0
 
     def prepare(self, group: UnitGroup) -> Callable[[], None]:
         """Make the loads of the transactions that the group is cut into; what applies them."""
@@ -313,9 +315,11 @@ class OrderInBulk:
                 self.strict.apply(group)
                 continue
             executes = len(part.loose) > 0
-            if self.transactions.apply(group, partial(self._run, part), executes) is not None:
-                self.strict.apply(group)
-                self.tried = False
+            if self.transactions.apply(group, partial(self._run, part), executes) is None:
+                self.loaded += sum(load.count for load in part.loads)
+                continue
+            self.strict.apply(group)
+            self.tried = False
 
     def _run(
         self, parted: Parted, session: Session, group: UnitGroup

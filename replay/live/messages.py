@@ -55,6 +55,11 @@ def plan_lines(
             f"Sessions: {pace.sessions}; a unit may be there before an earlier one that it has"
             " nothing to do with"
         )
+    if pace.in_bulk:
+        yield (
+            "Mode bulk: the changes of a transaction whose order nothing can tell come in together,"
+            " before the others"
+        )
     if pace.merged:
         yield (
             f"Mode merged: up to {pace.merged_statements:,} statements become one net change for"
@@ -82,18 +87,22 @@ def estimate(dialect: str, statements: int, runs: Sequence[Run], seconds: float)
 def report_lines(
     committed: Committed,
     forward: bool,
-    merged: bool,
+    pace: Pace,
+    loaded: int,
     sequences: Sequence[str],
     position: UnitPosition,
     seconds: float,
 ) -> Iterator[str]:
-    """What was done. ``sequences``: those that were moved, and to where."""
+    """What was done. ``loaded``: the changes that came in together; ``sequences``: those that were
+    moved, and to where."""
     verb = "applied" if forward else "taken back"
     yield (
         f"{committed.units:,} units and {committed.statements:,} statements {verb} in"
         f" {seconds:.1f} s ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
     )
-    if merged:
+    if pace.in_bulk:
+        yield f"{loaded:,} changes came in together, the others one by one"
+    if pace.merged:
         yield (f"{committed.folded:,} statements were folded into {committed.net:,} row changes")
     yield from _in_order_lines(committed)
     for text in sequences:

@@ -52,6 +52,11 @@ class Pace:
         """Whether units become net changes."""
         return self.mode is ApplyMode.MERGED
 
+    @property
+    def in_bulk(self) -> bool:
+        """Whether rows come in together where nothing can tell their order."""
+        return self.mode is ApplyMode.BULK
+
     def retrying(self, *errors: type[TargetError]) -> tenacity.Retrying:
         """Calls again, or goes round again, after these errors; raises the last one in the end."""
         return tenacity.Retrying(

@@ -18,7 +18,7 @@ from replay.changes.selection import Selection
 from replay.errors import InputError, Refusal, TargetError
 from replay.live.error_policy import ErrorPolicy
 from replay.live.hazards import table_problems, value_limits
-from replay.live.pace import Pace
+from replay.live.pace import ApplyMode, Pace
 from replay.live.position_store import TargetPosition, digest_of
 from replay.live.rights import absence, changed_versions
 from replay.live.route import Route
@@ -181,17 +181,18 @@ def refuse_mode(
             " none",
             hint="Leave --on out",
         )
-    asked = "--mode merged" if pace.merged else "--sessions"
-    if not pace.merged and pace.sessions == 1:
+    in_order = pace.mode is ApplyMode.STRICT
+    asked = "--sessions" if in_order else f"--mode {pace.mode.value}"
+    if in_order and pace.sessions == 1:
         return
-    if pace.merged and pace.sessions > 1:
+    if not in_order and pace.sessions > 1:
         raise Refusal(
             "LR4009",
-            "found --mode merged with --sessions; expected one of them",
-            hint="Merged mode uses one session",
+            f"found {asked} with --sessions; expected one of them",
+            hint=f"Mode {pace.mode.value} uses one session",
         )
     hint = f"Leave {asked} away: one session in strict order does it"
-    if not (session.merges if pace.merged else session.parallel):
+    if not (session.parallel if in_order else session.merges):
         raise Refusal(
             "LR4009",
             f"found {asked} for a target of kind {session.dialect}; expected one that supports"
@@ -203,7 +204,7 @@ def refuse_mode(
             "LR4009", f"found {asked} for a replay backward; expected a replay forward", hint=hint
         )
     for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):
-        if chosen != "apply":
+        if chosen != "apply" and not pace.in_bulk:
             more = (
                 "or have the target do nothing by itself (--enforcement off) and apply all that the"
                 " log says"

@@ -548,7 +548,8 @@ class _Run:
         lines = report_lines(
             committed,
             route.forward,
-            pace.merged,
+            pace,
+            strategy.loaded if isinstance(strategy, OrderInBulk) else 0,
             sequences,
             positions[-1],
             time.perf_counter() - began,
@@ -585,13 +586,15 @@ class _Run:
         strict = StrictOrder(transactions, self.request.policy, Diagnoser(plan, self.log))
         if pace.merged:
             return MergedChanges(strict, NetChanges(plan, self.log, self.statements.facts))
-        if pace.sessions == 1:
+        if pace.in_bulk:
             net_changes = NetChanges(plan, self.log, self.statements.facts)
             accepted, enforced = self.request.accepted, self.request.enforced
-            if not transactions.route.forward or not may_part(net_changes, accepted, enforced):
+            if not may_part(net_changes, accepted, enforced):
                 return strict
             independent = IndependentChanges(net_changes)
             return OrderInBulk(strict, independent) if independent.movable.any() else strict
+        if pace.sessions == 1:
+            return strict
 
         def connect() -> Session:
             session = self.target.connect(self.request.url)

@@ -481,6 +481,7 @@ def refuse_destination(request: ReplayRequest) -> None:
             ("--at-position", request.at is not None),
             ("--adjoining", request.adjoining),
             ("--sessions", request.pace.sessions > 1),
+            ("--mode bulk", request.pace.in_bulk),
             ("--mode merged", request.pace.merged),
         )
         if given

@@ -36,7 +36,7 @@ Log = tuple[Path, list[Path]]
 def replayed(log: Log, url: str, *options: str) -> int:
     data = [part for path in log[1] for part in ("--data", str(path))]
     arguments = ["--control", str(log[0]), *data, "--to", url, "--engine", "local", "--apply"]
-    return main(["replay", *arguments, *options])
+    return main(["replay", *arguments, "--mode", "bulk", *options])
 
 
 @pytest.fixture

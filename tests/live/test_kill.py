@@ -63,7 +63,7 @@ def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
             "scratch": str(tmp_path),
         }
         job |= {"until": until, "point": point, "times": times}  # type: ignore[dict-item]
-        job |= {"commit_every": 100, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
+        job |= {"commit_every": 100, "bulk": 0, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
         replayer.stdin.flush()
         return int(replayer.stdout.readline())
@@ -103,12 +103,11 @@ def test_the_client_is_killed_in_merged_mode(
     assert position(database)[2:4] == AT_END
 
 
-def test_the_client_is_killed_amid_the_loads_of_strict_order(
-    database: str, sakila: Path, run: Run
-) -> None:
+def test_the_client_is_killed_amid_loads(database: str, sakila: Path, run: Run) -> None:
+    pace = {"bulk": 1, "commit_every": 1000}
     for times in (1, 3, 2):
-        assert run(database, None, "rows copied", times, commit_every=1000) == -signal.SIGKILL
-    assert run(database, None, commit_every=1000) == 0
+        assert run(database, None, "rows copied", times, **pace) == -signal.SIGKILL
+    assert run(database, None, **pace) == 0
     assert same(database, sakila, "final")
     assert position(database)[2:4] == AT_END
 
