@@ -78,12 +78,24 @@ def test_histories_end_as_their_model(
         folder.mkdir()
         rows(fresh_database, f"DROP SCHEMA IF EXISTS testown, logreplay CASCADE; {SCHEMA}")
         log = history.log(folder, seed=seed)
+        before = len(loads)
         assert replayed(log, fresh_database, "--commit-every", every) == 0
+        came = sum(count for *_, count in loads[before:])
+        assert f"{came:,} changes came in together, the others" in capsys.readouterr().out
         assert ended(fresh_database) == history.state()
         assert position(fresh_database)[2] == 60
     assert {op for op, *_ in loads} == (set(Op) if every == "3" else {Op.INSERT})
     assert {table for _, table, _ in loads} <= {"PARENT", "CHILD"}
-    capsys.readouterr()
+
+
+def test_it_is_for_replays_forward(
+    fresh_database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows(fresh_database, SCHEMA)
+    log = Maker(1, 60, 300).history.log(tmp_path, seed=1)
+    assert replayed(log, fresh_database) == 0
+    assert replayed(log, fresh_database, "--until-position", "0" * 20) == 8
+    assert "LR4009 found --mode bulk for a replay backward" in capsys.readouterr().err
 
 
 #: What is in the way of a history: nothing of a sort, a row whose key is inserted, values that are

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
+from replay.live import bulk
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import rows
 
@@ -121,11 +122,18 @@ def test_a_row_that_is_not_there_to_be_removed_is_not_put_back(
     assert read() == BEFORE[1:]
 
 
-@pytest.mark.parametrize("mode", [(), ("--mode", "merged"), ("--sessions", "2")])
+@pytest.mark.parametrize(
+    "mode", [(), ("--mode", "bulk"), ("--mode", "merged"), ("--sessions", "2")]
+)
 @pytest.mark.parametrize("case", CASES)
 def test_postgres_in_every_mode(
-    fresh_database: str, tmp_path: Path, case: str, mode: tuple[str, ...]
+    fresh_database: str,
+    tmp_path: Path,
+    case: str,
+    mode: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(bulk, "WORTH", 1)
     values = ", ".join(map(str, BEFORE))
     rows(fresh_database, f"CREATE SCHEMA testown; {DDL}; INSERT INTO testown.keyed VALUES {values}")
     log = log_of(CASES[case], tmp_path)

@@ -145,6 +145,7 @@ def test_a_row_that_somebody_changed(
     [
         (["--until-lrsn", START], "found --sessions for a replay backward"),
         (["--ri", "skip"], "found --ri skip with --sessions"),
+        (["--mode", "bulk"], "found --mode bulk with --sessions"),
         (["--mode", "merged"], "found --mode merged with --sessions"),
     ],
 )
