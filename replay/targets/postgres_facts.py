@@ -141,7 +141,8 @@ _MOVABLE = f"""SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relhasr
             AND a.attnum = ANY (k.confkey) AND NOT l.collisdeterministic)))
 FROM pg_catalog.pg_class c WHERE c.oid = %s"""
 #: Whether a check, a domain's check, a default or a computed column of a table, its partitions and
-#: inheritance children calls a function or an operator that somebody made, not an extension's.
+#: inheritance children calls a function or an operator that somebody made, not an extension's; or
+#: whether a function is called wherever a staging table is made.
 _CALLS = """WITH RECURSIVE tree AS (SELECT %s::oid AS oid
     UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid),
 domain AS (SELECT a.atttypid AS oid FROM tree
@@ -157,7 +158,10 @@ SELECT EXISTS (SELECT FROM expression JOIN pg_catalog.pg_depend d
     ON d.classid = expression.classid AND d.objid = expression.oid
     WHERE d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass)
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x WHERE x.classid = d.refclassid
-        AND x.objid = d.refobjid AND x.deptype = 'e'))"""
+        AND x.objid = d.refobjid AND x.deptype = 'e'))
+    OR EXISTS (SELECT FROM pg_catalog.pg_event_trigger v WHERE v.evtenabled <> 'D'
+        AND v.evtevent LIKE 'ddl_command_%%'
+        AND (v.evttags IS NULL OR 'CREATE TABLE' = ANY (v.evttags)))"""
 _PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(%s::oid, p)
 FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
 

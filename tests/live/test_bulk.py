@@ -374,6 +374,16 @@ HIDDEN: dict[str, tuple[str, list[tuple[Tab, Any, Any]], list[str], bool]] = {
         [],
         False,
     ),
+    "an event trigger": (
+        "INSERT INTO testown.one VALUES (1, 10, 3); INSERT INTO testown.many VALUES (1);"
+        "CREATE FUNCTION testown.f() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN"
+        " IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE schema_name = ''pg_temp'')"
+        " THEN DELETE FROM testown.many; END IF; END';"
+        "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION testown.f();",
+        [(ONE, (1, 10, 3), (1, 10, 5)), (MANY, None, (2, None))],
+        [],
+        True,
+    ),
     "a column that is left out refers": (
         "ALTER TABLE testown.many ALTER p SET DEFAULT 5;",
         [(MANY, None, (1, 7)), (ONE, None, (5, 50, 0))],
@@ -444,6 +454,7 @@ def test_an_order_that_keys_do_not_tell(
         monkeypatch.setattr(live, "may_part", may_part)
         rows(fresh_database, "DROP SCHEMA IF EXISTS testown, logreplay CASCADE;" + DDL + more)
         code = replayed(written, fresh_database, *options)
+        rows(fresh_database, "DROP EVENT TRIGGER IF EXISTS e")
         names = {table.name.lower() for table, *_ in changes}
         end = {name: sorted(rows(fresh_database, f"TABLE testown.{name}")) for name in names}
         found.append((code, capsys.readouterr().err, end))
