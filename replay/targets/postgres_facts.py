@@ -95,11 +95,13 @@ SELECT a.attname, a.attgenerated <> '', a.attidentity::text,
     pg_catalog.format_type(a.atttypid, a.atttypmod)
 FROM pg_catalog.pg_attribute a JOIN own o ON o.attnum = a.attnum
 WHERE a.attrelid = %s ORDER BY a.attnum"""
+#: An invalid index, one whose making beside other work failed, may hold equal keys.
 _KEYS = """SELECT array_agg(a.attname::text ORDER BY k.place) FROM pg_catalog.pg_index i
 CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
 JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-WHERE i.indrelid = %s AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL
-AND k.place <= i.indnkeyatts GROUP BY i.indexrelid ORDER BY min(i.indexrelid)"""
+WHERE i.indrelid = %s AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+AND i.indexprs IS NULL AND k.place <= i.indnkeyatts
+GROUP BY i.indexrelid ORDER BY min(i.indexrelid)"""
 #: Of either side: (schema, table, columns) of the child and of the parent.
 _FOREIGN_KEYS = """SELECT n.nspname::text, c.relname::text,
     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY

@@ -310,10 +310,13 @@ def test_a_target_that_lacks_something(
     rows(database, "ALTER TABLE sakila.film DROP COLUMN rating")
     rows(database, "ALTER TABLE sakila.rental DROP CONSTRAINT rental_pkey CASCADE")
     rows(database, "DROP TABLE sakila.kiosk_scan")
+    invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'sakila.{}'::regclass"
+    rows(database, invalid.format("customer_pkey"))
     assert replay() == 8
     said = capsys.readouterr().out
     assert "refused: SAKILA.FILM: the target's table has no column RATING" in said
     assert "refused: SAKILA.RENTAL: no unique key of the target lies within rental_id" in said
+    assert "refused: SAKILA.CUSTOMER: no unique key of the target lies within customer_id" in said
     assert "refused: SAKILA.KIOSK_SCAN: the target has no such table" in said
 
 
