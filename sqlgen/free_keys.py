@@ -30,6 +30,7 @@ from sqlgen.statements import (
     RenderOptions,
     conditions,
     finish,
+    identity,
     joined,
     only_rows,
     sql_of,
@@ -41,8 +42,11 @@ _SETS_DOWN = frozenset({"mysql", "mariadb"})
 
 
 def render_by(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
-    """The statements of ``rows`` in the way that ``options`` ask for. SqlgenError (LR3013) for an
-    upsert of a table without a key."""
+    """The statements of ``rows`` in the way that ``options`` ask for. SqlgenError: LR3013 for an
+    upsert of a table without a key, LR3006 when a key column is excluded that statements look at,
+    as inserts do where keys must be free."""
+    if rows.table.key and (options.upsert or options.free_keys):
+        identity(rows.table, options)
     if options.upsert:
         return upsert.render(rows, profile, options)
     if not options.free_keys or not rows.table.key:

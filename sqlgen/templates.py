@@ -123,6 +123,7 @@ def skeleton(
     if not table.key or not (options.upsert or options.free_keys):
         write = {Op.INSERT: _insert, Op.DELETE: _delete, Op.UPDATE: _update}[op]
         return tuple(write(table, profile, options))
+    identity(table, options)
     if op is Op.DELETE:
         return tuple(_delete(table, profile, options))
     puts = op is Op.INSERT or (options.upsert and whole)

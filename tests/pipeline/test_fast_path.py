@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import replay.pipeline
@@ -343,6 +343,16 @@ def assert_same(one: ChangeStatements | str, other: ChangeStatements | str) -> N
     assert by_row[0] == by_row[1]
 
 
+@example(
+    spec=Spec(((KINDS[1], False, False), (KINDS[1], False, False)), 2),
+    seed=0,
+    kind=Change.DELETE,
+    mode="undo",
+    dialect="bigquery",
+    render=RenderOptions(free_keys=True, exclude_columns=("C1",)),
+    mapping=lambda _: None,
+    where=None,
+)
 @settings(max_examples=examples(300))
 @given(
     spec=specs,
