@@ -63,7 +63,7 @@ def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
             "scratch": str(tmp_path),
         }
         job |= {"until": until, "point": point, "times": times}  # type: ignore[dict-item]
-        job |= {"commit_every": 100, "bulk": 0, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
+        job |= {"commit_every": 100, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
         replayer.stdin.flush()
         return int(replayer.stdout.readline())

@@ -43,7 +43,7 @@ def replay(job: dict[str, Any]) -> int:
     log = open_log(job["control"], [job["data"]], scratch=job["scratch"])
     until = None if job["until"] is None else Position.from_hex(job["until"])
     pace = Pace(units=job["commit_every"], wait=0.05, sessions=job["sessions"])
-    if job["bulk"]:
+    if job.get("bulk"):
         pace = replace(pace, mode=ApplyMode.BULK)
     if job["merged"]:
         pace = replace(pace, mode=ApplyMode.MERGED, merged_statements=job["merged"])
