@@ -109,6 +109,10 @@ def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any)
                 _given_up[:] = [*(one for one in _given_up if not one.ended()), running]
 
 
+def _cut_off(place: str, at: int, size: int) -> OSError:
+    return OSError(errno.EIO, f"the store gave nothing at byte {at}, of {size}", place)
+
+
 def _no_answer(place: str, seconds: float) -> OSError:
     message = f"the store gave no answer within {seconds:g} s"
     return OSError(errno.ETIMEDOUT, message, place)
@@ -135,14 +139,25 @@ class AnsweringFile(io.RawIOBase):
         return bool(self._file.seekable())
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, with the next bytes, as far as they come; 0 at the end."""
+        """Fill a buffer, with the next bytes, as far as they come; 0 at the end. OSError where none
+        come before that, for a reply may be cut off."""
         got = self._answered(self._file.read, len(buffer))
+        if not got and len(buffer) and (at := self.tell()) < (size := self.size()):
+            raise _cut_off(self._place, at, size)
         buffer[: len(got)] = got
         return len(got)
 
     def read_at(self, size: int, start: int) -> bytes:
-        """Bytes from ``start`` on."""
+        """Bytes from ``start`` on: as many as there are, or OSError, for a reply may be cut off."""
         got: bytes = self._answered(self._file.read_at, size, start)
+        if len(got) == size:
+            return got
+        wanted = max(0, min(size, self.size() - start))
+        while len(got) < wanted:
+            more = self._answered(self._file.read_at, wanted - len(got), start + len(got))
+            if not more:
+                raise _cut_off(self._place, start + len(got), start + wanted)
+            got += more
         return got
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -196,9 +211,8 @@ class AnsweringSystem:
 
     def open_input_stream(self, path: str, buffer_size: int) -> io.BufferedReader:
         """A file that is read from its beginning."""
-        call = self.system.open_input_stream
-        file = answered(self.place, call, path, compression=None, buffer_size=buffer_size)
-        return io.BufferedReader(AnsweringFile(self.place, file), _READ)
+        # a stream of pyarrow's takes a reply that is cut off for the end of the file
+        return io.BufferedReader(self.open_input_file(path), max(buffer_size, _READ))
 
     def open_input_file(self, path: str) -> AnsweringFile:
         """A file of which ranges are read."""
