@@ -26,6 +26,10 @@ _early = threading.Event()
 _former: dict[signal.Signals, Any] = {}
 #: Set by a signal that interrupted the run.
 _interrupted = threading.Event()
+#: What was done with exceptions that could not be raised.
+_hooks: list[Callable[[sys.UnraisableHookArgs], Any]] = []
+#: Seconds after which an interruption comes again that could not be raised.
+_AGAIN = 0.05
 #: The exit code of a run that ends while a store is silent.
 _leaves: list[int] = []
 
@@ -40,6 +44,9 @@ def interruptible() -> None:
         answers.hurry(False)
         _hush(False)
     _handle(_interrupt)
+    if sys.unraisablehook is not _unraisable:
+        _hooks.append(sys.unraisablehook)
+        sys.unraisablehook = _unraisable
 
 
 def interrupted() -> bool:
@@ -85,6 +92,23 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     answers.hurry(True)
     _hush(True)
     raise KeyboardInterrupt
+
+
+def _unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """An interruption that came while an object was being let go of (Python cannot raise anything
+    there) comes again a moment later."""
+    if issubclass(lost.exc_type, KeyboardInterrupt) and _interrupted.is_set():
+        again = threading.Timer(_AGAIN, signal.pthread_kill, (_main(), signal.SIGTERM))
+        again.daemon = True
+        again.start()
+    else:
+        _hooks[-1](lost)
+
+
+def _main() -> int:
+    number = threading.main_thread().ident
+    assert number is not None
+    return number
 
 
 def _hush(quiet: bool) -> None:

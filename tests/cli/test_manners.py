@@ -243,6 +243,33 @@ def test_spark_ends_quietly_whenever_it_is_ended(
         assert out.exists() == (run.returncode == 0)
 
 
+_LETS_GO = """
+import signal, time, weakref
+from replay.cli import stopping
+class Held: pass
+def let_go(_):
+    signal.raise_signal(signal.SIGTERM)
+    time.sleep(0)
+stopping.interruptible()
+held = Held()
+watched = weakref.ref(held, let_go)
+try:
+    del held
+    print("went on", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted", stopping.interrupted())
+"""
+
+
+def test_an_end_that_comes_while_an_object_goes_is_not_lost() -> None:
+    """Python can raise nothing there; it would say so on stderr, and the run would go on."""
+    run = subprocess.run(
+        [sys.executable, "-c", _LETS_GO], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (run.stdout, run.stderr) == ("went on\ninterrupted True\n", "")
+
+
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -40,9 +41,11 @@ class Gate:
     system: fs.FileSystem
     stalls: list[Stalls]
     stalled: threading.Event
+    #: All servers of a process have the same buckets.
+    bucket: str
 
     def names(self) -> list[str]:
-        selector = fs.FileSelector("logs/out", allow_not_found=True, recursive=True)
+        selector = fs.FileSelector(f"{self.bucket}/out", allow_not_found=True, recursive=True)
         return [info.path for info in self.system.get_file_info(selector)]
 
 
@@ -70,12 +73,13 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    system, _ = fs.FileSystem.from_uri("s3://logs/?allow_bucket_creation=true")
-    system.create_dir("logs")
+    bucket = f"silent-{secrets.token_hex(8)}"
+    system, _ = fs.FileSystem.from_uri(f"s3://{bucket}/?allow_bucket_creation=true")
+    system.create_dir(bucket)
     for name in ("incomplete.ctl", "incomplete.dat"):
-        with system.open_output_stream(f"logs/in/{name}") as out:
+        with system.open_output_stream(f"{bucket}/in/{name}") as out:
             out.write((FIXTURES / "incomplete" / "log" / name).read_bytes())
-    yield Gate(system, stalls, stalled)
+    yield Gate(system, stalls, stalled, bucket)
     end.set()
     server.shutdown()
 
@@ -94,8 +98,8 @@ def _written(environ: dict[str, Any]) -> bool:
 )
 def test_ctrl_c_while_a_store_is_silent(gate: Gate, tmp_path: Path, stalls: Stalls) -> None:
     gate.stalls.append(stalls)
-    log = "s3://logs/in/incomplete"
-    words = ["redo", f"--control={log}.ctl", f"--data={log}.dat", "--out=s3://logs/out"]
+    log, out = f"s3://{gate.bucket}/in/incomplete", f"s3://{gate.bucket}/out"
+    words = ["redo", f"--control={log}.ctl", f"--data={log}.dat", f"--out={out}"]
     with subprocess.Popen(
         [sys.executable, "-m", "replay", *words, "--engine=local", "--ri=apply"],
         cwd=ROOT,
