@@ -119,6 +119,10 @@ def bare() -> float:
     return min(_children([sys.executable, "-c", ""]) for _ in range(4))
 
 
+class NotMeasuredError(Exception):
+    """A part cannot be measured here; its text says why."""
+
+
 def _engines(arguments: argparse.Namespace) -> Iterator[Line]:
     import bench
 
@@ -222,8 +226,12 @@ def _replays(arguments: argparse.Namespace) -> Iterator[Line]:
 def _peers(arguments: argparse.Namespace) -> Iterator[Line]:
     records = min(arguments.records, OF_PEERS)
     if shutil.which("docker") is None:
-        print("peers: not measured: found no docker on PATH", file=sys.stderr)
-        return
+        raise NotMeasuredError("found no docker on PATH")
+    engine = subprocess.run(["docker", "info"], capture_output=True, text=True, check=False)
+    if engine.returncode:
+        raise NotMeasuredError(
+            f"no container engine runs: {engine.stderr.strip().splitlines()[-1]}"
+        )
     runs = bench_peers.measure(arguments.dir / "peers", records, arguments.seed, rounds=3)
     found = {run.program: run for run in runs}
     local = found["logreplay undo --engine local"]
@@ -255,11 +263,19 @@ def table(lines: list[Line]) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure all aims, or some ``--parts`` of them; 0 whether they are reached or not."""
+    """Measure all aims, or some ``--parts`` of them; 0 whether they are reached or not, 1 where a
+    part failed (the figures of the others are printed all the same)."""
     arguments.dir.mkdir(parents=True, exist_ok=True)
     lines: list[Line] = []
+    failed = False
     for name in arguments.parts or PARTS:
-        lines += PARTS[name](arguments)
+        try:
+            lines += PARTS[name](arguments)
+        except NotMeasuredError as reason:
+            print(f"{name}: not measured: {reason}", file=sys.stderr)
+        except (SystemExit, subprocess.CalledProcessError) as error:
+            failed = True
+            print(f"{name}: failed: {error}", file=sys.stderr)
     about: dict[str, Any] = {
         "records": arguments.records,
         "cores": os.cpu_count(),
@@ -274,7 +290,7 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         text = json.dumps({"of": about, "figures": told}, indent=1, ensure_ascii=False)
         arguments.json.write_text(text + "\n", encoding="utf-8")
-    return 0
+    return int(failed)
 
 
 def add_options(command_: argparse.ArgumentParser) -> None:
