@@ -9,13 +9,18 @@ At the top stand options of every command that has them, in ``[COMMAND]`` those 
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay.cli.examples import commands_of
 from replay.errors import UsageError, Where
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = LateModule("tomllib")
 
 #: The name of a file that is found beside the log.
 BESIDE = "logreplay.toml"

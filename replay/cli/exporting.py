@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from replay.api import Writable
 from replay.changes.choices import LAKE_FORMATS, Gaps
@@ -13,9 +14,14 @@ from replay.cli.request import engine_of, options_of, request_of, selection_of
 from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder, Growth
-from replay.output.lake import check_lake
 from replay.pipeline.request import Demand, Request
 from replay.storage import Place
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.output import lake
+else:
+    lake = LateModule("replay.output.lake")
 
 #: Hears (stage, done, total).
 Progress = Callable[[str, int, int], None]
@@ -59,6 +65,6 @@ def grow(
             )
 
     if export.format in LAKE_FORMATS:
-        bundle = write(check_lake(arguments.out), None)
+        bundle = write(lake.check_lake(arguments.out), None)
         return Growth(bundle, None if not bundle.manifest["changes"] else 0)
     return GrowingFolder(arguments.out).grow(write)

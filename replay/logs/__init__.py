@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,9 @@ from replay.decoding import codecs
 from replay.errors import Finding, UsageError, Where
 from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
 from sqlgen.constraints import Constraints
-from sqlgen.structure import StructureChange
+
+if TYPE_CHECKING:
+    from sqlgen.structure import StructureChange
 
 
 @dataclass(frozen=True, slots=True)

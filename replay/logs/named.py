@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay import storage
 from replay.changes.notation import position_of
@@ -20,6 +19,12 @@ from replay.errors import InputError, UsageError, Where
 from replay.logs import Family, Inputs, LogPair
 from replay.logs.files import unpacked_head
 from replay.storage import Place
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = LateModule("tomllib")
 
 #: Options as they were given: which (``control`` or ``data``), and its values.
 Words = Sequence[tuple[str, Sequence[str]]]

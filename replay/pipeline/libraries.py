@@ -10,9 +10,15 @@ import socket
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from replay.errors import UsageError
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:
+    metadata = LateModule("importlib.metadata")
 
 #: The variable by which executors are told what the driver has.
 VARIABLE = "LOGREPLAY_LIBRARIES"
@@ -45,8 +51,8 @@ def versions() -> dict[str, str]:
     for name, packages in _INSTALLED.items():
         for package in packages:
             try:
-                found.setdefault(name, version(package))
-            except PackageNotFoundError:
+                found.setdefault(name, metadata.version(package))
+            except metadata.PackageNotFoundError:
                 continue
     return found
 

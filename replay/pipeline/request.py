@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay import storage
 from replay.changes.catalog import TableVersion
@@ -20,14 +20,13 @@ from replay.errors import UsageError
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.engine import Engine
-from replay.pipeline.marked import mark_notes, without_marks
 from replay.pipeline.placing import place_position, placed_unit
-from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.unique_keys import with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
+from sqlgen.late import LateModule
 from sqlgen.mapping import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
@@ -35,6 +34,13 @@ from sqlgen.parameters import parameterised
 from sqlgen.schema import Table
 from sqlgen.statements import RenderOptions, identity, shown_columns
 from sqlgen.upsert import check_keys
+
+if TYPE_CHECKING:
+    from replay.pipeline import marked
+    from replay.pipeline import plan as planning
+    from replay.pipeline.plan import Plan
+else:  # what a look into a log does without
+    marked, planning = (LateModule(f"replay.pipeline.{name}") for name in ("marked", "plan"))
 
 #: Bytes of a log that one task reads.
 SPLIT_BYTES = 32 << 20
@@ -94,7 +100,9 @@ class Request:
 
     def plan(self, split_bytes: int = SPLIT_BYTES, engine: Engine | None = None) -> Plan:
         """The plan of it. Raises what :func:`replay.pipeline.plan.make_plan` raises."""
-        plan = make_plan(self.log, self.mode, self.selection, self.options, split_bytes, engine)
+        plan = planning.make_plan(
+            self.log, self.mode, self.selection, self.options, split_bytes, engine
+        )
         return replace(plan, export=self.export, constraints=self.constraints)
 
 
@@ -228,7 +236,7 @@ def make_request(
             ValueFilter(placed.where, log.catalog)
         constraints = log.constraints
         writes = demand.options is not None or demand.copied or demand.structure
-        notes = list(mark_notes(selection, log)) if writes else []
+        notes = list(marked.mark_notes(selection, log)) if writes else []
         if keys is not None:
             tables = [version.table for version in log.catalog.versions]
             constraints = keys if isinstance(keys, Constraints) else keys(tables)
@@ -324,7 +332,7 @@ def place(selection: Selection, log: LogFile) -> Selection:
     """A selection with positions and units as this log places them. UsageError (LR1001) for those
     that its family does not have, and for times of another form than that of headers; errors as
     :func:`replay.pipeline.marked.without_marks`."""
-    selection = without_marks(selection, log)
+    selection = marked.without_marks(selection, log)
     for name in ("from_time", "until_time"):
         time = getattr(selection, name)
         if time is not None and len(time) != TIME_SIZE:
