@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-import numpy.typing as npt
-
-from replay.arrays import Bytes
+from replay.logs.ranged import BufferedLog
 
 
 @dataclass(frozen=True)
@@ -45,19 +43,9 @@ class PlainHeaders:
 
 
 @runtime_checkable
-class PlainLog(Protocol):
+class PlainLog(BufferedLog, Protocol):
     """A log whose headers may be plain. No member raises an error but those that it names."""
 
     def plain_headers(self) -> PlainHeaders | None:
         """How they lie; None where that says not enough."""
-        ...
-
-    def buffer(
-        self,
-        file: int,
-        start: npt.NDArray[Any] | int | None = None,
-        stop: npt.NDArray[Any] | int | None = None,
-    ) -> Bytes:
-        """The bytes of a data file (``uint8[size]``), of which those of ``start:stop`` (numbers, or
-        ``int64[n]`` each) are there. InputError LR2001 where it cannot be read."""
         ...

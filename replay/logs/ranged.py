@@ -12,19 +12,9 @@ from replay.arrays import Bytes, Index, Lengths
 
 
 @runtime_checkable
-class RangedLog(Protocol):
-    """A log of files of bytes with records one after the other. ``file`` is a place among its
-    files; places in a file are bytes from its beginning. No member raises an error but those that
-    it names."""
-
-    @property
-    def walks_ranges(self) -> bool:
-        """Whether a walk by ranges learns all that one from beginning to end does."""
-        ...
-
-    def size(self, file: int) -> int:
-        """Bytes of a data file. InputError LR2001 where it cannot be read."""
-        ...
+class BufferedLog(Protocol):
+    """A log of files of bytes, of which any range can be had. ``file`` is a place among its
+    files."""
 
     def buffer(
         self,
@@ -34,6 +24,22 @@ class RangedLog(Protocol):
     ) -> Bytes:
         """The bytes of a data file (``uint8[size]``), of which those of ``start:stop`` (numbers, or
         ``int64[n]`` each) are there. InputError LR2001 where it cannot be read."""
+        ...
+
+
+@runtime_checkable
+class RangedLog(BufferedLog, Protocol):
+    """A log of files with records one after the other. Places in a file are bytes from its
+    beginning. No member raises an error but those that
+    it names."""
+
+    @property
+    def walks_ranges(self) -> bool:
+        """Whether a walk by ranges learns all that one from beginning to end does."""
+        ...
+
+    def size(self, file: int) -> int:
+        """Bytes of a data file. InputError LR2001 where it cannot be read."""
         ...
 
     def read_in_place(self, file: int) -> str | None:
