@@ -109,7 +109,10 @@ def test_what_a_file_repeats_counts_once(
         assert [text.partition(":")[0] for text in told] == ([str(wholly)] if wholly else []), name
 
 
-@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2], SHAPES[3], SHAPES[5]])
+@pytest.mark.parametrize(
+    "shape",
+    [SHAPES[0], *(pytest.param(SHAPES[n], marks=pytest.mark.slow) for n in (2, 3, 5))],
+)
 def test_files_are_read_in_the_order_of_their_positions(
     tmp_path: Path, shape: tuple[str, bool, str]
 ) -> None:
