@@ -130,19 +130,22 @@ def hear_early() -> None:
 
 @contextmanager
 def told_to_stop(stop: threading.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT set ``stop`` for a while; it is set if one came before. Afterwards they do
-    what they did before anything was heard."""
+    """SIGTERM and SIGINT set ``stop`` for a while, and stores must answer soon from then on; it is
+    set if one came before. Afterwards they do what they did before anything was heard."""
 
-    def end(number: int, frame: FrameType | None) -> None:
+    def end(*_: object) -> None:
         stop.set()
+        answers.hurry(True)
 
     former = {number: signal.signal(number, end) for number in _SIGNALS} | _former
     _former.clear()
     if _early.is_set():
         _early.clear()
-        stop.set()
+        end()
     try:
         yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+        if not _interrupted.is_set():
+            answers.hurry(False)

@@ -126,6 +126,38 @@ def test_ctrl_c_while_a_store_is_silent(gate: Gate, tmp_path: Path, stalls: Stal
         assert left == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stalls", [lambda _: True, _range], ids=["all", "ranges"])
+def test_follow_is_told_to_stop_while_a_store_is_silent(
+    gate: Gate, tmp_path: Path, stalls: Stalls
+) -> None:
+    """It ends as ever, and so does its time to wait for the store."""
+    gate.stalls.append(stalls)
+    work = tmp_path / "work"
+    work.mkdir()
+    words = ["follow", "--logs", f"s3://{gate.bucket}/in", "--export", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "replay", *words, "--arrival=stable", "--settle=0", "--every=1"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(work)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert gate.stalled.wait(120)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+            said, wrong = process.communicate(timeout=WITHIN)
+        finally:
+            process.kill()
+    assert "stopped" in said.splitlines()[-1]
+    assert process.returncode == 0, wrong
+    assert "defect" not in wrong
+    assert list(work.iterdir()) == []
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
 def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may take so long; where one gave no answer, no other is waited for at all."""
     never, began = threading.Event(), time.monotonic()
