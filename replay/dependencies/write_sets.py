@@ -56,8 +56,8 @@ WRITES = (KeyRole.CREATE, KeyRole.CHANGE, KeyRole.DESTROY)
 #: One touch. ``key`` and ``check`` are the hash, ``space`` the key space. The fields of
 #: :data:`replay.changes.envelope.RECORD` that order and place the change follow. ``before`` and
 #: ``after`` are hashes of the row images (0: the row did not exist), equal only for images of one
-#: ``version`` (-1: not comparable); of a FORM, ``version`` is the form. ``change`` numbers the
-#: change in the batch it was taken from.
+#: ``version`` (-1: not comparable, or the same values in other bytes); of a FORM, ``version`` is
+#: the form. ``change`` numbers the change in the batch it was taken from.
 TOUCH = np.dtype(
     [
         ("key", "<u8"),
@@ -541,19 +541,23 @@ class WriteSets:
             return
         table = self.log.catalog.versions[version]
         whole: dict[str, Hashes] = {name: np.zeros(len(good), np.uint64) for name in sides}
+        rewritten = np.zeros(len(good), bool)
         if self.with_images:
-            whole = {
-                name: row_hashes(
-                    walks[name], table, good, hash_ranges(images.buffer, start[good], end[good])
-                )
+            in_bytes = {
+                name: hash_ranges(images.buffer, start[good], end[good])
                 for name, (start, end) in sides.items()
             }
+            whole = {name: row_hashes(walks[name], table, good, in_bytes[name]) for name in sides}
+            if len(sides) == 2:
+                alike = whole["before"] == whole["after"]
+                alike &= in_bytes["before"] != in_bytes["after"]
+                rewritten = _rewritten(walks, len(table.format.columns), good, alike)
         comparable = not any(column.lob for column in table.format.columns)
         seen = whole
         if self.by_value:
             seen = {name: self._value_hashes(walks[name], version, good) for name in sides}
         base = _touches(batch, rows[good])
-        base["version"] = version if comparable else -1
+        base["version"] = np.where(rewritten, -1, version) if comparable else -1
         for use in self.spaces.uses[version]:
             if not (use.columns or self.with_images):
                 continue
@@ -638,6 +642,19 @@ class WriteSets:
             check = mixed(check) ^ hash_values(values, kind, 1)
         upper = (check >> np.uint64(32)).astype(np.uint32)
         return (mixed(key), upper, present & ~null), present & null
+
+
+def _rewritten(walks: Mapping[str, Walk], columns: int, rows: Index, alike: Mask) -> Mask:
+    """Which updates, of the ``rows`` of walks with so many columns and among those whose values are
+    ``alike``, write a value in other bytes (a packed decimal with another sign that is plus, too):
+    their statements are written as any others."""
+    if not alike.any():
+        return alike
+    before, after = walks["before"], walks["after"]
+    differs = np.zeros(len(rows), bool)
+    for index in range(columns):
+        differs |= ~before.equal(after, index)[rows]
+    return alike & differs
 
 
 def _touches(batch: ChangeBatch, rows: Index) -> Records:

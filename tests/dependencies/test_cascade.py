@@ -18,7 +18,7 @@ from replay.errors import Refusal
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, PARENT
-from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
 
 FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
 
@@ -65,6 +65,34 @@ def test_what_triggers_skip_leaves_to_the_target_is_no_dependent(tmp_path: Path)
     bundle = undo(log, tmp_path, one, triggers="skip")
     assert bundle.manifest["consequences"]["conflicts"] == []
     assert len(statements(bundle)) == 1
+
+
+@pytest.mark.parametrize("other", [None, 7])
+@pytest.mark.parametrize("keyed", [True, False])
+def test_a_value_that_is_only_spelled_anew_is_written_and_so_counts(
+    tmp_path: Path, other: int | None, keyed: bool
+) -> None:
+    """12.34 with the sign X'F' is 12.34 with X'C', and yet an update that is written: what it wrote
+    must not go without what came later, nor stay where what it builds on goes."""
+    columns = (
+        Col("K", "INT", 4, key=int(keyed)),
+        Col("V", "DEC", 3, scale=2, nulls="Y"),
+        Col("W", "INT", 4, nulls="Y"),
+    )
+    table = Tab("T", columns)
+    log = LogBuilder((table,))
+    first = log.unit()
+    first.update(table, (1, "1.00", other), (1, "12.34", other))
+    spelled = log.unit()
+    change = spelled.update(table, (1, "12.34", other), (1, "12.34", other))
+    at = change.images[1].index(b"\x4c")
+    change.images[1] = change.images[1][:at] + b"\x4f" + change.images[1][at + 1 :]
+    undo(log, tmp_path, spelled)
+    with pytest.raises(Refusal, match="LR3010"):
+        undo(log, tmp_path, first)
+    log.unit().update(table, (1, "12.34", other), (1, "56.78", other))
+    with pytest.raises(Refusal, match="LR3010"):
+        undo(log, tmp_path, spelled)
 
 
 def chain(folder: Path) -> tuple[list[str], list[Unit]]:
