@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -245,6 +246,11 @@ class _Followed:
         self.next_move: dict[int, int] = {}
         self.cancelled: set[int] = set()
         self.row: dict[int, int] = {}
+        #: By change: the keys that it takes, those that it gives up, and the spaces of its rows; by
+        #: key: the changes whose rows come to refer to it.
+        self.taken, self.given_up, self.spaces_of, self.referring = (
+            defaultdict[Any, set[Any]](set) for _ in range(4)
+        )
         differ = unit.ids_differ
         self.ids_tell = 0 not in unit.row_id.values() and (
             len(set(unit.row_id.values())) > 1 if differ is None else differ
@@ -256,6 +262,7 @@ class _Followed:
         groups: dict[tuple[int, int, int], list[int]] = defaultdict(list)
         for touch, key in enumerate(unit.key):
             groups[key].append(touch)
+            self._note(unit.role[touch], unit.change[touch], key)
         in_order = {}
         for rows in (True, False):
             for key, touches in groups.items():
@@ -267,6 +274,18 @@ class _Followed:
             ordered = self._lasting(in_order[key], net)
             self.pairs.extend(pairwise(ordered))
             self._references(ordered, touches)
+
+    def _note(self, role: int, change: int, key: tuple[int, int, int]) -> None:
+        if role == KeyRole.REFER:
+            if change not in self.unit.unwritten:
+                self.referring[key].add(change)
+            return
+        if role == KeyRole.CREATE:
+            self.taken[change].add(key)
+        elif role == KeyRole.DESTROY:
+            self.given_up[change].add(key)
+        if role <= KeyRole.DESTROY and self.unit.row_space[key[0]]:
+            self.spaces_of[change].add(key[0])
 
     def _lasting(self, ordered: Sequence[int], net: Mapping[int, int]) -> list[int]:
         """Touches without those of which nothing is left in net changes: a key that a row takes
@@ -353,7 +372,7 @@ class _Followed:
         one, other = unit.change[created], unit.change[destroyed]
         if one in unit.unwritten or other in unit.unwritten:
             return
-        if self._at_one_place(created, destroyed):
+        if self._at_one_place(created, destroyed) or self._referred_between(one, other):
             return
         if (unit.kind[one], unit.kind[other]) != (Change.INSERT, Change.DELETE):
             self.next_move[one] = other
@@ -361,6 +380,18 @@ class _Followed:
             unit.kind.get(one - 1) is Change.DELETE and unit.kind.get(other + 1) is Change.INSERT
         ):
             self.cancelled |= {one, other}
+
+    def _referred_between(self, one: int, other: int) -> bool:
+        """Whether a row of another table came to refer to a key that ``one`` took and ``other``
+        gave up, in between. A statement changes one table, so a statement ended there: the key was
+        held once, and it is one row that moved on."""
+        taken = self.taken[one] & self.given_up[other]
+        table = {key[0] for key in taken if self.unit.row_space[key[0]]}
+        return any(
+            one < change < other and not self.spaces_of[change] & table
+            for key in taken
+            for change in self.referring[key]
+        )
 
     def _parted(self, created: int, destroyed: int) -> bool:
         """Whether the log says that an insert and a delete of one image are not at one place."""
