@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from replay.arrays import Hashes, Index, Mask
@@ -29,6 +31,20 @@ def row_hashes(walk: Walk, version: TableVersion, rows: Index, of_bytes: Hashes)
         except InputError:  # a character set that nobody knows: the bytes are all there is
             return hashes
     return hashes
+
+
+def spelled_anew(walks: Mapping[str, Walk], columns: int, rows: Index, alike: Mask) -> Mask:
+    """Which updates write a value in other bytes (a packed decimal with another sign that is plus,
+    too), among those whose values are ``alike`` (both and the result ``bool[m]``): their statements
+    are written as any others. ``rows``: which of the images of the two walks, with so many
+    ``columns``."""
+    if not alike.any():
+        return alike
+    before, after = walks["before"], walks["after"]
+    differs = np.zeros(len(rows), bool)
+    for index in range(columns):
+        differs |= ~before.equal(after, index)[rows]
+    return alike & differs
 
 
 def _any_null(walk: Walk, version: TableVersion, rows: Index) -> Mask:

@@ -29,7 +29,7 @@ from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import ROW_CHANGES, WHOLE_TABLE, Change, distinct, take_records
 from replay.changes.position import POSITION, UNIT
 from replay.decoding.hashes import hash_ranges, hash_values, mixed
-from replay.dependencies.row_identity import row_hashes
+from replay.dependencies.row_identity import row_hashes, spelled_anew
 from replay.logs import Images, LogFile, Walk
 from sqlgen.constraints import Constraints
 from sqlgen.schema import SqlType
@@ -551,7 +551,7 @@ class WriteSets:
             if len(sides) == 2:
                 alike = whole["before"] == whole["after"]
                 alike &= in_bytes["before"] != in_bytes["after"]
-                rewritten = _rewritten(walks, len(table.format.columns), good, alike)
+                rewritten = spelled_anew(walks, len(table.format.columns), good, alike)
         comparable = not any(column.lob for column in table.format.columns)
         seen = whole
         if self.by_value:
@@ -642,19 +642,6 @@ class WriteSets:
             check = mixed(check) ^ hash_values(values, kind, 1)
         upper = (check >> np.uint64(32)).astype(np.uint32)
         return (mixed(key), upper, present & ~null), present & null
-
-
-def _rewritten(walks: Mapping[str, Walk], columns: int, rows: Index, alike: Mask) -> Mask:
-    """Which updates, of the ``rows`` of walks with so many columns and among those whose values are
-    ``alike``, write a value in other bytes (a packed decimal with another sign that is plus, too):
-    their statements are written as any others."""
-    if not alike.any():
-        return alike
-    before, after = walks["before"], walks["after"]
-    differs = np.zeros(len(rows), bool)
-    for index in range(columns):
-        differs |= ~before.equal(after, index)[rows]
-    return alike & differs
 
 
 def _touches(batch: ChangeBatch, rows: Index) -> Records:
