@@ -23,7 +23,7 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.live.merged import bring_in, run_loose
 from replay.live.net_changes import NetChanges
-from replay.live.route import UnitGroup
+from replay.live.route import UnitGroup, steps_of
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement
 from replay.output.steps import Script
@@ -301,10 +301,7 @@ class OrderInBulk:
     def _parted(
         self, script: int, groups: Sequence[UnitGroup], mine: Sequence[int]
     ) -> dict[int, Parted]:
-        steps = [
-            np.concatenate([np.arange(unit.start, unit.stop) for unit in groups[number].units])
-            for number in mine
-        ]
+        steps = [steps_of(groups[number].units) for number in mine]
         parts = self.independent.part(self.transactions.scripts[script], steps)
         return {number: part for number, part in zip(mine, parts, strict=True) if part is not None}
 

@@ -11,7 +11,7 @@ import numpy as np
 from replay.arrays import Index
 from replay.live.ahead import made_ahead
 from replay.live.net_changes import Folded, MakeLoad, NetChanges
-from replay.live.route import UnitGroup, runs_of
+from replay.live.route import UnitGroup, steps_of
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement, Transactions
 from replay.output.steps import ScriptUnit
@@ -50,9 +50,8 @@ class MergedChanges:
             committed.note_in_order(group, reason)
             return None
         try:
-            steps = np.concatenate([np.arange(run.start, run.stop) for run in runs_of(group.units)])
             script = self.transactions.scripts[group.units[0].script]
-            return self.net_changes.fold(script, steps)
+            return self.net_changes.fold(script, steps_of(group.units))
         except Unmergeable as reason:
             committed.note_in_order(group, str(reason))
             return None

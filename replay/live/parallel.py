@@ -19,12 +19,12 @@ from queue import Empty, SimpleQueue
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.envelope import ROW_CHANGES, Change
+from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.changes.position import UnitId
 from replay.dependencies.graph import links, touch_order
 from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
 from replay.live.position_store import Store
-from replay.live.route import UnitGroup
+from replay.live.route import UnitGroup, runs_of, steps_of
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BATCH_BYTES, shapes_of
 from replay.logs import LogFile
@@ -35,6 +35,8 @@ from sqlgen.constraints import Constraints
 #: Statements of one unit that are shared out whatever the pace; beyond that, memory counts more
 #: than speed.
 LONGEST_UNIT = 200_000
+#: Units that hang together are large where they take more than such a part of a share.
+_SMALL = 16
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,20 @@ class Partitioner:
         )
 
     def shares(self, units: Sequence[ScriptUnit]) -> list[Share]:
-        """The shares of a wave, the largest first; no unit of one has to do with a unit of
-        another."""
+        """The shares of a wave, large ones first; no unit of one has to do with a unit of another.
+        Neighbours stay together where nothing else is said: their statements are one text."""
         label = self._labels(units)
         groups: dict[int, list[ScriptUnit]] = {}
         for unit, number in zip(units, label.tolist(), strict=True):
             groups.setdefault(number, []).append(unit)
         shares: list[list[ScriptUnit]] = [[]]
         count = 0
-        for group in sorted(groups.values(), key=lambda group: -sum(unit.count for unit in group)):
-            size = sum(unit.count for unit in group)
+        sizes = {number: sum(unit.count for unit in group) for number, group in groups.items()}
+        # what takes a small part of a share comes in commit order
+        for number in sorted(
+            groups, key=lambda number: -(sizes[number] * _SMALL // self.statements)
+        ):
+            group, size = groups[number], sizes[number]
             if shares[-1] and count + size > self.statements:
                 shares.append([])
                 count = 0
@@ -94,9 +100,7 @@ class Partitioner:
 
     def _touches(self, script: int, units: Sequence[ScriptUnit]) -> Records:
         """The touches of the units of a script; ``change`` is the number of the unit."""
-        mine = [(number, unit) for number, unit in enumerate(units) if unit.script == script]
-        steps = np.concatenate([np.arange(unit.start, unit.stop) for _, unit in mine])
-        of_unit = np.concatenate([np.full(unit.count, number, np.int64) for number, unit in mine])
+        steps, of_unit = self._steps(script, units)
         batch, step = self.scripts[script].changes_of(steps)
         kept = np.flatnonzero(np.isin(batch.change, ROW_CHANGES) & ~self.keyless[batch.version])
         batch = ChangeBatch(
@@ -116,29 +120,46 @@ class Partitioner:
     def _chains(self, units: Sequence[ScriptUnit]) -> Index:
         """Pairs of units that touch the same table where rows cannot be told apart: without a key,
         emptied as a whole among them, or in another form."""
-        names = [version.name for version in self.log.catalog.versions]
-        last: dict[str, int] = {}
-        members: dict[str, list[int]] = {}
-        eventful = set()
-        forms: dict[str, set[int]] = {}
-        for number, unit in enumerate(units):
-            for version, change in self.scripts[unit.script].kinds(unit.start, unit.stop):
-                if change == Change.STRUCTURE:
-                    raise Inseparable("a table's structure changes among them")
-                members.setdefault(names[version], []).append(number)
-                if self.keyless[version] or change not in ROW_CHANGES:
-                    eventful.add(names[version])
-                for space, form in self.spaces.forms[version]:
-                    members.setdefault(f"form {space}", []).append(number)
-                    forms.setdefault(f"form {space}", set()).add(form)
-        eventful |= {name for name, several in forms.items() if len(several) > 1}
-        pairs = []
-        for name in eventful:
-            for number in members[name]:
-                if name in last:
-                    pairs.append((last[name], number))
-                last[name] = number
-        return np.array(pairs, np.int64).reshape(-1, 2)
+        number, version, change = self._kinds(units)
+        if (change == Change.STRUCTURE).any():
+            raise Inseparable("a table's structure changes among them")
+        eventful = self.keyless[version] | ~np.isin(change, ROW_CHANGES)
+        tables: dict[str, list[int]] = {}
+        forms: dict[int, dict[int, list[int]]] = {}
+        for index in distinct(version).tolist():
+            tables.setdefault(self.log.catalog.versions[index].name, []).append(index)
+            for space, form in self.spaces.forms[index]:
+                forms.setdefault(space, {}).setdefault(form, []).append(index)
+        seen = set(distinct(version[eventful]).tolist())
+        chained = [indexes for indexes in tables.values() if not seen.isdisjoint(indexes)]
+        chained += [
+            [index for indexes in several.values() for index in indexes]
+            for several in forms.values()
+            if len(several) > 1
+        ]
+        pairs = [np.zeros((0, 2), np.int64)]
+        for indexes in chained:
+            members = distinct(number[np.isin(version, indexes)])
+            pairs.append(np.stack([members[:-1], members[1:]], axis=1))
+        return np.concatenate(pairs)
+
+    def _kinds(self, units: Sequence[ScriptUnit]) -> tuple[Index, Index, Index]:
+        """(unit, table version, kind of change) of all statements, each once."""
+        count = len(self.log.catalog.versions)
+        codes = [np.zeros(0, np.int64)]
+        for script in sorted({unit.script for unit in units}):
+            steps, of_unit = self._steps(script, units)
+            rows = self.scripts[script].steps[steps]
+            codes.append(np.unique((of_unit * count + rows["version"]) * 256 + rows["change"]))
+        of_kind, change = np.divmod(np.concatenate(codes), 256)
+        number, version = np.divmod(of_kind, count)
+        return number, version, change
+
+    def _steps(self, script: int, units: Sequence[ScriptUnit]) -> tuple[Index, Index]:
+        """The steps of the units of a script, and the number of the unit of each."""
+        mine = [(number, unit) for number, unit in enumerate(units) if unit.script == script]
+        numbers, counts = zip(*((number, unit.count) for number, unit in mine), strict=True)
+        return steps_of(unit for _, unit in mine), np.repeat(numbers, counts)
 
 
 class Inseparable(Exception):
@@ -300,9 +321,9 @@ class SessionPool:
         texts: list[bytes] = []
         counted: list[Mask] = []
         size = 0
-        for unit in share.units:
-            script = self.scripts[unit.script]
-            for low, high in script.batches(unit.start, unit.stop, BATCH_BYTES):
+        for run in runs_of(share.units):
+            script = self.scripts[run.script]
+            for low, high in script.batches(run.start, run.stop, BATCH_BYTES):
                 texts.append(script.slice(low, high))
                 counted.append(script.counted(low, high))
                 size += len(texts[-1])

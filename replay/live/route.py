@@ -8,11 +8,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from replay.changes.position import Position, UnitId, UnitPosition
+import numpy as np
+
+from replay.arrays import Index, Mask, Records
+from replay.changes.envelope import compare, octets, opaque
+from replay.changes.position import (
+    POSITION,
+    UNIT,
+    UNIT_POSITION,
+    Position,
+    UnitId,
+    UnitPosition,
+)
 from replay.errors import Refusal, UsageError
 from replay.live.pace import Pace
 from replay.live.position_store import TargetPosition
-from replay.output.steps import Script, ScriptUnit
+from replay.output.steps import Script, ScriptUnit, script_units
 from replay.pipeline.extent import LogExtent
 
 
@@ -106,8 +117,15 @@ class Route:
     def workload(self, scripts: list[Script]) -> Workload:
         """What is still to be applied."""
         workload = Workload()
-        for run in runs_of(self._counted(scripts, workload)):
-            workload.changes.update(scripts[run.script].kinds(run.start, run.stop))
+        for script in scripts:
+            for keys, starts, stops in script.unit_blocks():
+                taken = self._takes(keys)
+                workload.units += int(taken.sum())
+                workload.statements += int((stops - starts)[taken].sum())
+                edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
+                for first, behind in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+                    run = int(starts[first]), int(stops[behind - 1])
+                    workload.changes.update(script.kinds(*run))
         return workload
 
     def late(self, units: Iterable[ScriptUnit]) -> list[UnitId]:
@@ -142,29 +160,27 @@ class Route:
                 yield UnitGroup(tuple(held), at, after)
                 held, count, at = [], 0, after
 
-    def _counted(self, scripts: list[Script], workload: Workload) -> Iterator[ScriptUnit]:
-        for unit in self._units(scripts):
-            workload.units += 1
-            workload.statements += unit.count
-            yield unit
-
     def _units(self, scripts: list[Script]) -> Iterator[ScriptUnit]:
         for number, script in enumerate(scripts):
-            for unit in script.units(number):
-                late = bool(self.pending) and unit.key.unit in self.pending
-                if (
-                    self.forward
-                    and (unit.key > self.position or late)
-                    and (self.last is None or unit.key <= self.last)
-                ):
-                    yield from () if unit.key in self.ahead else (unit,)
-                if (
-                    not self.forward
-                    and unit.key <= self.position
-                    and not late
-                    and (self.until is None or unit.key.commit > self.until)
-                ):
-                    yield unit
+            for keys, starts, stops in script.unit_blocks():
+                taken = self._takes(keys)
+                yield from script_units(number, keys[taken], starts[taken], stops[taken])
+
+    def _takes(self, keys: Records) -> Mask:
+        """Which units (of dtype UNIT_POSITION) are still to be applied."""
+        both = octets(keys)
+        late = np.isin(opaque(both[:, POSITION.itemsize :]), _column(self.pending, UNIT))
+        beyond = compare(both, self.position) > 0
+        taken: Mask
+        if self.forward:
+            taken = (beyond | late) & ~np.isin(keys, _column(self.ahead, UNIT_POSITION))
+            if self.last is not None:
+                taken &= compare(both, self.last) <= 0
+            return taken
+        taken = ~beyond & ~late
+        if self.until is not None:
+            taken &= compare(both[:, : POSITION.itemsize], self.until) > 0
+        return taken
 
     def _after(
         self, last: ScriptUnit, following: ScriptUnit | None, before: UnitPosition
@@ -175,6 +191,11 @@ class Route:
             return following.key
         assert self.until is not None
         return self.until.end
+
+
+def _column(values: Iterable[bytes], dtype: np.dtype[np.void]) -> Records:
+    column: Records = np.frombuffer(b"".join(values), dtype)
+    return column
 
 
 def runs_of(units: Iterable[ScriptUnit]) -> Iterator[ScriptUnit]:
@@ -190,6 +211,12 @@ def runs_of(units: Iterable[ScriptUnit]) -> Iterator[ScriptUnit]:
         first, stop = unit, unit.stop
     if first is not None:
         yield replace(first, stop=stop)
+
+
+def steps_of(units: Iterable[ScriptUnit]) -> Index:
+    """The steps of some units of one script."""
+    runs = [np.arange(run.start, run.stop) for run in runs_of(units)]
+    return np.concatenate([*runs, np.zeros(0, np.int64)])
 
 
 def find_route(

@@ -170,6 +170,15 @@ class ScriptUnit:
         return self.stop - self.start
 
 
+def script_units(number: int, keys: Records, starts: Index, stops: Index) -> Iterator[ScriptUnit]:
+    """The units of the ``number``-th script of a folder, of columns as
+    :meth:`Script.unit_blocks` gives them."""
+    octets, size = keys.tobytes(), UNIT_POSITION.itemsize
+    for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+        key = UnitPosition(octets[place * size : (place + 1) * size])
+        yield ScriptUnit(number, key, start, stop)
+
+
 class Script:
     """A script with its steps, mapped."""
 
@@ -187,21 +196,26 @@ class Script:
             path.with_suffix(".shapes").read_text(encoding="utf-8")
         )
 
-    def units(self, number: int) -> Iterator[ScriptUnit]:
-        """The units in the order of the script, which is the ``number``-th of its folder."""
+    def unit_blocks(self) -> Iterator[tuple[Records, Index, Index]]:
+        """(keys of dtype UNIT_POSITION, first steps, steps behind the last) of the units in the
+        order of the script, some at a time."""
         start, count = 0, len(self.steps)
         key = self.steps["key"]
         for low in range(0, count, _BLOCK):
             # with the step before, so that a unit may end between two blocks
-            here = np.ascontiguousarray(key[max(low - 1, 0) : low + _BLOCK])
-            ends = np.flatnonzero(here[1:] != here[:-1]) + 1
-            keys, size = here[ends - 1].tobytes(), UNIT_POSITION.itemsize
-            for place, end in enumerate((ends + max(low - 1, 0)).tolist()):
-                position = UnitPosition(keys[place * size : (place + 1) * size])
-                yield ScriptUnit(number, position, start, end)
-                start = end
-        if count:
-            yield ScriptUnit(number, UnitPosition(key[start].tobytes()), start, count)
+            before = max(low - 1, 0)
+            here = np.ascontiguousarray(key[before : low + _BLOCK])
+            last = low + _BLOCK >= count
+            ends = np.flatnonzero(np.append(here[1:] != here[:-1], last))
+            if len(ends):
+                stops = ends + before + 1
+                yield here[ends], np.concatenate([[start], stops[:-1]]), stops
+                start = int(stops[-1])
+
+    def units(self, number: int) -> Iterator[ScriptUnit]:
+        """The units in the order of the script, which is the ``number``-th of its folder."""
+        for keys, starts, stops in self.unit_blocks():
+            yield from script_units(number, keys, starts, stops)
 
     def slice(self, start: int, stop: int) -> bytes:
         """The text of the statements ``start:stop``, which are neighbours in the script."""

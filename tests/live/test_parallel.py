@@ -69,3 +69,36 @@ def test_a_value_that_is_only_spelled_anew_keeps_its_place(tmp_path: Path) -> No
     assert len(units) == 3
     shares = Partitioner(opened, scripts, Constraints(), 1).shares(units)
     assert [share.units for share in shares] == [tuple(units[:2]), tuple(units[2:])]
+
+
+def _shares(log: LogBuilder, folder: Path, statements: int) -> list[list[int]]:
+    """The shares of all units of a log, by the units' numbers."""
+    opened = open_log(*log.write(folder))
+    plan = replace(make_plan(opened, Mode.REDO, Selection(), ScriptOptions()), steps=True)
+    write_bundle(plan, opened, folder / "out", local.ENGINE)
+    scripts = list(open_scripts(folder / "out"))
+    units = list(scripts[0].units(0))
+    shares = Partitioner(opened, scripts, Constraints(), statements).shares(units)
+    return [[units.index(unit) for unit in share.units] for share in shares]
+
+
+def test_units_of_a_table_without_a_key_hang_together(tmp_path: Path) -> None:
+    keyed = Tab("T", (Col("K", "INT", 4, key=1),))
+    keyless = Tab("N", (Col("K", "INT", 4),), obid=4)
+    log = LogBuilder((keyed, keyless))
+    for number, table in enumerate((keyed, keyless, keyed, keyless, keyed)):
+        log.unit().insert(table, (number,))
+    assert sorted(_shares(log, tmp_path, 1)) == [[0], [1, 3], [2], [4]]
+
+
+def test_neighbours_stay_together(tmp_path: Path) -> None:
+    """The statements of units that follow one another are one text."""
+    table = Tab("T", (Col("K", "INT", 4, key=1),))
+    log = LogBuilder((table,))
+    for number in range(40):
+        unit = log.unit()
+        unit.insert(table, (2 * number,))
+        if number % 2:
+            unit.insert(table, (2 * number + 1,))
+    shares = _shares(log, tmp_path, 40)
+    assert shares == [list(range(27)), list(range(27, 40))]
