@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlgen.choices import Names
 from sqlgen.dialects import Profile
-from sqlgen.late import exp
 from sqlgen.literals import ValueProblem, plain_texts
 from sqlgen.names import identifier, table_expression, target_name
 from sqlgen.rows import Op, Rows
@@ -278,16 +279,20 @@ class Merging:
         return texts if mask is None else pc.if_else(mask, texts, pa.scalar(None, pa.string()))
 
     def _name(self, column: Column) -> str:
-        return self._sql(identifier(column.name, self.profile, self.options.names))
+        return _spelled(column.name, self.profile, self.options.names)
 
     def _type(self, column: Column) -> str:
         return self.types[target_name(column.name, self.profile, self.options.names)]
 
     def _table(self, table: Table) -> str:
-        return self._sql(table_expression(table, self.profile, self.options.names))
-
-    def _sql(self, tree: exp.Expr) -> str:
+        tree = table_expression(table, self.profile, self.options.names)
         return tree.sql(dialect=self.profile.sqlglot)
+
+
+@lru_cache(maxsize=4096)
+def _spelled(name: str, profile: Profile, names: Names) -> str:
+    """A name as it is written. Each load of a table asks for all names again."""
+    return identifier(name, profile, names).sql(dialect=profile.sqlglot)
 
 
 def _changing(rows: Rows, shown: Sequence[Column]) -> int:

@@ -70,7 +70,7 @@ class UnitGroup:
     @cached_property
     def statements(self) -> int:
         """Number of statements."""
-        return sum(unit.count for unit in self.units)
+        return sum(unit.stop - unit.start for unit in self.units)
 
 
 @dataclass
@@ -145,7 +145,7 @@ class Route:
         while following is not None:
             last = following
             held.append(last)
-            count += last.count
+            count += last.stop - last.start
             following = next(units, None)
             if (
                 following is None
