@@ -26,6 +26,7 @@ from replay.dependencies.unique_order import (
 )
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets, key_spaces
 from replay.logs import LogFile
+from replay.logs.plain import FoundImages
 from sqlgen.choices import Deferral
 from sqlgen.constraints import Constraints
 
@@ -105,15 +106,20 @@ class ConstraintOrder:
         sequence: Index,
         moved: Mask,
         unwritten: Mapping[int, int] | None = None,
+        found: FoundImages | None = None,
     ) -> Arranged:
         """``sequence`` (places in ``batch``, unit by unit) with the changes of each unit in an
         order that keeps every key and reference whole. ``unit`` numbers the unit of each change;
         only those that are ``live`` count, and ``moved`` are updates that change a key.
-        ``unwritten``: as of :class:`replay.dependencies.unique_order.UnitChanges`."""
+        ``unwritten``: as of :class:`replay.dependencies.unique_order.UnitChanges`. ``found``: where
+        the images of all changes of rows lie that may be live, if that is known."""
         arranged = Arranged(sequence)
         self.unwritten = unwritten or {}
         if self.related.any():
             arranged = self._by_references(batch, unit, live, sequence)
+        known = None if self.unwritten else found
+        if known is not None and self.raw_keys.none_met(batch, unit, moved, known):
+            return arranged
         if self.unwritten:
             left = list(self.unwritten)
             live, moved = live.copy(), moved.copy()

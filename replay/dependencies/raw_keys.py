@@ -15,12 +15,24 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, distinct
 from replay.decoding import images
 from replay.decoding.hashes import mixed
+from replay.decoding.machine_code import ArrayOf, Kernel, available
 from replay.dependencies.write_sets import ChangeBatch, KeySpaces
 from replay.logs import Images, LogFile
+from replay.logs.plain import FoundImages
 from sqlgen.schema import SqlType
 
 _INTEGERS = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
 _ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
+_TABLE, _ROWS = ArrayOf("int64", 2, fixed=True), ArrayOf("int64", fixed=True)
+_OCTETS = ArrayOf("uint8", fixed=True)
+_KERNEL = Kernel(
+    "replay.dependencies.raw_keys_kernel",
+    "taken_keys_met",
+    (
+        *(_OCTETS, _TABLE, _ROWS, _ROWS, _OCTETS, _OCTETS, _TABLE, _TABLE, _TABLE),
+        *(ArrayOf("uint64"), ArrayOf("uint8")),
+    ),
+)
 
 
 class KeyTouches(NamedTuple):
@@ -66,6 +78,7 @@ class RawKeys:
     def __init__(self, log: LogFile, spaces: KeySpaces) -> None:
         self.log, self.spaces = log, spaces
         self._known: dict[int, Sequence[_Key] | None] = {}
+        self._joined: dict[tuple[int, ...], tuple[Index, Index, Index] | None] = {}
         self._generations = Counter(spaces.table_space)
 
     def met_spans(self, batch: ChangeBatch, rows: Index, span: Index) -> Index | None:
@@ -102,6 +115,55 @@ class RawKeys:
                     for key, rows_of_key, takes in touches
                 ]
         return KeyTouches(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    def none_met(self, batch: ChangeBatch, unit: Index, moved: Mask, found: FoundImages) -> bool:
+        """Whether no unit has a change of ``found`` that takes a key which a later one of them
+        touches; False too where machine code cannot tell. ``unit`` and ``moved`` are those of all
+        changes."""
+        kind = batch.change[found.changes]
+        some = np.flatnonzero((kind != Change.UPDATE) | moved[found.changes])
+        changes, kind = found.changes[some], kind[some]
+        if not len(changes):
+            return True
+        version = batch.version[changes].astype(np.int64)
+        tables, meet = self._tables(tuple(distinct(version).tolist())), available(_KERNEL)
+        if tables is None or meet is None:
+            return False
+        two, takes = ((kind == one).astype(np.uint8) for one in (Change.UPDATE, Change.INSERT))
+        count = int(np.diff(tables[0])[version, 0] @ (1 + two.astype(np.int64)))
+        size = 1 << (2 * count + 3).bit_length()
+        seen, taken = np.zeros(size, np.uint64), np.zeros(size, np.uint8)
+        bounds = np.ascontiguousarray(found.bounds[:, some])
+        if len(bounds) < 4 and two.any():
+            return False
+        units = np.ascontiguousarray(unit[changes], np.int64)
+        return not meet(found.buffer, bounds, units, version, two, takes, *tables, seen, taken)
+
+    def _tables(self, versions: tuple[int, ...]) -> tuple[Index, Index, Index] | None:
+        """Of the table versions the keys, as machine code takes them; None where the bytes do not
+        tell of one."""
+        if versions not in self._joined:
+            self._joined = {versions: self._as_tables(versions)}
+        return self._joined[versions]
+
+    def _as_tables(self, versions: tuple[int, ...]) -> tuple[Index, Index, Index] | None:
+        keys_of = np.zeros((max(versions) + 1, 2), np.int64)
+        table: list[tuple[int, bool, int, int]] = []
+        columns: list[tuple[int, int]] = []
+        for version in versions:
+            keys = self._keys(version)
+            if keys is None:
+                return None
+            keys_of[version] = len(table), len(table) + len(keys)
+            for key in keys:
+                first = len(columns)
+                columns += key.columns
+                table.append((key.space, key.of_row, first, len(columns)))
+        return (
+            keys_of,
+            np.array(table, np.int64).reshape(-1, 4),
+            np.array(columns, np.int64).reshape(-1, 2),
+        )
 
     def _keys(self, version: int) -> Sequence[_Key] | None:
         if version not in self._known:

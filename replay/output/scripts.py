@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +26,12 @@ from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
+from replay.logs.plain import FoundImages
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.steps import sources_of
 from replay.pipeline.fast_path import WORTH
+from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import (
     FAILED,
     BucketReader,
@@ -65,6 +67,36 @@ class ChunkStatements:
     text: pa.StringArray
     place: Index
     arranged: Arranged
+
+
+class _Texts:
+    """Texts of ``count`` changes, as they are made."""
+
+    def __init__(self, count: int) -> None:
+        self._place = np.full(count, -1, np.int64)
+        self._pieces: list[pa.StringArray] = []
+        self._size = 0
+
+    def behind(self, text: pa.StringArray) -> Index:
+        """Put texts behind the others; where they are among them."""
+        self._pieces.append(text)
+        self._size += len(text)
+        return np.arange(self._size - len(text), self._size)
+
+    def add(self, rows: Index, text: pa.StringArray) -> None:
+        """The texts of the changes ``rows``, in place of those that these may have."""
+        self._place[rows] = self.behind(text)
+
+    def places(self) -> Index:
+        """Where the text of each change is; changes without one have an empty text."""
+        without = self._place < 0
+        if without.any() or not self._pieces:
+            self._place[without] = self.behind(pa.array([""], pa.string()))[0]
+        return self._place
+
+    def joined(self) -> pa.StringArray:
+        """All texts."""
+        return self._pieces[0] if len(self._pieces) == 1 else pa.concat_arrays(self._pieces)
 
 
 class BucketRenderer(BucketReader[ChunkStatements]):
@@ -123,36 +155,51 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     # ---------------------------------------------------------------------------------------------
 
     def _make(self, changes: ChunkChanges) -> ChunkStatements:
-        """The statements of a chunk, made by group of table version and kind, and their order."""
-        pieces: list[pa.Array] = []
-        places: list[Index] = []
+        """The statements of a chunk, made together where that can be and else by group of table
+        version and kind, and their order."""
+        texts = _Texts(len(changes.head))
         moved = np.zeros(len(changes.head), bool)
         seen: _Seen = defaultdict(list)
-        for rows, kind, version in self._groups(changes):
+        live = self._live(changes)
+        found = self._together(changes, live, moved, texts)
+        for rows, kind, version in self._groups(changes, live):
             if kind in ROW_CHANGES:
                 for part, image in self._images(changes, rows, kind):
-                    pieces.append(self._row_statements(changes, part, image, kind, version, moved))
-                    places.append(part)
+                    made = self._row_statements(changes, part, image, kind, version, moved)
+                    texts.add(part, made)
                     seen[version, kind].append((part, image))
             elif kind in TABLE_EVENTS:
-                pieces.append(self._event_statements(changes, rows, kind, version))
-                places.append(rows)
+                texts.add(rows, self._event_statements(changes, rows, kind, version))
             elif kind is Change.STRUCTURE:
-                pieces.append(self._structure_statements(changes, rows, version))
-                places.append(rows)
-        done = np.concatenate([*places, np.zeros(0, np.int64)])
-        arranged = self._arranged(changes, moved, seen)
-        if arranged.part is not None:
-            pieces.append(self._part_statements(changes, arranged))
-        # the empty text, for changes without a statement, stands before all others
-        place = np.zeros(len(changes.head), np.int64)
-        place[done] = np.arange(1, len(done) + 1)
-        place = place[arranged.sequence]
+                texts.add(rows, self._structure_statements(changes, rows, version))
+        arranged = self._arranged(changes, moved, seen, found)
+        place = texts.places()[arranged.sequence]
         if arranged.part is not None:
             parts = np.flatnonzero(arranged.part)
-            place[parts] = np.arange(1, len(parts) + 1) + len(done)
-        text = pa.concat_arrays([pa.array([""], pa.string()), *pieces])
-        return ChunkStatements(text, place, arranged)
+            place[parts] = texts.behind(self._part_statements(changes, arranged))
+        return ChunkStatements(texts.joined(), place, arranged)
+
+    def _together(
+        self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts
+    ) -> FoundImages | None:
+        """Make the statements of ``live`` changes of rows whose tables and kinds need not be looked
+        at apart; ``live`` are those that are left then. Where the images lie, if that was all."""
+        rows = np.flatnonzero(live & np.isin(changes.change, ROW_CHANGES))
+        found: FoundImages | None = None
+        if self.decoder.mixed is None or not len(rows):
+            return found
+        group = changes.version[rows].astype(np.int64) * 16 + changes.change[rows]
+        mixed = MixedChanges(changes.records, changes.head[rows], changes.weight[rows], group)
+        for made in self.decoder.together(mixed):
+            here = rows[made.images.changes]
+            texts.add(here, made.text)
+            settled = here[made.settled]
+            live[settled] = False
+            changes.outcome[settled] = made.outcome[made.settled]
+            moved[settled] = made.moved[made.settled]
+            if len(settled) == len(rows):
+                found = replace(made.images, changes=here)
+        return found
 
     def _row_statements(
         self,
@@ -327,7 +374,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             return 0
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
-    def _arranged(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
+    def _arranged(
+        self, changes: ChunkChanges, moved: Mask, seen: _Seen, found: FoundImages | None
+    ) -> Arranged:
         """The changes in the order of the script; refuses units that have none."""
         count = len(changes.head)
         if self.plan.mode == "redo":
@@ -344,7 +393,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             changes.records, changes.head, changes.weight, changes.change, changes.version, seen
         )
         unwritten = self._unwritten(changes, live)
-        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten)
+        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten, found)
         for change, way in arranged.cycles:
             record = changes.records[changes.head[change]]
             hint = (

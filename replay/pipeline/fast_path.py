@@ -48,9 +48,9 @@ _KERNEL = Kernel(
     "replay.pipeline.fast_path_kernel",
     "render_rows",
     (
-        *(_TEXT, _TABLE, _TABLE, _TABLE, _TEXT, ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT),
-        *(ArrayOf("bool", 2), NUMBER, _TABLE, ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8")),
-        *(ArrayOf("int64"), NUMBER, _TEXT, _TABLE),
+        *(_TEXT, _TABLE, _TABLE, ArrayOf("int64", fixed=True), _TABLE, _TABLE, _TEXT),
+        *(ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT, ArrayOf("bool", 2), NUMBER, _TABLE),
+        *(ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8"), ArrayOf("int64"), _TEXT, _TABLE),
     ),
     ("replay.pipeline.fast_path_tables",),
 )
@@ -84,6 +84,54 @@ class Program:
             statement = self.calls.statement(code)
             self.known[code] = shape_name(statement), statement
         return self.known[code]
+
+
+@dataclass(frozen=True)
+class KernelTables:
+    """The tables of some programs, one behind the other, as the kernel takes them. ``programs``
+    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose."""
+
+    programs: Index
+    cells: Index
+    elements: Index
+    pool: Bytes
+    lengths: Bytes
+    codes: Bytes
+
+    @classmethod
+    def of(cls, programs: Sequence[Program], images: Sequence[int]) -> KernelTables:
+        """Those of ``programs``, of rows with so many ``images`` each."""
+        table = np.zeros((len(programs), tables.PROGRAM), np.int64)
+        cells, elements = ([getattr(one, of) for one in programs] for of in ("cells", "elements"))
+        pool = charset = 0
+        for row, program in enumerate(programs):
+            table[row, tables.CELLS : tables.FIXED] = 0, len(cells[row]), 0, len(elements[row]), 0
+            table[row, tables.IMAGES], table[row, tables.TIMES] = images[row], program.times
+            table[row, tables.FIXED] = len(program.pool) + tables.ROOM * len(elements[row])
+            if row:
+                table[row, [tables.CELLS, tables.CELLS_END]] += table[row - 1, tables.CELLS_END]
+                before = table[row - 1, tables.ELEMENTS_END]
+                table[row, [tables.ELEMENTS, tables.ELEMENTS_END]] += before
+                cells[row], elements[row] = _moved(cells[row], elements[row], charset, pool)
+            pool, charset = pool + len(program.pool), charset + len(program.lengths)
+        if len(programs) == 1:
+            only = programs[0]
+            return cls(table, only.cells, only.elements, only.pool, only.lengths, only.codes)
+        pools, lengths, codes = (
+            np.concatenate([getattr(one, of) for one in programs])
+            for of in ("pool", "lengths", "codes")
+        )
+        return cls(table, np.concatenate(cells), np.concatenate(elements), pools, lengths, codes)
+
+
+def _moved(cells: Index, elements: Index, charset: int, pool: int) -> tuple[Index, Index]:
+    """The tables of a program whose character sets begin at number ``charset`` and whose texts at
+    place ``pool``."""
+    cells, elements = cells.copy(), elements.copy()
+    texts = np.isin(cells[:, tables.KIND], (tables.TEXT, tables.TEXT_STRIPPED))
+    cells[texts, tables.CHARSET] += charset
+    elements[:, tables.PREFIX : tables.SUFFIX_END + 1] += pool
+    return cells, elements
 
 
 @dataclass(frozen=True)
@@ -170,10 +218,22 @@ class KernelOutput:
     status: Bytes
     codes: Index
 
+    def strings_if_few(self) -> pa.StringArray | None:
+        """The texts as an array; None where they are more than one can hold."""
+        return None if self.offsets[-1] > _MOST else self.strings()
+
     def strings(self) -> pa.StringArray:
         """The texts as an array."""
         offsets = pa.py_buffer(self.offsets.astype(np.int32))
         return pa.StringArray.from_buffers(len(self.status), offsets, pa.py_buffer(self.text))
+
+
+@dataclass
+class Room:
+    """Where the kernel writes, for one call after the other: what it wrote for one is gone with the
+    next."""
+
+    out: Bytes = field(default_factory=lambda: np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
@@ -252,7 +312,7 @@ class FastPath:
         render = compiled()
         if render is None:
             return None
-        program = self._known(version, op, reading)
+        program = self.program(version, op, reading)
         if program is None:
             return None
         rows = KernelInput.of(image)
@@ -277,7 +337,7 @@ class FastPath:
         self, version: TableVersion, op: Op, image: Images, reading: int, names: Sequence[str]
     ) -> Columns | None:
         """Some columns of the images; None for a table that needs the other way."""
-        program = self._known(version, op, reading)
+        program = self.program(version, op, reading)
         if program is None:
             return None
         rows = KernelInput.of(image)
@@ -286,8 +346,9 @@ class FastPath:
             version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen
         )
 
-    def _known(self, version: TableVersion, op: Op, reading: int) -> Program | None:
-        """The program of a table version and a kind of change, made once."""
+    def program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
+        """The program of a table version and a kind of change, made once; None where there is
+        none."""
         if (version.index, op) not in self._programs:
             self._programs[version.index, op] = self._program(version, op, reading)
             self._watch(version, self._programs[version.index, op])
@@ -439,33 +500,46 @@ def _callers(program: Program, output: KernelOutput) -> Mapping[str, int]:
 def _rows(
     render: MachineCode, program: Program, rows: KernelInput, given: GivenTexts
 ) -> KernelOutput:
-    """Have the kernel write all rows, making room as it is needed."""
+    """Have the kernel write rows of one program."""
     bounds, count = rows.bounds, rows.bounds.shape[1]
+    known = KernelTables.of([program], [len(bounds) // 2])
+    return written(render, known, np.zeros(count, np.int64), rows.buffer, bounds, given, Room())
+
+
+def written(
+    render: MachineCode,
+    known: KernelTables,
+    program_of: Index,
+    buffer: Bytes,
+    bounds: Index,
+    given: GivenTexts,
+    place: Room,
+) -> KernelOutput:
+    """Have the kernel write all rows, each by its program, into ``place``, making room as it is
+    needed."""
+    count, programs = bounds.shape[1], known.programs
     sizes = (bounds[1::2] - bounds[0::2]).sum(axis=0)
     texts = (given.offsets[:, 1:] - given.offsets[:, :-1]).sum(axis=0)
-    room = _ROOM * int(sizes.sum()) + program.times * len(given.text)
-    out = np.empty(room + (count + 1) * len(program.pool), np.uint8)
-    work = np.zeros((4, 2 * len(program.cells)), np.int64)
+    times, fixed = (programs[:, column] for column in (tables.TIMES, tables.FIXED))
+    room = _ROOM * int(sizes.sum()) + int(times.max(initial=0)) * len(given.text)
+    pools = fixed - tables.ROOM * (programs[:, tables.ELEMENTS_END] - programs[:, tables.ELEMENTS])
+    room += int(np.bincount(program_of, minlength=len(programs)) @ pools) + len(known.pool)
+    if len(place.out) < room:
+        place.out = np.empty(room, np.uint8)
+    columns = int((programs[:, tables.CELLS_END] - programs[:, tables.CELLS]).max(initial=0))
+    work = np.zeros((4, 2 * columns), np.int64)
     offsets, status, row = np.zeros(count + 1, np.int64), np.zeros(count, np.uint8), 0
     codes = np.zeros(count, np.int64)
-    known = (
-        program.cells,
-        program.elements,
-        program.pool,
-        program.lengths,
-        program.codes,
-        *_moments(),
-    )
-    more = (program.times, given.text, given.offsets)
-    while (
-        row := render(rows.buffer, bounds, *known, row, work, out, offsets, status, codes, *more)
-    ) < count:
-        needed = len(program.pool) + tables.ROOM * len(program.elements)
-        needed += program.times * (4 * int(sizes[row]) + int(texts[row]))
-        larger = np.empty(len(out) + max(len(out) // 2, needed), np.uint8)
-        larger[: offsets[row]] = out[: offsets[row]]
-        out = larger
-    return KernelOutput(out[: offsets[-1]], offsets, status, codes)
+    rows = (buffer, bounds, programs, program_of)
+    how = (known.cells, known.elements, known.pool, known.lengths, known.codes, *_moments())
+    behind = (offsets, status, codes, given.text, given.offsets)
+    while (row := render(*rows, *how, row, work, place.out, *behind)) < count:
+        program = program_of[row]
+        needed = int(fixed[program] + times[program] * (4 * int(sizes[row]) + int(texts[row])))
+        larger = np.empty(len(place.out) + max(len(place.out) // 2, needed), np.uint8)
+        larger[: offsets[row]] = place.out[: offsets[row]]
+        place.out = larger
+    return KernelOutput(place.out[: offsets[-1]], offsets, status, codes)
 
 
 def _times(elements: Index) -> int:

@@ -16,16 +16,22 @@ from replay.decoding.shared_kernel import Array, U, machine_code, machine_code_i
 from replay.pipeline.fast_path_tables import (
     AGAIN,
     ASSIGNED,
+    CELLS,
+    CELLS_END,
     CHANGED,
     CHARSET,
     COLUMN,
     DATE,
+    ELEMENTS,
+    ELEMENTS_END,
     EMITTED,
     EMPTY,
     EXCLUDED_COLUMNS,
     EXPANDED,
+    FIXED,
     GIVEN,
     GIVEN_BEFORE,
+    IMAGES,
     INTEGER,
     KEYED,
     KIND,
@@ -41,7 +47,6 @@ from replay.pipeline.fast_path_tables import (
     PACKED,
     PREFIX,
     REKEYED,
-    ROOM,
     SCALE,
     SHOWN,
     SIDE,
@@ -51,6 +56,7 @@ from replay.pipeline.fast_path_tables import (
     SUFFIX_END,
     TEXT_STRIPPED,
     TIME,
+    TIMES,
     VARIABLE,
     WATCHED,
     WHEN,
@@ -434,11 +440,25 @@ def _statement(
 
 
 @machine_code
+def _room(bounds: Array, program: Array, row: int, given_offsets: Array) -> int:
+    """Bytes that the statement of a row takes at most."""
+    of_images = 0
+    for side in range(program[U(IMAGES)]):
+        of_images += bounds[U(2 * side + 1), U(row)] - bounds[U(2 * side), U(row)]
+    room = 4 * of_images
+    for texts in range(len(given_offsets)):
+        room += given_offsets[U(texts), U(row + 1)] - given_offsets[U(texts), U(row)]
+    return int(program[U(FIXED)] + program[U(TIMES)] * room)
+
+
+@machine_code
 def render_rows(
     buffer: Array,
     bounds: Array,
-    cells: Array,
-    elements: Array,
+    programs: Array,
+    program_of: Array,
+    all_cells: Array,
+    all_elements: Array,
     pool: Array,
     lengths: Array,
     codes: Array,
@@ -450,7 +470,6 @@ def render_rows(
     offsets: Array,
     status: Array,
     codes_of_rows: Array,
-    times: int,
     given: Array,
     given_offsets: Array,
 ) -> int:
@@ -458,28 +477,24 @@ def render_rows(
     none yet.
 
     ``bounds`` int64[2 | 4, n] are (start, end) of each row's image, of an update's before and after
-    images, all within ``buffer``; the other tables are those of
-    :class:`replay.pipeline.fast_path.Program`. ``work`` int64[4, 2 * columns] is for the functions
-    here. ``offsets[row + 1]``, ``status[row]`` and, where there is a statement,
-    ``codes_of_rows[row]`` are set for each row done. ``times``: how often a value of one image
-    stands in a statement at most. The texts of values that are given lie in ``given``, set ``g`` of
-    them between ``given_offsets[g]`` (int64[g, n + 1]).
+    images, all within ``buffer``; a row of one image among those of two has an empty second one
+    where the first ends. ``program_of`` int64[n] says which of the ``programs`` writes a row; the
+    other tables are those of :class:`replay.pipeline.fast_path.KernelTables`. ``work`` int64[4, 2 *
+    columns] is for the functions here. ``offsets[row + 1]``, ``status[row]`` and, where there is a
+    statement, ``codes_of_rows[row]`` are set for each row done. The texts of values that are given
+    lie in ``given``, set ``g`` of them between ``given_offsets[g]`` (int64[g, n + 1]).
     """
-    sides = bounds.shape[0] // 2
     at, size, null, changed = work[0], work[1], work[2], work[3]
     place = offsets[U(start)]
     for row in range(start, bounds.shape[1]):
         if (row - start) % AHEAD == 0:
             work[U(0), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
-        room = len(pool) + ROOM * len(elements)
-        for side in range(sides):
-            room += 4 * times * (bounds[U(2 * side + 1), U(row)] - bounds[U(2 * side), U(row)])
-        for texts in range(len(given_offsets)):
-            one = given_offsets[U(texts), U(row)]
-            room += times * (given_offsets[U(texts), U(row + 1)] - one)
-        if place + room > len(out):
+        program = programs[U(program_of[U(row)])]
+        if place + _room(bounds, program, row, given_offsets) > len(out):
             return row
-        result, moved, rekeyed = EMITTED, 0, False
+        cells = all_cells[program[U(CELLS)] : program[U(CELLS_END)]]
+        elements = all_elements[program[U(ELEMENTS)] : program[U(ELEMENTS_END)]]
+        sides, result, moved, rekeyed = program[U(IMAGES)], EMITTED, 0, False
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
             if not _walk(buffer, begin, end, cells, at, size, null, side):

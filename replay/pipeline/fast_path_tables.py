@@ -39,3 +39,8 @@ ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN = range(7)
 
 #: Bytes of a value at most, text apart.
 ROOM = 40
+
+#: Columns of the table of programs: which cells and elements are theirs (from, up to), how many
+#: images a row has, bytes of a statement apart from what comes from images and given texts, and how
+#: often a value of one image stands in a statement at most.
+CELLS, CELLS_END, ELEMENTS, ELEMENTS_END, IMAGES, FIXED, TIMES, PROGRAM = range(8)

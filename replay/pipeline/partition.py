@@ -475,9 +475,17 @@ class BucketReader(ABC, Generic[Content]):
     # -- what is made of changes
     # ---------------------------------------------------------------------------------------------
 
-    def _groups(self, changes: ChunkChanges) -> Iterator[tuple[Index, Change, int]]:
-        """The live changes of a chunk by kind and table version."""
-        live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
+    def _live(self, changes: ChunkChanges) -> Mask:
+        """The changes of which something may become."""
+        live: Mask = (changes.outcome == 0) & ~self.bad_units[changes.unit]
+        return live
+
+    def _groups(
+        self, changes: ChunkChanges, live: Mask | None = None
+    ) -> Iterator[tuple[Index, Change, int]]:
+        """The ``live`` changes of a chunk (None: all of which something may become) by kind and
+        table version."""
+        live = self._live(changes) if live is None else live
         group = changes.version.astype(np.int64) * 16 + changes.change
         for value in distinct(group[live]).tolist():
             yield np.flatnonzero(live & (group == value)), Change(value % 16), value // 16

@@ -23,7 +23,9 @@ from replay.changes.selection import REASON
 from replay.changes.value_filter import ValueFilter
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
+from replay.logs.plain import PlainImages
 from replay.pipeline import fast_path
+from replay.pipeline.mixed_rows import OPS, MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
 from sqlgen import literals, statements
 from sqlgen.dialects import Profile
@@ -33,7 +35,6 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
 from sqlgen.shapes import render_shaped, worth_preparing
 
-_OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
 #: The outcome of updates that are a comment in scripts.
 LEFT_OUT = REASON["update touches excluded columns only"]
 #: Findings made in full per batch; all damaged rows are counted.
@@ -108,6 +109,20 @@ class RowDecoder:
                 self.options.upsert and plan.whole_rows,
             )
 
+        self.mixed = None
+        source: object = log
+        plain = self.filter is None and not plan.prepared
+        if self.shortcut is not None and plain and isinstance(source, PlainImages):
+            self.mixed = MixedRows(log, source, self.shortcut, plan.limits)
+
+    def together(self, changes: MixedChanges) -> Iterator[MixedStatements]:
+        """Statements of changes of several table versions and kinds, as far as they can be written
+        together; their outcome is that of :class:`ChangeStatements`. Those that are in none of the
+        parts, or not settled there, need :meth:`statements`."""
+        if self.mixed is not None:
+            for made in self.mixed.statements(changes):
+                yield replace(made, outcome=_reasons(made.outcome))
+
     def statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
         """Statements of the changes whose images are given; all are of one table version and
         kind."""
@@ -148,7 +163,7 @@ class RowDecoder:
         reading = self.log.image_reading(version)
         if self.shortcut is None or reading is None or version in self.plan.limits:
             return None
-        of_table, op = self.log.catalog.versions[version], _OPS[kind]
+        of_table, op = self.log.catalog.versions[version], OPS[kind]
         wanted, unjudged = None, None
         if self.filter is not None:
             names = self.filter.columns(of_table)
@@ -272,7 +287,7 @@ class RowDecoder:
         )
 
     def _rows(self, batch: _Batch) -> Rows:
-        table, op = batch.version.table, _OPS[batch.kind]
+        table, op = batch.version.table, OPS[batch.kind]
         undo = self.plan.mode == "undo"
         empty = Rows(table, op, batch.count, {}, {}, {})
         before, after = statements.columns_needed(
@@ -391,7 +406,7 @@ def whole_rows(
             part,
             Rows(
                 table.table,
-                _OPS[kind],
+                OPS[kind],
                 batch.count,
                 sides.get("before", {}),
                 sides.get("after", {}),

@@ -29,9 +29,10 @@ def test_other_arrays_are_refused(wrong: np.ndarray) -> None:
     render = fast_path.compiled()
     assert render is not None
     byte, table = np.zeros(1, np.uint8), np.zeros((2, 0), np.int64)
-    rows = [byte, table, table, table, byte, np.zeros((1, 1), np.uint8), np.zeros((1, 1, 1), "u1")]
-    rows += [byte, np.zeros((1, 1), bool), 0, table, byte]
-    outcome = np.zeros(0, np.uint8), np.zeros(0, np.int64), 1, byte, table
+    rows = [byte, table, table, np.zeros(0, np.int64), table, table, byte]
+    rows += [np.zeros((1, 1), np.uint8), np.zeros((1, 1, 1), "u1"), byte, np.zeros((1, 1), bool)]
+    rows += [0, table, byte]
+    outcome = np.zeros(0, np.uint8), np.zeros(0, np.int64), byte, table
     assert render(*rows, np.zeros(1, np.int64), *outcome) == 0
     with pytest.raises(TypeError, match="expected ArrayOf"):
         render(*rows, wrong, *outcome)

@@ -314,7 +314,7 @@ def both(
             decoder = RowDecoder(plan, Log(version), profile_named(dialect), expected)  # type: ignore[arg-type]
             made.append(decoder.statements(0, kind, image))
             if decoder.shortcut is not None:
-                found = decoder.shortcut.statements(version, rows._OPS[kind], image, 0)
+                found = decoder.shortcut.statements(version, rows.OPS[kind], image, 0)
                 quick = 0 if found is None else ROWS - len(found.odd)
         except (SqlgenError, UsageError) as error:
             made.append(str(error))
@@ -567,11 +567,11 @@ def test_a_value_stands_several_times_in_a_statement(monkeypatch: pytest.MonkeyP
     assert real is not None
 
     def watched(*given: Any) -> int:
-        larger = np.full(len(given[11]) + behind, 7, np.uint8)
-        larger[:-behind] = given[11]
-        done = real(*given[:11], larger[:-behind], *given[12:])
+        larger = np.full(len(given[13]) + behind, 7, np.uint8)
+        larger[:-behind] = given[13]
+        done = real(*given[:13], larger[:-behind], *given[14:])
         assert (larger[-behind:] == 7).all()
-        given[11][:] = larger[:-behind]
+        given[13][:] = larger[:-behind]
         return done
 
     monkeypatch.setattr(fast_path, "compiled", lambda: watched)

@@ -26,7 +26,10 @@ _FIXED = ArrayOf("int64", fixed=True)
 _KERNEL = Kernel(
     "replay.logs.logmaster.data_kernel",
     "closing_images",
-    (ArrayOf("uint8", fixed=True), _FIXED, _FIXED, NUMBER, NUMBER, ArrayOf("int64", 2)),
+    (
+        *(ArrayOf("uint8", fixed=True), _FIXED, _FIXED, ArrayOf("uint8", fixed=True)),
+        *(NUMBER, NUMBER, ArrayOf("int64", 2)),
+    ),
 )
 
 
@@ -105,13 +108,11 @@ def _closing_images(
 ) -> Bounds | None:
     """The bounds as machine code finds them; None where it is not worth it, and where one does not
     close."""
-    find = available(_KERNEL) if len(start) >= _ROWS and len(buffer) >= WORTH else None
-    if find is None:
+    if len(start) < _ROWS or len(buffer) < WORTH:
         return None
-    edges = np.empty((4 if kind is Change.UPDATE else 2, len(start)), np.int64)
-    start, end = np.ascontiguousarray(start), np.ascontiguousarray(end)
-    own, inclusive = 2 * (reading is Reading.A and outer), 2 * (reading is Reading.B)
-    if find(np.ascontiguousarray(buffer), start, end, own, inclusive, edges):
+    two = np.full(len(start), kind is Change.UPDATE, np.uint8)
+    edges = closing_bounds(buffer, start, end, two, reading, outer)
+    if edges is None:
         return None
     second = (edges[2], edges[3]) if kind is Change.UPDATE else None
 
@@ -120,6 +121,22 @@ def _closing_images(
         return _found_images(buffer, start[one], end[one], kind, reading, outer).reason(0)
 
     return Bounds((edges[0], edges[1]), second, np.zeros(len(start), bool), reason)
+
+
+def closing_bounds(
+    buffer: Bytes, start: Index, end: Index, two: Bytes, reading: Reading, outer: bool
+) -> Index | None:
+    """(start, end) of the images of changes of several kinds, and of those with ``two`` (uint8[n])
+    of the second ones (int64[4, n]; of the others they are empty); int64[2, n] where none has two.
+    None where one does not close, and without machine code."""
+    find = available(_KERNEL)
+    if find is None:
+        return None
+    bounds = np.empty((4 if two.any() else 2, len(start)), np.int64)
+    start, end = np.ascontiguousarray(start), np.ascontiguousarray(end)
+    own, inclusive = 2 * (reading is Reading.A and outer), 2 * (reading is Reading.B)
+    closing = not find(np.ascontiguousarray(buffer), start, end, two, own, inclusive, bounds)
+    return bounds if closing else None
 
 
 def settle_reading(

@@ -27,15 +27,22 @@ def _touch(buffer: Array, start: Array, row: int) -> int:
 
 @machine_code
 def closing_images(
-    buffer: Array, start: Array, end: Array, outer: int, inclusive: int, bounds: Array
+    buffer: Array,
+    start: Array,
+    end: Array,
+    two: Array,
+    outer: int,
+    inclusive: int,
+    bounds: Array,
 ) -> int:
     """Bounds of the images in DATA from ``start`` to ``end``: ``bounds`` (int64[2 | 4, n]) become
-    where the first image begins and ends, and of updates the second one.
+    where the first image begins and ends, and of changes with ``two`` images (uint8[n]) the second
+    one; where there is none, an empty one at the end, if ``bounds`` have room.
 
     ``outer``: octets of the length of all of it, 0 or 2; ``inclusive``: octets of an image's own
     length that it counts. 0, or 1 where lengths of a row do not fill its DATA exactly.
     """
-    images, seen = bounds.shape[0] // 2, 0
+    sides, seen = bounds.shape[0] // 2, 0
     for row in range(len(start)):
         if row % AHEAD == 0:
             seen |= _touch(buffer, start, row)
@@ -49,6 +56,9 @@ def closing_images(
             if total != stop - place:
                 return 1
             place += 2
+        images = 2 if two[U(row)] else 1
+        if images > sides:
+            return 1
         for image in range(images):
             if place + 2 > stop:
                 return 1
@@ -61,4 +71,6 @@ def closing_images(
             bounds[U(2 * image + 1), U(row)] = place
         if place != stop:
             return 1
+        if images < sides:
+            bounds[U(2), U(row)] = bounds[U(3), U(row)] = place
     return seen & 0

@@ -24,13 +24,19 @@ from replay.logs import Images, Split, placed_position, urids
 from replay.logs.files import in_place, made_of, mapped, size_of
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import ControlFile
-from replay.logs.logmaster.data import Reading, find_images, join_segments, payload
+from replay.logs.logmaster.data import (
+    Reading,
+    closing_bounds,
+    find_images,
+    join_segments,
+    payload,
+)
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_rules import HeaderRules
 from replay.logs.logmaster.headers import OPTIONAL, TO_ASCII, Headers, zero
 from replay.logs.logmaster.plain_headers import plain_headers
 from replay.logs.logmaster.row_readings import FitCounts, whole_log
-from replay.logs.plain import PlainHeaders
+from replay.logs.plain import FoundImages, PlainHeaders
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
@@ -515,6 +521,23 @@ class LogmasterLog:
         for rows, log in self._read_alike(files, np.flatnonzero(~single)):
             if len(rows):
                 yield rows, self._joined(log, records, heads[rows], weights[rows], kind)
+
+    def plain_images(
+        self, records: Records, heads: Index, weights: Index, updates: Mask
+    ) -> Iterator[FoundImages]:
+        """Those of one segment, of files in which they all close."""
+        files = np.ascontiguousarray(records["file"][heads]).astype(np.int64)
+        single = (weights == 1) & self._read_in_place(files)
+        two = updates.astype(np.uint8)
+        for rows in _by_value(files, np.flatnonzero(single)):
+            log, file = self.owner(int(files[rows[0]]))
+            start = np.ascontiguousarray(records["offset"][heads[rows]])
+            end = start + records["length"][heads[rows]]
+            buffer = log.buffer(file, start, end)
+            start += log.shape.header
+            bounds = closing_bounds(buffer, start, end, two[rows], log.reading, True)
+            if bounds is not None:
+                yield FoundImages(rows, np.ascontiguousarray(buffer), bounds)
 
     def _read_in_place(self, files: Index) -> Mask:
         """``bool[n]``: of changes in these files, which are read where they lie; others are

@@ -79,3 +79,30 @@ def test_images_behind_the_end_are_left_to_the_other_way(monkeypatch: pytest.Mon
     cut = buffer[: int(end.max()) - 1]
     assert data._closing_images(buffer, start, end, Change.UPDATE, Reading.A, True) is not None
     assert data._closing_images(cut, start, end, Change.UPDATE, Reading.A, True) is None
+
+
+@pytest.mark.parametrize("outer", [True, False])
+@pytest.mark.parametrize("reading", list(Reading))
+def test_kinds_that_are_found_together(reading: Reading, outer: bool) -> None:
+    rng = np.random.default_rng(7)
+    one, two = (drawn(rng, reading, outer, kind) for kind in (Change.DELETE, Change.UPDATE))
+    buffer = np.concatenate([one[0], two[0]])
+    order = rng.permutation(2 * ROWS)
+    start, end = (np.append(one[n], two[n] + len(one[0]))[order] for n in (1, 2))
+    updates = (np.arange(2 * ROWS) >= ROWS).astype(np.uint8)[order]
+    bounds = data.closing_bounds(buffer, start, end, updates, reading, outer)
+    assert bounds is not None
+    for kind, rows in ((Change.DELETE, updates == 0), (Change.UPDATE, updates == 1)):
+        expected = data._found_images(buffer, start[rows], end[rows], kind, reading, outer)
+        assert not expected.bad.any()
+        edges = bounds[:, rows].tolist()
+        assert edges[:2] == [edge.tolist() for edge in expected.first]
+        if expected.second is None:
+            assert edges[2:] == [edges[1]] * 2
+        else:
+            assert edges[2:] == [edge.tolist() for edge in expected.second]
+    end[3] += 1
+    assert data.closing_bounds(buffer, start, end, updates, reading, outer) is None
+    assert (
+        data.closing_bounds(buffer[:1], start[:0], end[:0], updates[:0], reading, outer) is not None
+    )

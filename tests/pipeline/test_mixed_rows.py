@@ -1,0 +1,211 @@
+"""Row changes of all tables and kinds of a chunk, written together, give the script that groups of
+one table and kind give."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.decoding.machine_code import available
+from replay.dependencies import raw_keys
+from replay.errors import LogReplayError
+from replay.logs.plain import FoundImages
+from replay.pipeline import fast_path, partition
+from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
+from sqlgen.constraints import Constraints
+from sqlgen.statements import RenderOptions
+from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
+
+TEXT = Tab(
+    "TEXT",
+    (
+        Col("A", "INT", 4, key=1),
+        Col("N", "CHAR", 3, nulls="Y", subtype="S"),
+        Col("V", "VCHR", 40, subtype="S"),
+    ),
+    obid=5,
+)
+NUMBERS = Tab("NUMBERS", (Col("K", "INT", 8, key=1), Col("D", "DEC", 5, scale=2)), obid=6)
+TABLES = (ACCT, TEXT, NUMBERS)
+
+
+def row_of(pick: random.Random, table: Tab) -> tuple[Any, ...]:
+    """A row; some have a letter that is left to the other way, or of two octets."""
+    few = pick.randrange(30)
+    if table is ACCT:
+        return acct(few, pick.choice((None, "ab'c", "")), "1.00")
+    if table is NUMBERS:
+        return few, pick.choice(("1.25", "-3.00"))
+    long = pick.choice(("", "abc'", "é" * 40, "é" * 40, "x" * 40, "a\nb"))
+    return few, pick.choice((None, "a", "'")), long
+
+
+def log_of(seed: int, damaged: bool = True) -> LogBuilder:
+    """Units of changes of three tables: rows that are left to the other way, changes in several
+    segments, updates that change a key or nothing, damaged images, work that was rolled back,
+    tables that are emptied."""
+    pick, log = random.Random(seed), LogBuilder(TABLES)
+    for _ in range(60):
+        unit = log.unit(**{"UORDISP": "A", "LOGRECDISP": "A"} if pick.random() < 0.1 else {})
+        for _ in range(pick.randrange(1, 12)):
+            table = pick.choice(TABLES)
+            one, cuts = row_of(pick, table), (9,) if pick.random() < 0.05 else ()
+            if pick.random() < 0.4:
+                other = (one[0], *row_of(pick, table)[1:])
+                if pick.random() < 0.1:
+                    other = row_of(pick, table)
+                unit.update(table, one, other, cuts)
+            else:
+                pick.choice((unit.insert, unit.delete))(table, one, cuts)
+        if pick.random() < 0.05:
+            unit.event(NUMBERS, "MD")
+        if damaged and pick.random() < 0.1:
+            unit.insert(NUMBERS, (99, "1.00")).images[0] = b"\0\0"
+    return log
+
+
+def written(folder: Path, log: LogBuilder, mode: str, files: int, **how: Any) -> dict[str, bytes]:
+    """Scripts by name, and what the manifest says of the balance and of findings; or why there are
+    none."""
+    control, data = log.write(folder, files=files, seed=1)
+    out = folder / f"out-{len(list(folder.iterdir()))}"
+    how = {"constraints": Constraints(), **how}
+    try:
+        replay.write_script(control, data, out, mode=mode, **how)
+    except LogReplayError as error:
+        return {"refused": str(error).replace(out.name, "").encode(), "as both ways do": b""}
+    told = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    said = json.dumps([told[name] for name in ("balance", "findings", "statements")])
+    scripts = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*.sql")}
+    return {**scripts, "manifest": said.encode()}
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many changes were settled together, call by call."""
+    counts: list[int] = []
+    real = MixedRows.statements
+
+    def told(self: MixedRows, changes: MixedChanges) -> Iterator[MixedStatements]:
+        for made in real(self, changes):
+            counts.append(int(made.settled.sum()))
+            yield made
+
+    monkeypatch.setattr(MixedRows, "statements", told)
+    return counts
+
+
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on nothing is written together."""
+    monkeypatch.setattr(MixedRows, "statements", lambda *_: iter(()))
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize(
+    ("how", "together"),
+    [
+        ({}, True),
+        ({"options": ScriptOptions("oracle", render=RenderOptions(where_columns="all"))}, True),
+        ({"options": ScriptOptions("mariadb", trace=True, commit_every=3)}, True),
+        ({"options": ScriptOptions(render=RenderOptions(upsert=True))}, True),
+        ({"options": ScriptOptions(render=RenderOptions(exclude_columns=("N", "BAL")))}, True),
+        ({"options": ScriptOptions(render=RenderOptions(assert_rows=True))}, True),
+        ({"constraints": Constraints(keys=(("TESTOWN.NUMBERS", ("D",)),))}, True),
+        ({"selection": Selection(where="A > 7")}, False),
+    ],
+    ids=str,
+)
+def test_the_script_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: list[int], how: dict[str, Any],
+    together: bool, files: int, mode: str,
+) -> None:  # fmt: skip
+    log = log_of(files + 10 * (mode == "undo"), "assert" not in str(how))
+    monkeypatch.setattr(partition, "CHUNK", 100)
+    one = written(tmp_path, log, mode, files, **how)
+    assert (sum(settled) > 50) is together
+    apart(monkeypatch)
+    assert written(tmp_path, log, mode, files, **how) == one
+    monkeypatch.setattr(fast_path, "WORTH", 1 << 62)
+    assert written(tmp_path, log, mode, files, **how) == one
+    assert len(one) > 1
+
+
+def test_nothing_is_written_behind_the_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: list[int]
+) -> None:
+    """Programs whose rows take very different room, in a buffer that grows row by row."""
+    monkeypatch.setattr(fast_path, "_ROOM", 0)
+    real, behind, calls = fast_path.compiled(), 100_000, []
+    assert real is not None
+
+    def watched(*given: Any) -> int:
+        larger = np.full(len(given[13]) + behind, 7, np.uint8)
+        larger[:-behind] = given[13]
+        done = real(*given[:13], larger[:-behind], *given[14:])
+        assert (larger[-behind:] == 7).all()
+        given[13][:] = larger[:-behind]
+        calls.append(done)
+        return done
+
+    log = log_of(5)
+    monkeypatch.setattr(fast_path, "compiled", lambda: watched)
+    one = written(tmp_path, log, "redo", 1)
+    assert len(calls) > len(settled) > 0
+    apart(monkeypatch)
+    assert written(tmp_path, log, "redo", 1) == one
+
+
+def test_a_row_goes_where_the_text_of_the_last_chunk_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: list[int]
+) -> None:
+    """Long units are written piece by piece into the same room."""
+    log = LogBuilder(TABLES)
+    unit, pick = log.unit(), random.Random(3)
+    for number in range(400):
+        table = pick.choice(TABLES[1:])
+        unit.insert(table, (number, *row_of(pick, table)[1:]))
+    monkeypatch.setattr(partition, "CHUNK", 64)
+    one = written(tmp_path, log, "undo", 1)
+    assert len(settled) > 4
+    apart(monkeypatch)
+    assert written(tmp_path, log, "undo", 1) == one
+
+
+@pytest.mark.parametrize("crossing", [False, True], ids=["keys apart", "keys that meet"])
+def test_keys_are_looked_at_where_the_images_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crossing: bool
+) -> None:
+    """Units without a key that is taken and touched again are not looked at further."""
+    assert available(raw_keys._KERNEL) is not None
+    said: list[bool] = []
+    real = raw_keys.RawKeys.none_met
+
+    def told(self: raw_keys.RawKeys, *given: Any) -> bool:
+        assert isinstance(given[-1], FoundImages)
+        said.append(real(self, *given))
+        return said[-1]
+
+    monkeypatch.setattr(raw_keys.RawKeys, "none_met", told)
+    log = LogBuilder((NUMBERS,))
+    for number in range(20):
+        unit = log.unit()
+        unit.insert(NUMBERS, (number, "1.00"))
+        unit.update(NUMBERS, (100 + number, "1.00"), (200 + number, "2.00"))
+    if crossing:  # 1 -> 2 while another row has 2: in the order of the log it could not be
+        unit = log.unit()
+        unit.update(NUMBERS, (1, "1.00"), (2, "1.00"))
+        unit.update(NUMBERS, (2, "2.00"), (3, "2.00"))
+    one = written(tmp_path, log, "redo", 1)
+    assert said == [not crossing]
+    apart(monkeypatch)
+    assert written(tmp_path, log, "redo", 1) == one
