@@ -666,9 +666,10 @@ def _elements(
 @lru_cache(maxsize=256)
 def _characters(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Bytes, Bytes]:
     """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written
-    as; 0 bytes where the text is not plain."""
+    as; the first says how long that is, as :data:`replay.pipeline.fast_path_tables.SEVERAL`
+    does."""
     lengths, codes = (
-        np.zeros((len(charsets), 256), np.uint8),
+        np.full((len(charsets), 256), tables.SEVERAL, np.uint8),
         np.zeros((len(charsets), 256, 4), np.uint8),
     )
     for place, number in enumerate(charsets):
@@ -680,7 +681,9 @@ def _characters(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Byte
             written = (texts.quote if point == ord("'") else chr(point)).encode()
             if len(written) > codes.shape[2]:
                 continue
-            lengths[place, byte] = len(written)
+            lengths[place, byte] = (
+                written[0] if len(written) == 1 else tables.SEVERAL + len(written)
+            )
             codes[place, byte, : len(written)] = list(written)
     return lengths, codes
 

@@ -48,6 +48,7 @@ from replay.pipeline.fast_path_tables import (
     PREFIX,
     REKEYED,
     SCALE,
+    SEVERAL,
     SHOWN,
     SIDE,
     STANDS,
@@ -210,26 +211,28 @@ def _text(
     place: int,
 ) -> int:
     """Characters as UTF-8, quotes as the dialect writes them; -1 where one needs more than that,
-    and for a text that is too short."""
+    and for a text that is too short. ``lengths``: the octet that a
+    character is written as, or :data:`SEVERAL` and how many they are."""
     if strip:
         while size and codes[U(charset), buffer[U(at + size - 1)], 0] == 32:
             size -= 1
     if size < least:
         return -1
-    single = True
+    seen = np.uint8(0)
     for index in range(size):
-        byte = buffer[U(at + index)]
-        out[U(place + index)] = codes[U(charset), byte, 0]
-        single &= lengths[U(charset), byte] == 1
-    if single:
+        letter = lengths[U(charset), buffer[U(at + index)]]
+        out[U(place + index)] = letter
+        seen |= letter
+    if seen < SEVERAL:
         return int(place + size)
     for index in range(size):
         byte = buffer[U(at + index)]
-        if lengths[U(charset), byte] == 0:
+        letter = lengths[U(charset), byte]
+        if letter == SEVERAL:
             return -1
-        for part in range(lengths[U(charset), byte]):
-            out[U(place + part)] = codes[U(charset), byte, U(part)]
-        place += lengths[U(charset), byte]
+        for part in range(letter - SEVERAL if letter > SEVERAL else 1):
+            out[U(place)] = codes[U(charset), byte, U(part)]
+            place += 1
     return place
 
 

@@ -44,3 +44,7 @@ ROOM = 40
 #: images a row has, bytes of a statement apart from what comes from images and given texts, and how
 #: often a value of one image stands in a statement at most.
 CELLS, CELLS_END, ELEMENTS, ELEMENTS_END, IMAGES, FIXED, TIMES, PROGRAM = range(8)
+
+#: Characters that are written as one octet, which is below, are in the table of lengths as that
+#: octet; of all others it has their number of octets more than this (0: the text is not plain).
+SEVERAL = 128

@@ -30,6 +30,8 @@ _OTHER_TAGS = frozenset(
 )
 #: Bytes between two chains of the parallel walk, and the block that is walked at once.
 CHAIN_BYTES = 32 << 10
+#: Chains that are enough for machine code not to wait for memory: more begins must be looked for.
+CHAINS = 256
 #: Bytes to walk along that make it worth to load machine code.
 WORTH = 8 << 20
 #: How far after a cut a record start is looked for; where none is found, the chain before goes on.
@@ -340,14 +342,16 @@ def _walk_parallel(
 ) -> Block | None:
     """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
     lead, pattern = _LEAD[framing], shape.pattern
-    begins = [start]
-    for cut in range(start + CHAIN_BYTES, stop, CHAIN_BYTES):
+    walk = available(_KERNEL) if framing is Framing.RDW and stop - start >= WORTH else None
+    begins, chain_bytes = [start], CHAIN_BYTES
+    if walk is not None:
+        chain_bytes = max(chain_bytes, (stop - start) // CHAINS)
+    for cut in range(start + chain_bytes, stop, chain_bytes):
         place = buffer[cut + lead : min(cut + GUESS_BYTES, stop)].tobytes().find(pattern)
         if place >= 0 and cut + place > begins[-1]:
             begins.append(cut + place)
     chains = np.array(begins, np.int64)
     goal = np.append(chains[1:], stop)
-    walk = available(_KERNEL) if framing is Framing.RDW and stop - start >= WORTH else None
     if walk is not None:
         block = _walk_compiled(walk, buffer, shape, chains, goal, first_record)
         if block is not None:
