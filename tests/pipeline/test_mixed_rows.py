@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import replay
+from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding.machine_code import available
@@ -20,9 +21,12 @@ from replay.dependencies import raw_keys
 from replay.errors import LogReplayError
 from replay.logs.plain import FoundImages
 from replay.pipeline import fast_path, partition
-from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
+from replay.pipeline.mixed_rows import OPS, MixedChanges, MixedRows, MixedStatements
 from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.schema import SqlType
 from sqlgen.statements import RenderOptions
+from tests.pipeline.test_fast_path import EBCDIC, GREEK, KINDS, LATIN, ROWS, Kind, Spec, written_by
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
 
 TEXT = Tab(
@@ -209,3 +213,42 @@ def test_keys_are_looked_at_where_the_images_are_known(
     assert said == [not crossing]
     apart(monkeypatch)
     assert written(tmp_path, log, "redo", 1) == one
+
+
+def test_tables_of_other_character_sets_and_widths() -> None:
+    """Programs side by side write what each of them writes alone, row for row in any order."""
+    render, rng = fast_path.compiled(), np.random.default_rng(4)
+    assert render is not None
+    programs, images, expected, edges, base = [], [], [], [], 0
+    buffers = []
+    for number, charset in enumerate((LATIN, EBCDIC, GREEK, EBCDIC)):
+        text = Kind(SqlType.VARCHAR, 9, varying=True, ccsid=charset)
+        spec = Spec(
+            ((KINDS[1], False, False), (text, True, False)) + ((KINDS[3], True, False),) * number, 1
+        )
+        kind = (Change.UPDATE, Change.INSERT)[number % 2]
+        way = fast_path.FastPath(False, profile_named("postgres"), RenderOptions())
+        image, version = spec.images(rng, kind), spec.version()
+        alone = way.statements(version, OPS[kind], image, 0)
+        program = way.program(version, OPS[kind], 0)
+        assert alone is not None
+        assert program is not None
+        programs.append(program)
+        images.append(2 if kind is Change.UPDATE else 1)
+        expected += zip(written_by(alone).to_pylist(), alone.output.status.tolist(), strict=True)
+        bounds = fast_path.KernelInput.of(image).bounds + base
+        edges.append(bounds if len(bounds) == 4 else bounds[[0, 1, 1, 1]])
+        buffers.append(image.buffer)
+        base += len(image.buffer)
+    order = rng.permutation(len(expected))
+    bounds = np.ascontiguousarray(np.concatenate(edges, axis=1)[:, order])
+    program_of = np.repeat(np.arange(len(programs)), ROWS)[order]
+    known, none = fast_path.KernelTables.of(programs, images), fast_path.GivenTexts.none(len(order))
+    room = fast_path.Room()
+    for _ in range(2):  # the second time there is room
+        made = fast_path.written(
+            render, known, program_of, np.concatenate(buffers), bounds, none, room
+        )
+        said = list(zip(made.strings().to_pylist(), made.status.tolist(), strict=True))
+        assert said == [expected[row] for row in order]
+    assert sum(status == 0 for _, status in expected) > 2 * ROWS
