@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -103,7 +104,7 @@ class RowDecoder:
                 plan.mode == "undo",
                 profile,
                 self.options,
-                self._watched,
+                partial(_watched, plan),  # no circle with this: it holds much room
                 plan.prepared,
                 plan.options.mapping,
                 self.options.upsert and plan.whole_rows,
@@ -184,11 +185,6 @@ class RowDecoder:
             odd = np.union1d(odd, np.flatnonzero(made.outcome == statements.EXCLUDED_COLUMNS))
         return made, wanted, odd
 
-    def _watched(self, version: TableVersion) -> frozenset[str]:
-        """The columns of the keys of a table version, as far as they are known."""
-        keys = self.plan.constraints.keys_of(version.name.upper())
-        return frozenset(version.table.key).union(*keys)
-
     def _statements(
         self,
         version: int,
@@ -225,7 +221,7 @@ class RowDecoder:
             text = pc.replace_with_mask(text, _where(left, batch.count), comments)
         moved = np.zeros(batch.count, bool)
         if kind is Change.UPDATE:
-            for name in self._watched(batch.version) & {
+            for name in _watched(self.plan, batch.version) & {
                 c.name for c in batch.version.table.columns
             }:
                 if (mask := batch.changed(name)) is not None:
@@ -345,6 +341,12 @@ class RowDecoder:
             masks,
             None if whole is None else pa.array(whole),
         )
+
+
+def _watched(plan: Plan, version: TableVersion) -> frozenset[str]:
+    """The columns of the keys of a table version, as far as they are known."""
+    keys = plan.constraints.keys_of(version.name.upper())
+    return frozenset(version.table.key).union(*keys)
 
 
 def _where(rows: Index, count: int) -> pa.BooleanArray:
