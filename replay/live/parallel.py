@@ -10,7 +10,7 @@ stops; when a wave is done, the position moves over it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +28,7 @@ from replay.live.route import UnitGroup, runs_of, steps_of
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BATCH_BYTES, shapes_of
 from replay.logs import LogFile
-from replay.output.steps import Script, ScriptUnit
+from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import ConnectionLost, Session, Transient
 from sqlgen.constraints import Constraints
 
@@ -56,7 +56,7 @@ class Partitioner:
     keys."""
 
     def __init__(
-        self, log: LogFile, scripts: list[Script], constraints: Constraints, statements: int
+        self, log: LogFile, scripts: Scripts, constraints: Constraints, statements: int
     ) -> None:
         self.log, self.scripts, self.statements = log, scripts, statements
         self.spaces = KeySpaces(log.catalog, constraints)
@@ -189,7 +189,7 @@ class SessionPool:
     def __init__(
         self,
         connect: Callable[[], Session],
-        scripts: list[Script],
+        scripts: Scripts,
         count: int,
         run: int,
         reached: Callable[[str], None],
@@ -266,18 +266,20 @@ class SessionPool:
             else:
                 reasons.append(reason)
 
-    def _session(self, number: int, scripts: set[int]) -> Session:
+    def _session(self, number: int, scripts: Mapping[int, Script]) -> Session:
         session = self.sessions[number]
         if session is None:
             session = self.sessions[number] = self.connect()
-        if not scripts <= self.ready[number]:
-            session.prepare(shapes_of(self.scripts, scripts))
-            self.ready[number] = scripts
+        if not scripts.keys() <= self.ready[number]:
+            session.prepare(shapes_of(scripts))
+            self.ready[number] = set(scripts)
         return session
 
     def _transact(self, number: int, share: Share, pending: frozenset[UnitId]) -> str | None:
         """Apply a share in a transaction; why it could not be, None when it was committed."""
-        session = self._session(number, {unit.script for unit in share.units})
+        # held on to, so that none is fetched while the transaction is open
+        scripts = {unit.script: self.scripts[unit.script] for unit in share.units}
+        session = self._session(number, scripts)
         try:
             session.begin()
             self.reached("begun")

@@ -59,7 +59,8 @@ from replay.live.transactions import Transactions, nothing
 from replay.logs import LogFile
 from replay.output.bundle import empty_bundle, raise_for
 from replay.output.carry_out import CompletedRun, carry_out
-from replay.output.steps import Script, open_scripts
+from replay.output.steps import Scripts
+from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
@@ -160,7 +161,7 @@ class _Statements:
 
     plan: Plan
     tally: Tally
-    scripts: list[Script]
+    scripts: Scripts
     route: Route
     workload: Workload
     facts: Facts
@@ -306,7 +307,8 @@ class ReplayPlan:
         folder = Path(self._resources.enter_context(WorkFolder()))
         began = time.perf_counter()
         state = self._state(route, options)
-        outcome = carry_out(plan, log, self.source.engine, folder, state)
+        stored_at = exchange_of(self.source.engine, self._resources)
+        outcome = carry_out(plan, log, self.source.engine, folder, state, stored_at)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         if not route.forward:
@@ -316,7 +318,7 @@ class ReplayPlan:
             plan, log, tally, facts, self._session, options, request.enforced, request.accepted
         )
         self.problems += missing_rights(self._session, plan, log, tally)
-        scripts = open_scripts(folder)
+        scripts = scripts_in(folder, stored_at, self._resources)
         workload = route.workload(scripts)
         seconds = time.perf_counter() - began
         self.lines += plan_lines(

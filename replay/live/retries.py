@@ -56,7 +56,8 @@ from replay.live.target_state import TargetState
 from replay.live.transactions import BadStatement, Transactions
 from replay.output.bundle import raise_for
 from replay.output.carry_out import carry_out
-from replay.output.steps import Script, ScriptUnit, open_scripts
+from replay.output.steps import Scripts, ScriptUnit
+from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
 from replay.targets import Condition, ConnectionLost, Session, target_of
@@ -164,7 +165,7 @@ class Retries:
 
     def _statements(
         self, stored: TargetPosition, entries: Iterable[Reject], split_bytes: int
-    ) -> tuple[Plan, Tally, list[Script]]:
+    ) -> tuple[Plan, Tally, Scripts]:
         """The statements of the units with rejects, as the replay made them."""
         log, selection, options = self.source.log, self.source.selection, self.source.options
         units = sorted({entry.position.unit for entry in entries})
@@ -179,16 +180,17 @@ class Retries:
         folder = Path(self._resources.enter_context(WorkFolder()))
         name = self.target.public_url(self.request.url)
         state = StateBefore(TargetState(self.session, name, options), AppliedUnits(every=True))
-        outcome = carry_out(plan, log, self.source.engine, folder, state)
+        stored_at = exchange_of(self.source.engine, self._resources)
+        outcome = carry_out(plan, log, self.source.engine, folder, state, stored_at)
         if outcome.tally.read:  # else none of the units is in this log
             raise_for(outcome.plan, outcome.tally)
-        return outcome.plan, outcome.tally, open_scripts(folder)
+        return outcome.plan, outcome.tally, scripts_in(folder, stored_at, self._resources)
 
     def _settle(self, store: Store, entries: list[Reject]) -> None:
         """Decide what becomes of each entry."""
         found = self.found
         self.units = {
-            unit.key: unit for number, script in enumerate(self.scripts)
+            unit.key: unit for number, script in enumerate(self.scripts.outlines())
             for unit in script.units(number)
         }  # fmt: skip
         skipped: list[Reject] = []

@@ -23,7 +23,7 @@ from replay.changes.position import (
 from replay.errors import Refusal, UsageError
 from replay.live.pace import Pace
 from replay.live.position_store import TargetPosition
-from replay.output.steps import Script, ScriptUnit, script_units
+from replay.output.steps import Scripts, ScriptUnit, script_units
 from replay.pipeline.extent import LogExtent
 
 
@@ -106,26 +106,28 @@ class Route:
         direction = "forward" if self.forward else "backward (undo)"
         return f"{direction} from {self.position} to {to}"
 
-    def groups(self, scripts: list[Script], pace: Pace) -> Iterator[UnitGroup]:
-        """The units that are still to be applied, in order, in groups."""
+    def groups(self, scripts: Scripts, pace: Pace) -> Iterator[UnitGroup]:
+        """The units that are still to be applied, in order, in groups. Raises InputError (LR2001)
+        with a script that cannot be read."""
         return self._grouped(self._units(scripts), self.position, pace, None)
 
     def split(self, group: UnitGroup, pace: Pace) -> Iterator[UnitGroup]:
         """The units of a group in smaller ones."""
         return self._grouped(iter(group.units), group.before, pace, group.after)
 
-    def workload(self, scripts: list[Script]) -> Workload:
-        """What is still to be applied."""
+    def workload(self, scripts: Scripts) -> Workload:
+        """What is still to be applied. Raises InputError (LR2001) with steps that cannot be
+        read."""
         workload = Workload()
-        for script in scripts:
-            for keys, starts, stops in script.unit_blocks():
+        for outline in scripts.outlines():
+            for keys, starts, stops in outline.unit_blocks():
                 taken = self._takes(keys)
                 workload.units += int(taken.sum())
                 workload.statements += int((stops - starts)[taken].sum())
                 edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
                 for first, behind in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
                     run = int(starts[first]), int(stops[behind - 1])
-                    workload.changes.update(script.kinds(*run))
+                    workload.changes.update(outline.kinds(*run))
         return workload
 
     def late(self, units: Iterable[ScriptUnit]) -> list[UnitId]:
@@ -160,11 +162,20 @@ class Route:
                 yield UnitGroup(tuple(held), at, after)
                 held, count, at = [], 0, after
 
-    def _units(self, scripts: list[Script]) -> Iterator[ScriptUnit]:
-        for number, script in enumerate(scripts):
-            for keys, starts, stops in script.unit_blocks():
+    def _units(self, scripts: Scripts) -> Iterator[ScriptUnit]:
+        for number in range(len(scripts)):
+            if self._passes(*scripts.span(number)):
+                continue
+            for keys, starts, stops in scripts[number].unit_blocks():
                 taken = self._takes(keys)
                 yield from script_units(number, keys[taken], starts[taken], stops[taken])
+
+    def _passes(self, lowest: UnitPosition, highest: UnitPosition) -> bool:
+        """Whether a script of these units has none of the route."""
+        if self.forward:
+            behind = highest <= self.position and not self.pending
+            return behind or (self.last is not None and lowest > self.last)
+        return lowest > self.position or (self.until is not None and highest.commit <= self.until)
 
     def _takes(self, keys: Records) -> Mask:
         """Which units (of dtype UNIT_POSITION) are still to be applied."""

@@ -9,7 +9,7 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from replay.errors import Refusal, TargetError
 from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup, runs_of
-from replay.output.steps import Script, ScriptUnit
+from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
     Condition,
     ConnectionLost,
@@ -116,7 +116,7 @@ class Transactions:
     def __init__(
         self,
         connect: Callable[[], Session],
-        scripts: list[Script],
+        scripts: Scripts,
         route: Route,
         run: int,
         pace: Pace,
@@ -257,10 +257,11 @@ class Transactions:
         """Run a group and move the position; or, where a statement is bad, undo it all and say
         which."""
         store = Store(session)
-        scripts = {unit.script for unit in group.units}
-        if executes and not scripts <= self._prepared:
-            session.prepare(shapes_of(self.scripts, scripts))
-            self._prepared = scripts
+        # held on to, so that none is fetched while the transaction is open
+        scripts = {unit.script: self.scripts[unit.script] for unit in group.units}
+        if executes and not scripts.keys() <= self._prepared:
+            session.prepare(shapes_of(scripts))
+            self._prepared = set(scripts)
         session.begin()
         self.reached("begun")
         bad, rejected = body(session, group)
@@ -294,6 +295,6 @@ class Transactions:
         store.move(group.before, group.after, -units, -statements, rejected - forgotten)
 
 
-def shapes_of(scripts: list[Script], numbers: set[int]) -> dict[str, str]:
+def shapes_of(scripts: Mapping[int, Script]) -> dict[str, str]:
     """The statements that some scripts execute by name."""
-    return {name: text for number in numbers for name, text in scripts[number].shapes.items()}
+    return {name: text for script in scripts.values() for name, text in script.shapes.items()}

@@ -139,7 +139,8 @@ class RenderJob:
         attempt_folder = AttemptFolder(staging, bucket)
         with attempt_folder as here:
             result = self._write(log, bucket, blocks, here)
-            beside = () if staging is self.folder else files_beside(here, result.files)
+            bundle = staging is self.folder and not self.plan.steps
+            beside = () if bundle else files_beside(here, result.files)
             attempt_folder.send((*result.files, *beside))
         yield pickle.dumps((bucket, Attempt(attempt_folder.name, result, beside)))
 
@@ -249,7 +250,7 @@ class _InStore:
 
     def take(self, attempt: Attempt) -> None:
         """Those of an attempt, when all is published."""
-        self.stored.take(attempt.folder, attempt.result.files)
+        self.stored.take(attempt.folder, (*attempt.result.files, *(attempt.staged or ())))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Protocol
 
 import numpy as np
 
@@ -172,29 +172,25 @@ class ScriptUnit:
 
 def script_units(number: int, keys: Records, starts: Index, stops: Index) -> Iterator[ScriptUnit]:
     """The units of the ``number``-th script of a folder, of columns as
-    :meth:`Script.unit_blocks` gives them."""
+    :meth:`Outline.unit_blocks` gives them."""
     octets, size = keys.tobytes(), UNIT_POSITION.itemsize
     for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         key = UnitPosition(octets[place * size : (place + 1) * size])
         yield ScriptUnit(number, key, start, stop)
 
 
-class Script:
-    """A script with its steps, mapped."""
+class Outline:
+    """The steps of a script without its text, mapped. ``name`` is that of the script."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        self.text, self.steps, self._records = (
-            np.asarray(np.memmap(path.with_suffix(suffix), kind, "r"))
-            for suffix, kind in (
-                (path.suffix, np.dtype(np.uint8)),
-                (".steps", STEP),
-                (".records", RECORD),
-            )
-        )
-        self.shapes: dict[str, str] = json.loads(
-            path.with_suffix(".shapes").read_text(encoding="utf-8")
-        )
+        self.steps: Records = _mapped(path.with_suffix(".steps"), STEP)
+
+    @property
+    def span(self) -> tuple[UnitPosition, UnitPosition]:
+        """The lowest and the highest of its units."""
+        ends = [UnitPosition(self.steps["key"][row].tobytes()) for row in (0, -1)]
+        return min(ends), max(ends)
 
     def unit_blocks(self) -> Iterator[tuple[Records, Index, Index]]:
         """(keys of dtype UNIT_POSITION, first steps, steps behind the last) of the units in the
@@ -216,11 +212,6 @@ class Script:
         """The units in the order of the script, which is the ``number``-th of its folder."""
         for keys, starts, stops in self.unit_blocks():
             yield from script_units(number, keys, starts, stops)
-
-    def slice(self, start: int, stop: int) -> bytes:
-        """The text of the statements ``start:stop``, which are neighbours in the script."""
-        first = int(self.steps["start"][start])
-        return self.text[first : first + self.size(start, stop)].tobytes()
 
     def size(self, start: int, stop: int) -> int:
         """How many bytes of text the statements ``start:stop`` take, with what is between them."""
@@ -257,6 +248,23 @@ class Script:
             for value, count in zip(values, counts, strict=True)
         }
 
+
+class Script(Outline):
+    """A script with its steps, mapped."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.text: Bytes = _mapped(path, np.dtype(np.uint8))
+        self._records: Records = _mapped(path.with_suffix(".records"), RECORD)
+        self.shapes: dict[str, str] = json.loads(
+            path.with_suffix(".shapes").read_text(encoding="utf-8")
+        )
+
+    def slice(self, start: int, stop: int) -> bytes:
+        """The text of the statements ``start:stop``, which are neighbours in the script."""
+        first = int(self.steps["start"][start])
+        return self.text[first : first + self.size(start, stop)].tobytes()
+
     def records(self, step: int) -> Records:
         """The log records behind one statement; of a net change, those of its first change."""
         row = self.steps[step]
@@ -289,8 +297,45 @@ class Script:
         return batch, step[order]
 
 
-def open_scripts(folder: Path) -> list[Script]:
+def _mapped(path: Path, kind: np.dtype[Any]) -> Any:
+    return np.asarray(np.memmap(path, kind, "r"))
+
+
+class Scripts(Protocol):
+    """Scripts that have steps, in the order to run them. Raises InputError (LR2001) where one that
+    is asked for cannot be read, or is not as its task wrote it."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    def __getitem__(self, number: int, /) -> Script:
+        """One of them, whole."""
+        ...
+
+    def outlines(self) -> Iterator[Outline]:
+        """What is known of each without its text, in order."""
+        ...
+
+    def span(self, number: int) -> tuple[UnitPosition, UnitPosition]:
+        """The lowest and the highest unit of one of them."""
+        ...
+
+
+class ScriptsHere(list[Script]):
+    """Those of a folder of this machine."""
+
+    def outlines(self) -> Iterator[Outline]:
+        """The scripts themselves."""
+        return iter(self)
+
+    def span(self, number: int) -> tuple[UnitPosition, UnitPosition]:
+        """As its steps say."""
+        return self[number].span
+
+
+def open_scripts(folder: Path) -> ScriptsHere:
     """The scripts of a folder that have steps, in the order to run them."""
-    return [
+    return ScriptsHere(
         Script(path) for path in sorted(folder.glob("*.sql")) if path.with_suffix(".steps").exists()
-    ]
+    )

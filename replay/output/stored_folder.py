@@ -9,6 +9,7 @@ replace.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -73,6 +74,10 @@ class StoredFolder:
         is not what its task wrote."""
         _fetch([(self.staging / attempt / file.name, file) for file in files], folder)
 
+    def fetch_some(self, names: Iterable[str], folder: Path) -> None:
+        """The same for some of the files that were taken, which stay what they are."""
+        _fetch([self.taken[name] for name in names], folder)
+
     def fetch_taken(self, folder: Path) -> None:
         """The same for all files that were taken, which are no part of the folder then."""
         _fetch(list(self.taken.values()), folder)
@@ -129,10 +134,20 @@ class StoredFolder:
 def _fetch(files: Sequence[tuple[StoredPath, WrittenFile]], folder: Path) -> None:
     def one(pair: tuple[StoredPath, WrittenFile]) -> None:
         place, file = pair
+        found: str | None
         target = folder / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        storage.copy(place, target)
-        found = problem(target, file)
+        try:
+            storage.copy(place, target)
+        except FileNotFoundError:
+            found = wrong_size(file, None)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            message = f"it cannot be read: {str(error).partition(chr(10))[0]}"
+            raise InputError("LR2001", message, Where(file=str(place)), _HINT) from error
+        else:
+            found = problem(target, file)
         if found is not None:
             raise InputError("LR2001", found, Where(file=str(place)), _HINT)
 

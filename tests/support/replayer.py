@@ -4,8 +4,8 @@ threads, so forking is safe and costs no start-up.
 
 A job: ``{"url", "control", "data", "until", "commit_every", "merged", "sessions", "point",
 "times"}``; ``merged`` statements are folded together (0: strict order); with ``point`` null the
-``times``-th point of any name counts, with ``times`` 0 the child lives. The answer: the exit code,
-or minus the signal.
+``times``-th point of any name counts, with ``times`` 0 the child lives. With ``"exchange"`` the
+scripts, of 2,000 records each, lie below that URL. The answer: the exit code, or minus the signal.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def replay(job: dict[str, Any]) -> int:
     options = ScriptOptions(
         dialect=target_of(job["url"]).dialect, render=RenderOptions(where_columns="guard")
     )
-    work = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
+    engine = local.ENGINE
+    if job.get("exchange"):
+        engine = replace(engine, exchange=job["exchange"])
+        options = replace(options, records_per_file=2000)
+    work = live.ReplayInput(log, Selection(), options, Constraints(), engine)
     return live.run(work, request, lambda _: None, lambda *_: None)
 
 
