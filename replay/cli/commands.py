@@ -189,7 +189,7 @@ def graph_page(
             request.constraints,
             words,
         )
-        made = page.graph_page(about, answer.graph.graph, chosen, arguments.by_column)
+        made = page.graph_page(about, answer.graph, chosen, arguments.by_column)
     made["warnings"] = warnings
     units, edges = len(made["units"]["name"]), len((made["edges"] or {"from": ()})["from"])
     return page.page_html(made), f"{units:,} units, {edges:,} dependencies"

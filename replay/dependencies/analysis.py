@@ -12,7 +12,6 @@ import pickle
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -28,18 +27,22 @@ from replay.changes.envelope import (
 )
 from replay.changes.position import (
     HIGHEST,
+    UNIT,
     UnitId,
-    commit_of,
     unit_of,
+    unit_positions,
 )
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.forms import form_links
 from replay.dependencies.graph import (
+    LINK,
+    STEPS_SHOWN,
     ChangeLink,
     DependencyGraph,
     Edges,
     Link,
     Links,
+    Paths,
     column_links,
     grouped,
     joined,
@@ -88,13 +91,6 @@ DEPENDENT_UNIT = "LR3011"
 
 # -- what is reached
 # -------------------------------------------------------------------------------------------------
-
-
-#: One link between two changes, given by their places in a batch. ``gone``: the key is in the
-#: target's before image.
-LINK = np.dtype(
-    [("source", "<i8"), ("target", "<i8"), ("kind", "u1"), ("space", "<i8"), ("gone", "?")]
-)
 
 
 @dataclass
@@ -297,24 +293,26 @@ class DependencyAnalysis:
         )
         names = ("gone", "space", "kind", "source", "target")
         linked = linked[np.lexsort([linked[name] for name in names])]
-        subgraph = Subgraph(
-            self.log, self.spaces, survey, torn, unproven, batch, linked, chains, DependencyGraph()
-        )
-        _fill(subgraph)
-        return subgraph
+        graph = _graph(batch, linked)
+        return Subgraph(self.log, self.spaces, survey, torn, unproven, batch, linked, chains, graph)
 
 
-def _fill(subgraph: Subgraph) -> None:
-    starts = subgraph.batch.records[subgraph.batch.head]
-    for row in order.run_starts(np.ascontiguousarray(starts["unit"])).tolist():
-        subgraph.graph.add_unit(unit_of(starts[row]), commit_of(starts[row]))
-    for source, target, kind, space, gone in subgraph.links.tolist():
-        if subgraph.unit(source) != subgraph.unit(target):
-            subgraph.graph.add(
-                subgraph.unit(source),
-                subgraph.unit(target),
-                ChangeLink(Link(kind), space, source, target, gone),
-            )
+def _graph(batch: ChangeBatch, linked: Records) -> DependencyGraph:
+    """The graph of the units of changes, which are in commit order, and of the links between
+    them. A unit with several commit positions stands at the last one."""
+    starts = batch.records[batch.head]
+    runs = order.run_starts(np.ascontiguousarray(starts["unit"]))
+    units = np.ascontiguousarray(starts["unit"][runs])
+    _, last, same = np.unique(
+        units.view(f"S{UNIT.itemsize}")[::-1], return_index=True, return_inverse=True
+    )
+    kept = np.sort(len(units) - 1 - last)
+    node_of_run = np.searchsorted(kept, (len(units) - 1 - last)[same[::-1]])
+    node = np.repeat(node_of_run, np.diff(np.append(runs, len(starts))))
+    source, target = node[linked["source"]], node[linked["target"]]
+    apart = np.flatnonzero(source != target)
+    positions = unit_positions(np.ascontiguousarray(starts["commit"][runs]), units)
+    return DependencyGraph(positions[kept], source[apart], target[apart], linked[apart])
 
 
 # -- incomplete units
@@ -330,7 +328,7 @@ class Resolution:
     held: Mapping[UnitId, Verdict]
     released: frozenset[UnitId]
     subgraph: Subgraph
-    paths: Mapping[UnitId, list[UnitId]]
+    paths: Paths
 
 
 def resolve_incomplete(
@@ -351,62 +349,54 @@ def resolve_incomplete(
     damaged_units = frozenset(damaged)
     survey = analysis.survey(StartUnits(incomplete, units=damaged_units))
     subgraph = analysis.reached(survey, gaps=incomplete, whole=damaged_units, behind=behind)
-    certain = subgraph.graph.paths([*survey.start, *subgraph.torn])
-    certain = {**subgraph.graph.paths(subgraph.followers), **certain}
-    paths = {**subgraph.graph.paths(subgraph.unproven), **certain}
-    held = {unit: _verdict(subgraph, path, damaged_units) for unit, path in paths.items()}
+    graph = subgraph.graph
+    paths = graph.paths([*survey.start, *subgraph.torn])
+    paths = paths.or_else(graph.paths(subgraph.followers))
+    paths = paths.or_else(graph.paths(subgraph.unproven))
+    held = {
+        graph.unit(node): _verdict(subgraph, paths, node, damaged_units)
+        for node in paths.nodes().tolist()
+    }
     return Resolution(held, frozenset(set(survey.flagged) - set(held)), subgraph, paths)
-
-
-#: Steps that are shown of either end of a path; more would take the square of its length.
-_STEPS_SHOWN = 10
-
-
-def shown_steps(path: Sequence[UnitId]) -> tuple[list[tuple[UnitId, UnitId]], int]:
-    """The steps of a path that are shown: all, or those of its two ends; and how many are left out
-    after the first :data:`_STEPS_SHOWN`."""
-    more = max(0, len(path) - 1 - 2 * _STEPS_SHOWN)
-    if not more:
-        return list(pairwise(path)), 0
-    ends = path[: _STEPS_SHOWN + 1], path[-_STEPS_SHOWN - 1 :]
-    return [step for end in ends for step in pairwise(end)], more
 
 
 def _verdict(
     subgraph: Subgraph,
-    path: list[UnitId],
+    paths: Paths,
+    node: int,
     damaged: frozenset[UnitId],
 ) -> Verdict:
-    """Why the last unit of ``path`` is held."""
-    first, code = path[0], DEPENDENT_UNIT
+    """Why a node that is reached is held."""
+    graph = subgraph.graph
+    begin, shown, more = paths.shown(node)
+    first, code, dependent = graph.unit(begin), DEPENDENT_UNIT, begin != node
     if first in subgraph.unproven:
         code = UNPROVEN_UNIT
         head = (
             f"it depends on a unit that may depend on an incomplete one: {first}"
-            if len(path) > 1
+            if dependent
             else _open_question(subgraph, first)
         )
     elif first in subgraph.survey.start:
         incomplete = subgraph.log.in_words("incomplete (INCOMPLETETRANS)")
         state = "damaged" if first in damaged else incomplete
-        if len(path) == 1:
+        if not dependent:
             return Verdict(INCOMPLETE_UNIT, f"the unit is {state}")
         head = f"it depends on a unit that is {state}: {first}"
     elif first in subgraph.followers:
         table = table_text(subgraph.spaces.spaces[subgraph.followers[first]])
         may = f"a unit that changed {table} after a damaged record whose row cannot be told"
-        head = f"it depends on {may}: {first}" if len(path) > 1 else f"it is {may}"
-    elif len(path) > 1:
+        head = f"it depends on {may}: {first}" if dependent else f"it is {may}"
+    elif dependent:
         head = f"it depends on a unit before which a record is missing: {first}"
     else:
         head = "a record is missing before its change of a row that the log left otherwise"
-    shown, more = shown_steps(path)
     steps = []
     for source, target in shown:
-        link = subgraph.graph.links(source, target)[0]
-        steps.append(f"{key_text(subgraph, link)} -> {target}")
+        link = graph.node_links(source, target)[0]
+        steps.append(f"{key_text(subgraph, link)} -> {graph.unit(target)}")
     if more:
-        steps.insert(_STEPS_SHOWN, f"({more:,} more steps)")
+        steps.insert(STEPS_SHOWN, f"({more:,} more steps)")
     return Verdict(code, " -> ".join([head, *steps]))
 
 

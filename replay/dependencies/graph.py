@@ -4,14 +4,15 @@ that prove it.
 An edge A → B says that B built on A: it wrote a row or key that A wrote before, its row refers to a
 parent that A inserted, it deleted a parent whose child A deleted, or one of the two emptied the
 table. Edges are found on sorted arrays of touches (:mod:`replay.dependencies.write_sets`) of any
-size; only what a question reaches becomes a networkx graph.
+size; what a question reaches is kept in arrays too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes import order
 from replay.changes.envelope import octets
-from replay.changes.position import Position, UnitId
+from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.write_sets import KeyRole, KeySpaces
 
@@ -40,6 +41,12 @@ class Link(IntEnum):
     TABLE = 5
     FORM = 6
 
+
+#: One link between two changes, given by their places in a batch. ``gone``: the key is in the
+#: target's before image.
+LINK = np.dtype(
+    [("source", "<i8"), ("target", "<i8"), ("kind", "u1"), ("space", "<i8"), ("gone", "?")]
+)
 
 LINK_WORDS = {
     Link.ROW: "wrote the row after it",
@@ -343,93 +350,279 @@ class ChangeLink:
 
 #: Groups of units whose reach is counted together: bits of a number.
 _TOGETHER = 4096
+#: Nodes that are taken one by one, and not as arrays.
+_FEW = 64
+#: Steps that are shown of either end of a path; more would take the square of its length.
+STEPS_SHOWN = 10
+#: What stands for the unit before in a path: that there is none, for it begins here; that the unit
+#: is not reached.
+_BEGINS, _UNREACHED = -1, -2
 
 
 class DependencyGraph:
-    """Units as nodes, and for each edge the links that prove it. Small: it holds what a question
-    reaches."""
+    """Units as nodes, and for each edge the links that prove it: arrays, 30 bytes for a unit, 40
+    for an edge and 8 for a link beside the links themselves.
 
-    def __init__(self) -> None:
-        import networkx as nx
+    ``units`` (:data:`replay.changes.position.UNIT_POSITION`) are in commit order, each once, and
+    their places are the numbers of nodes; ``links`` (:data:`LINK`) lead from the nodes ``source``
+    to the nodes ``target``, none from a unit to itself.
+    """
 
-        self.graph: nx.DiGraph[UnitId] = nx.DiGraph()
+    def __init__(self, units: Records, source: Index, target: Index, links: Records) -> None:
+        self.units, self._links = units, links
+        count = max(len(units), 1)
+        pair = source * count + target
+        self._rows: Index = np.argsort(pair, kind="stable")
+        pairs, first = np.unique(pair[self._rows], return_index=True)
+        self._begin = np.append(first, len(pair))
+        self._source, self._target = pairs // count, pairs % count
+        nodes = np.arange(len(units) + 1)
+        self._out = np.searchsorted(self._source, nodes)
+        # what a unit builds on, what was linked first first
+        self._back: Index = np.lexsort([self._rows[first], self._target])
+        self._in = np.searchsorted(self._target[self._back], nodes)
+        ids = self._ids(np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)["unit"]))
+        self._by_id: Index = np.argsort(ids, kind="stable")
+        self._sorted = ids[self._by_id]
 
-    def add_unit(self, unit: UnitId, commit: Position) -> None:
-        """A unit and its commit position."""
-        self.graph.add_node(unit, commit=commit)
+    @staticmethod
+    def _ids(units: Records) -> npt.NDArray[np.bytes_]:
+        """Units (:data:`replay.changes.position.UNIT`) as values that NumPy compares."""
+        return units.view(f"S{UNIT.itemsize}").reshape(-1)
 
-    def add(self, source: UnitId, target: UnitId, link: ChangeLink) -> None:
-        """Add a link; of a pair of units, the first one in commit order is the one shown first."""
-        if self.graph.has_edge(source, target):
-            self.graph.edges[source, target]["links"].append(link)
-        else:
-            self.graph.add_edge(source, target, links=[link])
+    def nodes(self, units: Iterable[UnitId]) -> Index:
+        """The numbers of those of some units that are here, rising."""
+        wanted = self._ids(np.frombuffer(b"".join(units), UNIT))
+        if not len(self._sorted):
+            return np.zeros(0, np.int64)
+        place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        return np.unique(self._by_id[place[self._sorted[place] == wanted]])
+
+    def unit(self, node: int) -> UnitId:
+        """The unit of a node."""
+        return UnitPosition(self.units[node].tobytes()).unit
+
+    def _node(self, unit: UnitId) -> int:
+        found = self.nodes([unit])
+        if not len(found):
+            raise KeyError(unit)
+        return int(found[0])
 
     def links(self, source: UnitId, target: UnitId) -> list[ChangeLink]:
-        """Why ``target`` builds on ``source``."""
-        between: list[ChangeLink] = self.graph.edges[source, target]["links"]
-        return between
+        """Why ``target`` builds on ``source``, in the order of the links. KeyError where it does
+        not."""
+        return self.node_links(self._node(source), self._node(target))
+
+    def node_links(self, source: int, target: int) -> list[ChangeLink]:
+        """The same of two nodes."""
+        low, high = self._out[source], self._out[source + 1]
+        edge = low + int(np.searchsorted(self._target[low:high], target))
+        if edge == high or self._target[edge] != target:
+            raise KeyError((source, target))
+        rows = self._rows[self._begin[edge] : self._begin[edge + 1]]
+        names = ("kind", "space", "source", "target", "gone")
+        values = (self._links[name][rows].tolist() for name in names)
+        return [ChangeLink(Link(kind), *rest) for kind, *rest in zip(*values, strict=True)]
 
     def sources(self, unit: UnitId) -> list[UnitId]:
         """The units that a unit builds on."""
-        return list(self.graph.predecessors(unit))
+        return [self.unit(node) for node in self.node_sources(self._node(unit))]
+
+    def node_sources(self, node: int) -> list[int]:
+        """The nodes that a node builds on."""
+        edges = self._back[self._in[node] : self._in[node + 1]]
+        before: list[int] = self._source[edges].tolist()
+        return before
 
     def commit(self, unit: UnitId) -> Position:
         """The commit position of a unit."""
-        position: Position = self.graph.nodes[unit]["commit"]
-        return position
+        return UnitPosition(self.units[self._node(unit)].tobytes()).commit
+
+    def __iter__(self) -> Iterator[UnitId]:
+        return map(self.unit, range(len(self.units)))
 
     def __contains__(self, unit: UnitId) -> bool:
-        return unit in self.graph
+        return len(self.nodes([unit])) > 0
 
     def __len__(self) -> int:
-        return len(self.graph)
+        return len(self.units)
 
-    def reach_counts(self) -> dict[UnitId, int]:
-        """How many units can be reached from each, with itself: of all units together, for one by
-        one takes the square of their number."""
+    def reach_counts(self) -> Index:
+        """How many units can be reached from each node, with itself. Those that hang together are
+        looked at together, for one by one takes the square of their number."""
+        count = len(self.units)
+        counts = np.ones(count, np.int64)
+        if not len(self._source):
+            return counts
+        label = grouped(self._source, self._target, count)
+        group, rank = self._groups(label)
+        # of each that hang together, those that are reached first
+        ranked = np.lexsort([rank, label])
+        sizes = np.bincount(label, minlength=count)
+        ends = np.flatnonzero(np.diff(label[ranked], append=-1)) + 1
+        several = sizes[label[ranked[ends - 1]]] > 1
+        held: list[int] = []
+        for end, size in zip(
+            ends[several].tolist(), sizes[label[ranked[ends[several] - 1]]].tolist(), strict=True
+        ):
+            held += ranked[end - size : end].tolist()
+            if len(held) >= _TOGETHER:
+                self._count(held, group, counts)
+                held = []
+        self._count(held, group, counts)
+        return counts
+
+    def _groups(self, label: Index) -> tuple[Index, Index]:
+        """(group, rank) of each node: the least one of those that it forms circles with, and a
+        number that is lower the later what it reaches comes."""
         import networkx as nx
 
-        groups = list(nx.strongly_connected_components(self.graph))  # the last ones first
-        group_of = {unit: number for number, group in enumerate(groups) for unit in group}
+        group = np.arange(len(label))
+        rank = len(label) - group
+        backward = self._source > self._target
+        if backward.any():
+            there = np.isin(label, label[self._source[backward]])
+            edges = np.flatnonzero(there[self._source])
+            graph: nx.DiGraph[int] = nx.DiGraph()
+            graph.add_edges_from(
+                zip(self._source[edges].tolist(), self._target[edges].tolist(), strict=True)
+            )
+            # the last ones come first
+            for number, circle in enumerate(nx.strongly_connected_components(graph)):
+                members = list(circle)
+                group[members], rank[members] = min(members), number
+        return group, rank
+
+    def _count(self, nodes: Sequence[int], group: Index, counts: Index) -> None:
+        """Count what is reached from nodes, which follow in the order of their ranks among those
+        that they hang together with."""
+        members: dict[int, list[int]] = {}
+        for node in nodes:
+            members.setdefault(int(group[node]), []).append(node)
+        number = {first: place for place, first in enumerate(members)}
         following = [
-            {group_of[target] for unit in group for target in self.graph.successors(unit)}
-            - {number}
-            for number, group in enumerate(groups)
+            {number[int(group[target])] for node in some for target in self._targets(node)}
+            - {number[first]}
+            for first, some in members.items()
         ]
-        counts = [0] * len(groups)
-        for low in range(0, len(groups), _TOGETHER):
-            high = min(low + _TOGETHER, len(groups))
-            sizes = [len(group) for group in groups[low:high]]
+        weights = [len(some) for some in members.values()]
+        totals = [0] * len(weights)
+        for low in range(0, len(weights), _TOGETHER):
+            sizes = weights[low : low + _TOGETHER]
             single = max(sizes) == 1
             reached: list[int] = []
-            for number, targets in enumerate(following):
-                bits = 1 << (number - low) if low <= number < high else 0
+            for place, targets in enumerate(following):
+                bits = 1 << (place - low) if low <= place < low + len(sizes) else 0
                 for target in targets:
                     bits |= reached[target]
                 reached.append(bits)
-                counts[number] += bits.bit_count() if single else _weight(bits, sizes)
-        return {unit: counts[number] for unit, number in group_of.items()}
+                totals[place] += bits.bit_count() if single else _weight(bits, sizes)
+        for some, total in zip(members.values(), totals, strict=True):
+            counts[some] = total
 
-    def paths(self, start: Iterable[UnitId]) -> Mapping[UnitId, list[UnitId]]:
+    def _targets(self, node: int) -> list[int]:
+        targets: list[int] = self._target[self._out[node] : self._out[node + 1]].tolist()
+        return targets
+
+    def paths(self, start: Iterable[UnitId]) -> Paths:
         """A shortest path from one of ``start`` to every unit that can be reached, that one first.
         Ties go to what committed first."""
-        level = sorted(
-            (unit for unit in start if unit in self.graph),
-            key=lambda unit: (self.commit(unit), unit),
-        )
-        path: dict[UnitId, list[UnitId]] = {unit: [unit] for unit in level}
-        while level:
-            following: list[UnitId] = []
-            for unit in level:
-                for target in sorted(
-                    self.graph.successors(unit), key=lambda node: (self.commit(node), node)
-                ):
-                    if target not in path:
-                        path[target] = [*path[unit], target]
-                        following.append(target)
-            level = following
-        return path
+        before = np.full(len(self.units), _UNREACHED, np.int64)
+        level = self.nodes(start)
+        before[level] = _BEGINS
+        levels = [level]
+        while len(level):
+            level = self._following(level, before)
+            levels.append(level)
+        return Paths(self, before, levels)
+
+    def _following(self, level: Index, before: Index) -> Index:
+        """The nodes that are reached first behind a level, with those before them noted."""
+        if len(level) < _FEW:
+            found = []
+            for node in level.tolist():
+                for target in self._targets(node):
+                    if before[target] == _UNREACHED:
+                        before[target] = node
+                        found.append(target)
+            return np.array(found, np.int64)
+        low = self._out[level]
+        count = self._out[level + 1] - low
+        edges = np.repeat(low - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        edges = edges[before[self._target[edges]] == _UNREACHED]
+        _, first = np.unique(self._target[edges], return_index=True)
+        edges = edges[np.sort(first)]
+        following: Index = self._target[edges]
+        before[following] = self._source[edges]
+        return following
+
+
+class Paths(Mapping[UnitId, list[UnitId]]):
+    """The path to each unit that is reached, in commit order of these. Kept are the node
+    ``before`` each (``int64[n]``), how long its path is, and where that is shown from: 20 bytes a
+    node. ``levels`` are the nodes that are reached, by the lengths of their paths."""
+
+    def __init__(self, graph: DependencyGraph, before: Index, levels: Iterable[Index]) -> None:
+        self.graph, self._before = graph, before
+        self._length = np.zeros(len(before), np.int32)
+        #: The node at which what is shown of the path's beginning ends.
+        self._early = np.arange(len(before))
+        for number, level in enumerate(levels):
+            self._length[level] = number + 1
+            if number > STEPS_SHOWN:
+                self._early[level] = self._early[before[level]]
+
+    def or_else(self, other: Paths) -> Paths:
+        """These paths, and those of ``other`` to units that these do not reach."""
+        both = Paths(self.graph, np.where(self._length, self._before, other._before), ())
+        both._length = np.where(self._length, self._length, other._length)
+        both._early = np.where(self._length, self._early, other._early)
+        return both
+
+    def nodes(self) -> Index:
+        """The nodes that are reached."""
+        return np.flatnonzero(self._length)
+
+    def begins(self) -> Index:
+        """The nodes that paths of one unit lead to."""
+        return np.flatnonzero(self._length == 1)
+
+    def shown(self, node: int) -> tuple[int, list[tuple[int, int]], int]:
+        """(first, steps, more): the node that the path to a node begins with, the steps of it that
+        are shown, which are all or those of its two ends, and how many are left out after the first
+        :data:`STEPS_SHOWN`."""
+        more = max(0, int(self._length[node]) - 1 - 2 * STEPS_SHOWN)
+        if not more:
+            path = self._back(node, int(self._length[node]))
+            return path[0], list(pairwise(path)), 0
+        early = self._back(int(self._early[node]), STEPS_SHOWN + 1)
+        late = self._back(node, STEPS_SHOWN + 1)
+        return early[0], [*pairwise(early), *pairwise(late)], more
+
+    def _back(self, node: int, count: int) -> list[int]:
+        """The last nodes of the path to a node."""
+        path = [node]
+        while len(path) < count:
+            path.append(int(self._before[path[-1]]))
+        return path[::-1]
+
+    def node(self, unit: UnitId) -> int | None:
+        """The node of a unit that is reached; None for any other."""
+        found = self.graph.nodes([unit])
+        return int(found[0]) if len(found) and self._length[found[0]] else None
+
+    def __getitem__(self, unit: UnitId) -> list[UnitId]:
+        node = self.node(unit)
+        if node is None:
+            raise KeyError(unit)
+        path = self._back(node, int(self._length[node]))
+        return [self.graph.unit(one) for one in path]
+
+    def __iter__(self) -> Iterator[UnitId]:
+        return (self.graph.unit(node) for node in self.nodes().tolist())
+
+    def __len__(self) -> int:
+        return len(self.nodes())
 
 
 def _weight(bits: int, sizes: Sequence[int]) -> int:

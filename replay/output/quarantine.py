@@ -20,7 +20,6 @@ from replay.dependencies.analysis import (
     Subgraph,
     key_text,
     resolve_incomplete,
-    shown_steps,
 )
 from replay.dependencies.write_sets import key_spaces
 from replay.logs import LogFile
@@ -122,36 +121,32 @@ def _unit(
     resolution: Resolution, unit: UnitId, commit: Position, verdict: Verdict
 ) -> dict[str, Any]:
     """A unit with the path that holds it; a unit that only the log's flags set aside has none."""
-    subgraph, path = resolution.subgraph, resolution.paths.get(unit, [])
+    subgraph, graph = resolution.subgraph, resolution.subgraph.graph
+    node = resolution.paths.node(unit)
+    _, shown, more = (node, [], 0) if node is None else resolution.paths.shown(node)
     steps = []
-    shown, more = shown_steps(path)
     for source, target in shown:
-        link = subgraph.graph.links(source, target)[0]
+        link = graph.node_links(source, target)[0]
         steps.append(
             {
-                "unit": str(source),
+                "unit": str(graph.unit(source)),
                 "key": key_text(subgraph, link),
                 "link": link.kind.name.lower(),
-                "next": str(target),
+                "next": str(graph.unit(target)),
             }
         )
+    keys = {
+        key_text(subgraph, link)
+        for source in (() if node is None else graph.node_sources(node))
+        for link in graph.node_links(source, node or 0)
+    }
     return {
         "unit": str(unit),
         "commit_lrsn": commit.hexadecimal,
         "reason": str(verdict),
         "path": steps,
         **({"steps_left_out": more} if more else {}),
-        "keys": (
-            sorted(
-                {
-                    key_text(subgraph, link)
-                    for source in subgraph.graph.sources(unit)
-                    for link in subgraph.graph.links(source, unit)
-                }
-            )
-            if path
-            else []
-        ),
+        "keys": sorted(keys),
     }
 
 
@@ -171,8 +166,9 @@ def missing_inputs(resolution: Resolution) -> list[dict[str, Any]]:
     }
     holds = subgraph.graph.reach_counts()
     inputs = []
-    for unit, path in resolution.paths.items():
-        if len(path) > 1 or unit in subgraph.unproven or unit in subgraph.followers:
+    for node in resolution.paths.begins().tolist():
+        unit = subgraph.graph.unit(node)
+        if unit in subgraph.unproven or unit in subgraph.followers:
             continue
         first, commit, tables = _extent(subgraph, unit, rows_of[bytes(unit)])
         inputs.append(
@@ -183,7 +179,7 @@ def missing_inputs(resolution: Resolution) -> list[dict[str, Any]]:
                 "from": first.hexadecimal,
                 "until": commit.hexadecimal,
                 "tables": tables,
-                "holds": holds[unit],
+                "holds": int(holds[node]),
             }
         )
     return sorted(inputs, key=lambda entry: (-int(str(entry["holds"])), str(entry["until"])))

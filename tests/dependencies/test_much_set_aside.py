@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import replay
-from replay.changes.position import UnitId
+from replay.changes.position import (
+    POSITION,
+    UNIT,
+    UNIT_POSITION,
+    UnitId,
+    UnitPosition,
+    unit_positions,
+)
 from replay.dependencies import graph as graphs
-from replay.dependencies.analysis import shown_steps
-from replay.dependencies.graph import DependencyGraph
+from replay.dependencies.graph import LINK, DependencyGraph, Link
 from replay.logs.logmaster.reader import LogmasterLog
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
@@ -23,26 +31,127 @@ def unit(number: int) -> UnitId:
     return UnitId(number.to_bytes(12, "big"))
 
 
+def made(seed: int, nodes: int = 40, links: int = 45) -> tuple[DependencyGraph, nx.DiGraph[int]]:
+    """A graph with circles and several links between two units, and another library's."""
+    chance = random.Random(seed)
+    positions = [
+        UnitPosition((1 + number // 3).to_bytes(10) + bytes(unit(1 + (number * 37) % 256)))
+        for number in range(nodes)
+    ]
+    pairs = [chance.sample(range(nodes), 2) for _ in range(links)]
+    pairs += chance.choices(pairs, k=links // 3)
+    between = np.zeros(len(pairs), LINK)
+    between["source"] = range(len(pairs))
+    between["kind"] = chance.choices(list(Link), k=len(pairs))
+    source, target = np.array(pairs, np.int64).T
+    judge: nx.DiGraph[int] = nx.DiGraph()
+    judge.add_nodes_from(range(nodes))
+    judge.add_edges_from(pairs)
+    units = np.frombuffer(b"".join(sorted(positions)), UNIT_POSITION)
+    return DependencyGraph(units, source, target, between), judge
+
+
 @pytest.mark.parametrize("seed", range(20))
-def test_reach_counts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("links", [15, 45, 90])
+def test_reach_counts(seed: int, links: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Circles too, and more groups than are counted together."""
     monkeypatch.setattr(graphs, "_TOGETHER", 7)
-    chance = random.Random(seed)
-    graph = DependencyGraph()
-    units = [unit(number) for number in range(40)]
-    graph.graph.add_nodes_from(units)
-    graph.graph.add_edges_from(chance.sample(units, 2) for _ in range(45))
-    assert graph.reach_counts() == {one: len(nx.descendants(graph.graph, one)) + 1 for one in units}
+    graph, judge = made(seed, links=links)
+    expected = [len(nx.descendants(judge, one)) + 1 for one in range(len(graph))]
+    assert graph.reach_counts().tolist() == expected
 
 
-def test_long_paths_are_shown_by_their_ends() -> None:
-    path = [unit(number) for number in range(100)]
-    steps, more = shown_steps(path)
-    assert (len(steps), more) == (20, 79)
-    assert steps[0] == (path[0], path[1])
-    assert steps[9:11] == [(path[9], path[10]), (path[89], path[90])]
-    assert steps[-1] == (path[98], path[99])
-    assert shown_steps(path[:21]) == (list(pairwise(path[:21])), 0)
+@pytest.mark.parametrize("few", [0, 3, 64])
+@pytest.mark.parametrize("seed", range(20))
+def test_paths_and_links(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each path is a shortest one; the first ones go to what committed first."""
+    monkeypatch.setattr(graphs, "_FEW", few)
+    graph, judge = made(seed)
+    start = random.Random(seed).sample(range(len(graph)), 4)
+    paths = graph.paths([unit(256), *(graph.unit(node) for node in start)])
+    lengths = nx.multi_source_dijkstra_path_length(judge, set(start))
+    assert {graph.unit(node): length + 1 for node, length in lengths.items()} == {
+        one: len(path) for one, path in paths.items()
+    }
+    assert sorted(graph.unit(node) for node in start) == sorted(
+        graph.unit(node) for node in paths.begins().tolist()
+    )
+    level, before = sorted(start), dict.fromkeys(start, -1)
+    while level:
+        following = []
+        for node in level:
+            for target in sorted(judge.successors(node)):
+                if target not in before:
+                    before[target] = node
+                    following.append(target)
+        level = following
+    assert paths.nodes().tolist() == sorted(before)
+    for node in before:
+        first, steps, more = paths.shown(node)
+        path = [first, *(target for _, target in steps)]
+        assert more == 0
+        assert path[-1] == node
+        assert [-1, *path[:-1]] == [before[one] for one in path]
+        assert paths[graph.unit(node)] == [graph.unit(one) for one in path]
+        for source, target in pairwise(path):
+            links = graph.links(graph.unit(source), graph.unit(target))
+            assert [link.source for link in links] == sorted(link.source for link in links)
+            assert links == graph.node_links(source, target)
+    assert (
+        sum(
+            len(graph.node_links(source, node))
+            for node in range(len(graph))
+            for source in graph.node_sources(node)
+        )
+        == 45 + 15
+    )
+    for node in range(len(graph)):
+        assert sorted(graph.node_sources(node)) == sorted(judge.predecessors(node))
+    rest = graph.paths([graph.unit(0)])
+    both = paths.or_else(rest)
+    assert dict(both) == {**rest, **paths}
+    unreached = [node for node in range(len(graph)) if node not in before]
+    assert [graph.unit(node) in paths for node in range(len(graph))] == [
+        node in before for node in range(len(graph))
+    ]
+    with pytest.raises(KeyError):
+        paths[graph.unit(unreached[0]) if unreached else unit(256)]
+
+
+def test_long_chains_take_no_more_than_short_ones() -> None:
+    """Each unit's path as a list took the square of their number: 1.6 GB of these."""
+    count = 20_000
+    tracemalloc.start()
+    paths = chain(count).paths([unit(1)])
+    assert len(paths) == count
+    assert paths.shown(count - 1)[2] == count - 21
+    assert len(paths[unit(count)]) == count
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 400 * count
+
+
+@pytest.mark.parametrize("length", [1, 2, 11, 12, 20, 21, 22, 23, 40, 100])
+def test_long_paths_are_shown_by_their_ends(length: int) -> None:
+    graph = chain(length)
+    path = list(range(length))
+    first, steps, more = graph.paths([unit(1)]).shown(length - 1)
+    assert first == 0
+    assert more == max(0, length - 21)
+    every = list(pairwise(path))
+    assert steps == ([*every[:10], *every[-10:]] if more else every)
+    both = graph.paths([]).or_else(graph.paths([unit(1)]))
+    assert both.shown(length - 1) == (first, steps, more)
+
+
+def chain(count: int) -> DependencyGraph:
+    """Units of which each builds on the one before."""
+    places = np.arange(count)
+    units = unit_positions(
+        np.frombuffer(b"".join(n.to_bytes(10) for n in range(1, count + 1)), POSITION),
+        np.frombuffer(b"".join(n.to_bytes(12) for n in range(1, count + 1)), UNIT),
+    )
+    return DependencyGraph(units, places[:-1], places[1:], np.zeros(count - 1, LINK))
 
 
 def looks_at_images(folder: Path, units: int, monkeypatch: pytest.MonkeyPatch) -> int:
