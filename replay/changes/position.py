@@ -28,6 +28,8 @@ UNIT_POSITION_FIELDS = np.dtype([("commit", POSITION), ("unit", UNIT)])
 class _Octets(bytes):
     """Octets of one length. ValueError for any other length."""
 
+    __slots__ = ()  # millions may be held
+
     SIZE: int
 
     def __new__(cls, octets: bytes) -> Self:
@@ -48,6 +50,8 @@ class _Octets(bytes):
 
 class Position(_Octets):
     """A commit position: 10 octets."""
+
+    __slots__ = ()
 
     SIZE = POSITION.itemsize
 
@@ -75,6 +79,8 @@ class Position(_Octets):
 class UnitId(_Octets):
     """A unit of recovery: URID (10 octets) and data sharing member (2 octets)."""
 
+    __slots__ = ()
+
     SIZE = UNIT.itemsize
 
     @property
@@ -100,6 +106,8 @@ class UnitId(_Octets):
 
 class UnitPosition(_Octets):
     """A commit position and a unit of recovery that commits there: 22 octets."""
+
+    __slots__ = ()
 
     SIZE = UNIT_POSITION.itemsize
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -381,7 +381,7 @@ def _verdict(
         incomplete = subgraph.log.in_words("incomplete (INCOMPLETETRANS)")
         state = "damaged" if first in damaged else incomplete
         if not dependent:
-            return Verdict(INCOMPLETE_UNIT, f"the unit is {state}")
+            return _said(INCOMPLETE_UNIT, f"the unit is {state}")
         head = f"it depends on a unit that is {state}: {first}"
     elif first in subgraph.followers:
         table = table_text(subgraph.spaces.spaces[subgraph.followers[first]])
@@ -398,6 +398,12 @@ def _verdict(
     if more:
         steps.insert(STEPS_SHOWN, f"({more:,} more steps)")
     return Verdict(code, " -> ".join([head, *steps]))
+
+
+@lru_cache(maxsize=16)
+def _said(code: str, text: str) -> Verdict:
+    """A verdict that many units have: one object."""
+    return Verdict(code, text)
 
 
 def _open_question(subgraph: Subgraph, unit: UnitId) -> str:

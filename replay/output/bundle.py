@@ -39,6 +39,7 @@ from replay.output.continuation import (
 )
 from replay.output.datasets import export_contents, files_beside
 from replay.output.durable import rename_durably, sync_tree
+from replay.output.json_file import write_json
 from replay.output.quarantine import write_quarantine
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
 from replay.output.whole_files import check_files
@@ -213,9 +214,7 @@ def write_bundle(
         if plan.export is not None:
             for name, text in files_beside(plan, log, outcome.results).items():
                 (work / name).write_text(text, encoding="utf-8")
-        (work / "manifest.json").write_text(
-            json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_json(manifest, work / "manifest.json")
         check_output(out, overwrite)  # another run may have been faster
         publish(work, out, stored, partial(check_files, engine, log))
     return Bundle(out, manifest, tally, exit_code)

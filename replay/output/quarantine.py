@@ -3,8 +3,8 @@ them."""
 
 from __future__ import annotations
 
-import json
 import shutil
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,16 @@ import numpy as np
 
 from replay.arrays import Index
 from replay.changes.balance import Verdict
-from replay.changes.position import Position, UnitId
+from replay.changes.position import (
+    UNIT,
+    UNIT_FIELDS,
+    UNIT_POSITION_FIELDS,
+    Position,
+    UnitId,
+    commit_of,
+    sortable,
+    unit_of,
+)
 from replay.dependencies.analysis import (
     DependencyAnalysis,
     Resolution,
@@ -25,8 +34,10 @@ from replay.dependencies.write_sets import key_spaces
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
+from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
+from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from sqlgen.choices import StatementForm
@@ -83,10 +94,6 @@ def write_quarantine(
     tally, results = write(engine, apart, log, folder, inner)
     for result in results:
         tally.add(result.tally)
-    commits = {unit: commit for result in results for commit, unit in result.commits()}
-    units = [
-        _unit(resolution, unit, commits[unit], verdict) for unit, verdict in units_aside.items()
-    ]
     parts, counted = ("scripts", "statements") if plan.export is None else ("files", "changes")
     manifest = {
         "what": (
@@ -96,7 +103,10 @@ def write_quarantine(
         parts: sorted(file.name for result in results for file in result.files),
         counted: tally.statements,
         "refused": [str(finding) for finding in tally.refusals],
-        "units": sorted(units, key=lambda entry: (entry["commit_lrsn"], entry["unit"])),
+        "units": (
+            _unit(resolution, unit, commit, units_aside[unit])
+            for commit, unit in _by_commit(units_aside, results)
+        ),
         "missing_inputs": missing_inputs(resolution),
     }
     if stored is not None and inner is not None and manifest[parts]:
@@ -104,8 +114,7 @@ def write_quarantine(
     if not manifest[parts]:
         shutil.rmtree(folder)
         folder.mkdir()
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    write_json(manifest, folder / "manifest.json")
     released = len(resolution.released - units_aside.keys())
     unproven = sum(verdict.code == UNPROVEN_UNIT for verdict in units_aside.values())
     return {
@@ -115,6 +124,25 @@ def write_quarantine(
         counted: tally.statements,
         "released": released,
     }
+
+
+def _by_commit(
+    units: Collection[UnitId], results: Sequence[BucketResult]
+) -> Iterator[tuple[Position, UnitId]]:
+    """Units with the commit positions that results have of them, in the order of their texts.
+    ValueError where there is none of one."""
+    written = np.concatenate([result.units for result in results]).view(UNIT_POSITION_FIELDS)
+    found = written[np.isin(written["unit"], np.frombuffer(b"".join(units), UNIT))][::-1]
+    ids = np.ascontiguousarray(found["unit"]).view(f"S{UNIT.itemsize}")
+    found = found[np.unique(ids, return_index=True)[1]]  # the last of each
+    if len(found) != len(units):
+        raise ValueError(f"{len(units)} units are set aside, and {len(found)} were written")
+    commit, unit = (np.ascontiguousarray(found[name]) for name in ("commit", "unit"))
+    urid, member = (
+        np.ascontiguousarray(unit.view(UNIT_FIELDS)[name]) for name in ("urid", "member")
+    )
+    order = np.lexsort([member.astype("U5"), sortable(urid), sortable(commit)])
+    return ((commit_of(found[row]), unit_of(found[row])) for row in order.tolist())
 
 
 def _unit(
