@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Made = TypeVar("Made")
 
 
 def made_ahead(calls: Iterable[Callable[[], Made]]) -> Iterator[Made]:
-    """What the calls give, in their order. While the taker is busy with one, the next is made, and
-    taken from ``calls`` as well. Raises what a call raises where its turn is."""
-    left = iter(calls)
-
-    def made() -> list[Made]:
-        """What the next call gives; nothing when there is none."""
-        return [call() for call in islice(left, 1)]
-
+    """What the calls give, in their order. While the taker is busy with one, the next is made.
+    Raises what a call raises where its turn is."""
     with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(made)
-        while here := following.result():
-            following = pool.submit(made)
-            yield here[0]
+        waiting: Future[Made] | None = None
+        for call in calls:
+            following = pool.submit(call)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = following
+        if waiting is not None:
+            yield waiting.result()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from threading import Event, get_ident
+from collections.abc import Callable
+from threading import Event
 
 import pytest
 
@@ -26,17 +26,6 @@ def test_the_next_is_made_while_one_is_in_use() -> None:
         taken.append(made)
     assert taken == [0, 1, 2]
     assert list(made_ahead(())) == []
-
-
-def test_calls_are_found_out_there_as_well() -> None:
-    """Who takes does not wait for what says what is to be made, either."""
-
-    def calls() -> Iterator[Callable[[], int]]:
-        for _ in range(3):
-            asked = get_ident()
-            yield lambda asked=asked: asked  # type: ignore[misc]
-
-    assert get_ident() not in list(made_ahead(calls()))
 
 
 def test_what_fails_fails_in_its_turn() -> None:
