@@ -15,7 +15,7 @@ from replay.changes.position import Position, UnitId, UnitPosition
 from replay.live.pace import Pace
 from replay.live.route import Route, steps_of
 from replay.output import steps
-from replay.output.steps import STEP, Script, ScriptUnit
+from replay.output.steps import STEP, Script, ScriptsHere, ScriptUnit
 
 
 def script_of(folder: Path, keys: list[UnitPosition]) -> Script:
@@ -81,9 +81,9 @@ def test_a_route_takes_the_units_that_are_on_it(
     assert list(script.units(0)) == units
     on_it = [one for one in units if expected(route, one.key)]
     if route.forward or route.until is not None:
-        groups = list(route.groups([script], Pace(units=1)))
+        groups = list(route.groups(ScriptsHere([script]), Pace(units=1)))
         assert [one for group in groups for one in group.units] == on_it
-    workload = route.workload([script])
+    workload = route.workload(ScriptsHere([script]))
     assert (workload.units, workload.statements) == (
         len(on_it),
         sum(one.count for one in on_it),
