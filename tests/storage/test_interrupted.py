@@ -92,6 +92,27 @@ def _written(environ: dict[str, Any]) -> bool:
     return environ["REQUEST_METHOD"] in ("PUT", "POST") and ".sql" in environ["PATH_INFO"]
 
 
+def stopped(gate: Gate, words: list[str], work: Path, sign: signal.Signals) -> tuple[str, str, int]:
+    """What a command says (stdout, stderr) that gets a signal half a second after the store fell
+    silent, and its exit code; ``work``: where it has its temporary files."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "replay", *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(work)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert gate.stalled.wait(120)
+            time.sleep(0.5)
+            process.send_signal(sign)
+            said, wrong = process.communicate(timeout=WITHIN)
+        finally:
+            process.kill()
+    return said, wrong, process.returncode
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "stalls", [lambda _: True, _range, _written], ids=["all", "ranges", "writes"]
@@ -100,24 +121,12 @@ def test_ctrl_c_while_a_store_is_silent(gate: Gate, tmp_path: Path, stalls: Stal
     gate.stalls.append(stalls)
     log, out = f"s3://{gate.bucket}/in/incomplete", f"s3://{gate.bucket}/out"
     words = ["redo", f"--control={log}.ctl", f"--data={log}.dat", f"--out={out}"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "replay", *words, "--engine=local", "--ri=apply"],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            assert gate.stalled.wait(120)
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            said, _ = process.communicate(timeout=WITHIN)
-        finally:
-            process.kill()
-    lines = [line for line in said.splitlines() if not line.startswith("note: ")]
+    words += ["--engine=local", "--ri=apply"]
+    said, wrong, code = stopped(gate, words, tmp_path, signal.SIGINT)
+    assert said == ""
+    lines = [line for line in wrong.splitlines() if not line.startswith("note: ")]
     assert lines == ["logreplay: interrupted; nothing was published"]
-    assert process.returncode == 12
+    assert code == 12
     assert list(tmp_path.iterdir()) == []
     gate.stalls.clear()
     left = gate.names()
@@ -136,23 +145,10 @@ def test_follow_is_told_to_stop_while_a_store_is_silent(
     work = tmp_path / "work"
     work.mkdir()
     words = ["follow", "--logs", f"s3://{gate.bucket}/in", "--export", str(tmp_path / "out")]
-    with subprocess.Popen(
-        [sys.executable, "-m", "replay", *words, "--arrival=stable", "--settle=0", "--every=1"],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(work)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert gate.stalled.wait(120)
-            time.sleep(0.5)
-            process.send_signal(signal.SIGTERM)
-            said, wrong = process.communicate(timeout=WITHIN)
-        finally:
-            process.kill()
+    words += ["--arrival=stable", "--settle=0", "--every=1"]
+    said, wrong, code = stopped(gate, words, work, signal.SIGTERM)
     assert "stopped" in said.splitlines()[-1]
-    assert process.returncode == 0, wrong
+    assert code == 0, wrong
     assert "defect" not in wrong
     assert list(work.iterdir()) == []
     assert not (tmp_path / "out" / "manifest.json").exists()
