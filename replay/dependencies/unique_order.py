@@ -246,8 +246,8 @@ class _Followed:
         self.next_move: dict[int, int] = {}
         self.cancelled: set[int] = set()
         self.row: dict[int, int] = {}
-        #: By change: the keys that it takes, those that it gives up, and the spaces of its rows; by
-        #: key: the changes whose rows come to refer to it.
+        #: Where rows refer to others: by change, the keys that it takes, those that it gives up,
+        #: and the spaces of its rows; by key, the changes whose rows come to refer to it.
         self.taken, self.given_up, self.spaces_of, self.referring = (
             defaultdict[Any, set[Any]](set) for _ in range(4)
         )
@@ -260,9 +260,11 @@ class _Followed:
         """Follow identities of rows first: they say which changes are of one row."""
         unit = self.unit
         groups: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        referring = KeyRole.REFER in unit.role
         for touch, key in enumerate(unit.key):
             groups[key].append(touch)
-            self._note(unit.role[touch], unit.change[touch], key)
+            if referring:
+                self._note(unit.role[touch], unit.change[touch], key)
         in_order = {}
         for rows in (True, False):
             for key, touches in groups.items():

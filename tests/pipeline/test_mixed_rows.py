@@ -26,7 +26,17 @@ from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.schema import SqlType
 from sqlgen.statements import RenderOptions
-from tests.pipeline.test_fast_path import EBCDIC, GREEK, KINDS, LATIN, ROWS, Kind, Spec, written_by
+from tests.pipeline.test_fast_path import (
+    EBCDIC,
+    GREEK,
+    KINDS,
+    LATIN,
+    ROWS,
+    Kind,
+    Spec,
+    watch_the_room,
+    written_by,
+)
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
 
 TEXT = Tab(
@@ -148,21 +158,7 @@ def test_nothing_is_written_behind_the_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: list[int]
 ) -> None:
     """Programs whose rows take very different room, in a buffer that grows row by row."""
-    monkeypatch.setattr(fast_path, "_ROOM", 0)
-    real, behind, calls = fast_path.compiled(), 100_000, []
-    assert real is not None
-
-    def watched(*given: Any) -> int:
-        larger = np.full(len(given[13]) + behind, 7, np.uint8)
-        larger[:-behind] = given[13]
-        done = real(*given[:13], larger[:-behind], *given[14:])
-        assert (larger[-behind:] == 7).all()
-        given[13][:] = larger[:-behind]
-        calls.append(done)
-        return done
-
-    log = log_of(5)
-    monkeypatch.setattr(fast_path, "compiled", lambda: watched)
+    calls, log = watch_the_room(monkeypatch), log_of(5)
     one = written(tmp_path, log, "redo", 1)
     assert len(calls) > len(settled) > 0
     apart(monkeypatch)

@@ -3,9 +3,7 @@ store removed as far as the store answers."""
 
 from __future__ import annotations
 
-import logging
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -17,15 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.moto_server.werkzeug_app import (
-    DomainDispatcherApplication,
-    MotoRequestHandler,
-    create_backend_app,
-)
 from pyarrow import fs
-from werkzeug.serving import make_server
 
 from replay import answers
+from tests.support.gated_store import gated_store
 from tests.support.places import FIXTURES, ROOT
 
 #: Seconds in which a run ends that was interrupted; the library for S3 itself takes 100.
@@ -41,7 +34,6 @@ class Gate:
     system: fs.FileSystem
     stalls: list[Stalls]
     stalled: threading.Event
-    #: All servers of a process have the same buckets.
     bucket: str
 
     def names(self) -> list[str]:
@@ -51,37 +43,20 @@ class Gate:
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    app: Any = DomainDispatcherApplication(create_backend_app)
     stalls: list[Stalls] = []
     end, stalled = threading.Event(), threading.Event()
 
-    def gated(environ: dict[str, Any], start: Any) -> Any:
-        if any(stall(environ) for stall in stalls):
+    def stall(environ: dict[str, Any], _: Any) -> None:
+        if any(wanted(environ) for wanted in stalls):
             stalled.set()
             end.wait(300)
-        return app(environ, start)
 
-    server = make_server("127.0.0.1", 0, gated, True, request_handler=MotoRequestHandler)
-    server.daemon_threads = True  # type: ignore[attr-defined]
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    environment = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    bucket = f"silent-{secrets.token_hex(8)}"
-    system, _ = fs.FileSystem.from_uri(f"s3://{bucket}/?allow_bucket_creation=true")
-    system.create_dir(bucket)
-    for name in ("incomplete.ctl", "incomplete.dat"):
-        with system.open_output_stream(f"{bucket}/in/{name}") as out:
-            out.write((FIXTURES / "incomplete" / "log" / name).read_bytes())
-    yield Gate(system, stalls, stalled, bucket)
-    end.set()
-    server.shutdown()
+    with gated_store(monkeypatch, "silent", stall) as (system, bucket):
+        for name in ("incomplete.ctl", "incomplete.dat"):
+            with system.open_output_stream(f"{bucket}/in/{name}") as out:
+                out.write((FIXTURES / "incomplete" / "log" / name).read_bytes())
+        yield Gate(system, stalls, stalled, bucket)
+        end.set()
 
 
 def _range(environ: dict[str, Any]) -> bool:
