@@ -124,9 +124,8 @@ def scale(arguments: argparse.Namespace) -> int:
         f"{'workers':>9}{'largest':>9}{'shuffled/record':>17}"
     )
     for case in cases_of(arguments):
-        control, data = _apart(
-            generate, arguments.dir, case.records, arguments.seed, 0, 0, case.unit_size, case.idle
-        )
+        shape = (case.unit_size, case.idle, arguments.columns, arguments.window)
+        control, data = _apart(generate, arguments.dir, case.records, arguments.seed, 0, 0, *shape)
         for engine in engines:
             figures = _apart(measure, case, control, data, engine, list(arguments.conf))
             found.append(figures)
@@ -184,6 +183,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--tables", type=int, default=50_000, help="tables of a catalog (0: no such run)"
+    )
+    command.add_argument(
+        "--columns", type=int, default=0, help="columns of each table (0: all eight)"
+    )
+    command.add_argument(
+        "--window",
+        type=int,
+        default=0,
+        help="within how many neighbours the records' order is random (0: within all)",
     )
     command.add_argument("--json", type=Path, help="file that gets the figures")
     command.add_argument("--keep", action="store_true", help="keep the logs that were made")

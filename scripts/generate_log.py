@@ -4,16 +4,16 @@
 
 Three tables of eight columns in EBCDIC 037; 40 % inserts, 40 % updates (of one to three columns),
 20 % deletes; units of recovery of about eight records on two members, with rising commit LRSNs; the
-records lie in the file in random order. About 433 bytes a record. The same records, seed and
-:data:`EDITION` give the same bytes. Memory does not grow with the image data: only a few numbers
-per record are kept.
+records lie in the file in random order. About 433 bytes a record, 330 with ``--columns 2``. Equal
+records, seed and :data:`EDITION` give equal bytes. Memory does not grow with the image data:
+only a few numbers per record are kept.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -271,9 +271,18 @@ def _idle_tables(count: int) -> Iterator[TableSpec]:
         yield TableSpec(f"IDLE{number:05d}", 100 + number, 100 + number, TABLES[0].columns)
 
 
-def control_file(last_lrsn: bytes, dependent: bytes, idle: int = 0) -> bytes:
+def narrow_tables(columns: int) -> tuple[TableSpec, ...]:
+    """The tables with their first ``columns`` columns each (0: with all)."""
+    if not columns:
+        return TABLES
+    return tuple(replace(table, columns=table.columns[:columns]) for table in TABLES)
+
+
+def control_file(
+    last_lrsn: bytes, dependent: bytes, idle: int = 0, tables: tuple[TableSpec, ...] = TABLES
+) -> bytes:
     """The control file of every log made here; ``last_lrsn`` goes into its end record. ``idle``:
-    how many tables it describes beside those that the log changes."""
+    how many tables it describes beside ``tables``, those that the log changes."""
     records = [
         XTYP.build(
             CNTLRECORDTYPE="XTYP",
@@ -306,7 +315,7 @@ def control_file(last_lrsn: bytes, dependent: bytes, idle: int = 0) -> bytes:
         ),
         *(_described(entry) for entry in LLDF.names.values()),
     ]
-    for table in (*TABLES, *_idle_tables(idle)):
+    for table in (*tables, *_idle_tables(idle)):
         records += [_table_record(table), *_column_records(table)]
     records.append(DLGE.build(CNTLRECORDTYPE="DLGE", ENDRBA=last_lrsn, DEPENDENTRBA=dependent))
     return b"".join(map(_framed, records))
@@ -523,13 +532,15 @@ def _data(table: TableSpec, operation: Index, keys: Index, rng: Rng) -> _Image:
     return _joined([(big_endian(size, 2), np.ones((len(keys), 2), bool)), *parts])
 
 
-def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
+def _chunk(
+    history: History, sequence: Index, rng: Rng, tables: tuple[TableSpec, ...] = TABLES
+) -> bytes:
     """The records with these numbers, in this order, each after its descriptor word."""
     count = len(sequence)
     operation = rng.choice(3, count, p=SHARES)
-    table = rng.integers(0, len(TABLES), count)
+    table = rng.integers(0, len(tables), count)
     headers = _headers(history, sequence, operation, table, rng)
-    rows_of = [(np.flatnonzero(table == number), entry) for number, entry in enumerate(TABLES)]
+    rows_of = [(np.flatnonzero(table == number), entry) for number, entry in enumerate(tables)]
     images = [
         (rows, _data(entry, operation[rows], history.key[sequence[rows]], rng))
         for rows, entry in rows_of
@@ -550,6 +561,15 @@ def _chunk(history: History, sequence: Index, rng: Rng) -> bytes:
     return kept.tobytes()
 
 
+def _places(records: int, seed: int, window: int) -> Index:
+    """Numbers of the records in the order of the file, random within each ``window`` (0: all)."""
+    place = np.arange(records)
+    rng = np.random.default_rng([seed, EDITION, 1])
+    for start in range(0, records, window or records):
+        rng.shuffle(place[start : start + (window or records)])
+    return place
+
+
 def generate(
     folder: Path,
     records: int,
@@ -558,20 +578,24 @@ def generate(
     incomplete: int = 0,
     unit_size: int = 0,
     idle: int = 0,
+    columns: int = 0,
+    window: int = 0,
 ) -> tuple[Path, Path]:
     """Control and data file of a log in ``folder``; made when they are not there yet. ``rows``,
     ``incomplete`` and ``unit_size`` as for :func:`make_history`, ``idle`` as for
-    :func:`control_file`."""
+    :func:`control_file`, ``columns`` as for :func:`narrow_tables`; ``window``: within how many
+    neighbours the order is random (0: within all)."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"log-{EDITION}-{seed}-{records}" + (
         f"-{rows}-{incomplete}" if rows or incomplete else ""
     )
     name += f"-u{unit_size}-t{idle}" if unit_size or idle else ""
+    name += f"-c{columns}-w{window}" if columns or window else ""
     control, data = folder / f"{name}.ctl", folder / f"{name}.dat"
     if control.exists() and data.exists():
         return control, data
     history = make_history(records, seed, rows, incomplete, unit_size)
-    place = np.random.default_rng([seed, EDITION, 1]).permutation(records)
+    place, tables = _places(records, seed, window), narrow_tables(columns)
     unfinished = data.with_suffix(".part")
     with unfinished.open("wb") as file:
         for start in range(0, records, CHUNK):
@@ -580,13 +604,14 @@ def generate(
                     history,
                     place[start : start + CHUNK],
                     np.random.default_rng([seed, EDITION, 2, start]),
+                    tables,
                 )
             )
     unfinished.rename(data)
     first = history.commit[history.incomplete][:1] - UNIT_RECORDS - 2
     dependent = wide(first, LRSN_AT).tobytes() if incomplete else b"\xff" * 10
     last = wide(history.commit[-1:], LRSN_AT).tobytes()
-    control.write_bytes(control_file(last, dependent, idle))
+    control.write_bytes(control_file(last, dependent, idle, tables))
     return control, data
 
 
@@ -605,11 +630,30 @@ def main() -> None:
         "--incomplete", type=int, default=0, help="how many units are marked as incomplete"
     )
     parser.add_argument(
+        "--unit-size", type=int, default=0, help="records of each unit (default: 1 to 15)"
+    )
+    parser.add_argument(
+        "--columns", type=int, default=0, help="how many columns each table has (default: 8)"
+    )
+    parser.add_argument(
+        "--window",
+        type=int,
+        default=0,
+        help="within how many neighbours the records' order is random (default: all)",
+    )
+    parser.add_argument(
         "--dir", type=Path, default=Path(), help="folder for the two files (default: this one)"
     )
     arguments = parser.parse_args()
     for path in generate(
-        arguments.dir, arguments.records, arguments.seed, arguments.rows, arguments.incomplete
+        arguments.dir,
+        arguments.records,
+        arguments.seed,
+        arguments.rows,
+        arguments.incomplete,
+        unit_size=arguments.unit_size,
+        columns=arguments.columns,
+        window=arguments.window,
     ):
         print(f"{path}  {path.stat().st_size:,} bytes")
 

@@ -71,6 +71,22 @@ def test_records_lie_in_random_order(generator: ModuleType, tmp_path: Path) -> N
     assert 400 < data.stat().st_size / RECORDS < 460
 
 
+def test_narrow_records_in_nearly_their_order(generator: ModuleType, tmp_path: Path) -> None:
+    control, data = generator.generate(tmp_path, RECORDS, unit_size=RECORDS, columns=2, window=500)
+    assert 300 < data.stat().st_size / RECORDS < 350
+    log = open_log(control, [data])
+    plan = make_plan(log, "redo", Selection(), ScriptOptions())
+    bundle = write_bundle(plan, log, tmp_path / "out", local.ENGINE)
+    assert bundle.exit_code == 0
+    assert (bundle.manifest["units"], bundle.tally.read) == (1, RECORDS)
+    _, offsets, lengths = next(log.splits(1 << 30))
+    place = log.envelope(0, offsets, lengths).log_position()
+    order = [row.tobytes() for row in place]
+    windows = [order[start : start + 500] for start in range(0, RECORDS, 500)]
+    assert all(max(one) < min(other) for one, other in itertools.pairwise(windows))
+    assert any(window != sorted(window) for window in windows)
+
+
 def test_a_seed_settles_every_byte(generator: ModuleType, tmp_path: Path) -> None:
     first = [path.read_bytes() for path in generator.generate(tmp_path / "a", RECORDS, seed=7)]
     again = [path.read_bytes() for path in generator.generate(tmp_path / "b", RECORDS, seed=7)]
