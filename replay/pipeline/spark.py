@@ -60,6 +60,7 @@ from replay.pipeline.stages import (
     reduced,
     results_of,
     scanned,
+    settled,
     unpacked,
     warn,
 )
@@ -370,7 +371,8 @@ def execute(
         def begun() -> Iterator[BucketBlock]:
             work, opened = unpacked(packed)
             call = lambda came: scanned(work, opened, came, counted, error.add)  # noqa: E731
-            return noted(("scan", tasks, buckets), part, _size, call)
+            done = noted(("scan", tasks, buckets), part, _size, call)
+            return settled(packed, "scan", done)
 
         return compared(here, buckets, begun, error.add)
 
@@ -378,7 +380,8 @@ def execute(
         def begun() -> Iterator[BucketBlock]:
             work, opened = unpacked(packed)
             call = lambda came: reduced(work, opened, came, error.add)  # noqa: E731
-            return noted(("reduce", buckets, ends), part, _length, call)
+            done = noted(("reduce", buckets, ends), part, _length, call)
+            return settled(packed, "reduce", done)
 
         return compared(here, ends, begun, error.add)
 

@@ -79,6 +79,19 @@ def unpacked(packed: bytes) -> tuple[Any, LogFile]:
     return job, log
 
 
+def settled(packed: bytes, stage: str, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    """The blocks of a task. What the first one of a stage made for all of them, as key spaces of
+    many tables, is left out of the looks for garbage, too."""
+    yield from blocks
+    _freeze(packed, stage)
+
+
+@lru_cache(maxsize=4)
+def _freeze(packed: bytes, stage: str) -> None:
+    gc.collect()
+    gc.freeze()
+
+
 def compared(
     libraries: Mapping[str, str],
     last: int,

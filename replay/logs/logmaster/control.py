@@ -4,6 +4,7 @@ headers (format notes, sections 3 to 5)."""
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
-from replay.decoding.layout import FieldKind, Layout
+from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.framing import Framing, RecordShape
@@ -144,22 +145,29 @@ def _end(raw: bytes) -> dict[str, Any]:
     return values
 
 
+#: Bytes of a control file whose records are found at once.
+_CONTROL_BLOCK = 32 << 20
+
+
 def control_records(raw: bytes, kind: Framing, name: str) -> Iterator[ControlRecord]:
     """The records of a control file in order. InputError where one ends after the file does."""
     if kind is Framing.NONE:
         yield from _bare_records(raw, name)
         return
     buffer = np.frombuffer(raw, np.uint8)
-    tags: dict[bytes, str] = {}
     number = 1
-    for block in framing.blocks(buffer, kind, RecordShape(0, b""), name):
-        for offset, length in zip(block.offsets.tolist(), block.lengths.tolist(), strict=True):
-            record = raw[offset : offset + length]
-            tag = tags.get(record[:4])
-            if tag is None:
-                tag = tags[record[:4]] = record[:4].decode("cp037")
-            yield ControlRecord(tag, record, number, offset)
-            number += 1
+    for block in framing.blocks(buffer, kind, RecordShape(0, b""), name, _CONTROL_BLOCK):
+        offsets = block.offsets.tolist()
+        ends = (block.offsets + block.lengths).tolist()
+        records = [raw[start:end] for start, end in zip(offsets, ends, strict=True)]
+        tags = [record[:4] for record in records]
+        names = {tag: tag.decode("cp037") for tag in set(tags)}
+        numbers = range(number, number + len(records))
+        yield from map(
+            ControlRecord._make,
+            zip([names[tag] for tag in tags], records, numbers, offsets, strict=True),
+        )
+        number += len(records)
 
 
 def _bare_records(raw: bytes, name: str) -> Iterator[ControlRecord]:
@@ -231,20 +239,22 @@ _LENGTHS: dict[str, tuple[frozenset[int], str]] = {
 }
 
 
-#: Fields that hold numbers in text, by tag.
-_NUMBERS = {
-    tag: [
-        (name, entry)
-        for name, entry in of_tag.names.items()
-        if entry.kind in (FieldKind.NUMBER, FieldKind.HEX)
-    ]
-    for tag, of_tag in CONTROL.items()
-}
+def _numbers(layout: Layout) -> list[tuple[str, Field]]:
+    """Fields that hold numbers in text."""
+    kinds = FieldKind.NUMBER, FieldKind.HEX
+    return [(name, entry) for name, entry in layout.names.items() if entry.kind in kinds]
+
+
+#: How a record is read, by tag: its layout, and the fields that hold numbers in text.
+_Reading = tuple[Layout, list[tuple[str, Field]]]
+_READINGS: dict[str, _Reading] = {tag: (entry, _numbers(entry)) for tag, entry in CONTROL.items()}
 #: What tells the generation of a table: DBID, TBOBID and SEQUENCENUMBER.
 _Generation = tuple[int, int, int]
 #: A DLCI record, and the values of its fields, in which the generation may be another one.
 _Described = tuple[ControlRecord, dict[str, Any]]
-#: Where DLCI names the generation.
+#: What reads no more of a DLCI record than the generation, and where it names that.
+_NAMED = DLCI.only("DBID", "TBOBID", "SEQUENCENUMBER")
+_OF_GENERATION: _Reading = _NAMED, _numbers(_NAMED)
 _IDS = slice(DLCI.names["DBID"].offset, DLCI.names["TBOBID"].end)
 _SEQUENCE = slice(DLCI.names["SEQUENCENUMBER"].offset, DLCI.names["SEQUENCENUMBER"].end)
 
@@ -256,6 +266,30 @@ class _Row:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     format: RowFormat
+
+
+def _nameless(raw: bytes) -> bytes:
+    """A DLCI record without the bytes that name its generation."""
+    return raw[: _IDS.start] + raw[_IDS.stop : _SEQUENCE.start] + raw[_SEQUENCE.stop :]
+
+
+def _runs(records: list[ControlRecord]) -> tuple[list[slice], list[bytes]]:
+    """Runs of DLCI records of one generation, and the bytes of each without those that name it."""
+    raws = [record.raw for record in records]
+    size = len(raws[0])
+    if size < _SEQUENCE.stop or any(len(raw) != size for raw in raws):
+        # of different lengths: one by one, the length before each
+        texts = [len(raw).to_bytes(4) + _nameless(raw) for raw in raws]
+        return [slice(place, place + 1) for place in range(len(raws))], texts
+    block = np.frombuffer(bytearray().join(raws), np.uint8).reshape(-1, size)
+    other = np.zeros(len(block), bool)
+    for part in (_IDS, _SEQUENCE):
+        other[1:] |= (block[1:, part] != block[:-1, part]).any(axis=1)
+        block[:, part] = 0
+    cuts = [0, *np.flatnonzero(other).tolist(), len(block)]
+    text = block.tobytes()
+    runs = [slice(start, stop) for start, stop in itertools.pairwise(cuts)]
+    return runs, [text[run.start * size : run.stop * size] for run in runs]
 
 
 class _Tables:
@@ -270,6 +304,7 @@ class _Tables:
     ) -> None:
         self.name, self.common, self.ccsids = name, common, ccsids
         #: What is described alike, by the dictionaries of :meth:`_columns`.
+        self.described: dict[bytes, dict[str, Any]] = {}
         self.formats: dict[tuple[str, int], ColumnFormat] = {}
         self.rows: dict[tuple[str | int, ...], _Row] = {}
         self.expanded = data_set.get("EXPANDVAR") == "Y"
@@ -300,8 +335,7 @@ class _Tables:
                 Where(self.name),
                 REMAKE_CONTROL,
             )
-        for record in tables:
-            values = self._read(record)
+        for record, values in zip(tables, self._read_all(tables), strict=True):
             key = (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1)
             versions.append(
                 self._version(
@@ -325,21 +359,25 @@ class _Tables:
         """DLCI records by table generation. Many say the same but for that: they are read once, and
         described by one dictionary."""
         columns: dict[_Generation, list[_Described]] = {}
-        of_table: dict[bytes, list[_Described]] = {}
-        contents: dict[bytes, dict[str, Any]] = {}
-        for record in records:
-            raw = record.raw
-            named = raw[_IDS] + raw[_SEQUENCE]
-            content = raw[: _IDS.start] + raw[_IDS.stop : _SEQUENCE.start] + raw[_SEQUENCE.stop :]
-            if named not in of_table or content not in contents:
-                values = self._read(record)
-                generation = values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1
-                of_table[named] = columns.setdefault(generation, [])
-                values = contents.setdefault(content, values)
-            else:
-                values = contents[content]
-            of_table[named].append((record, values))
+        if not records:
+            return columns
+        runs, texts = _runs(records)
+        contents: dict[bytes, list[dict[str, Any]]] = {}
+        ids = self._read_all([records[run.start] for run in runs], _OF_GENERATION)
+        for run, named, text in zip(runs, ids, texts, strict=True):
+            values = contents.get(text)
+            if values is None:
+                values = contents[text] = self._described(records[run])
+            generation = named["DBID"], named["TBOBID"], named["SEQUENCENUMBER"] or 1
+            columns.setdefault(generation, []).extend(zip(records[run], values, strict=True))
         return columns
+
+    def _described(self, records: list[ControlRecord]) -> list[dict[str, Any]]:
+        """The fields of DLCI records, the same dictionary for records that say the same."""
+        return [
+            self.described.setdefault(_nameless(record.raw), self._read(record))
+            for record in records
+        ]
 
     def _check_generations(self, versions: list[TableVersion], tables: list[ControlRecord]) -> None:
         """Generations of one table that begin at the same position cannot be told apart."""
@@ -361,9 +399,21 @@ class _Tables:
                     REMAKE_CONTROL,
                 )
 
-    def _read(self, record: ControlRecord) -> dict[str, Any]:
-        values = CONTROL[record.tag].read(record.raw)
-        for wanted, entry in _NUMBERS[record.tag]:
+    def _read_all(
+        self, records: list[ControlRecord], reading: _Reading | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The values of records with one tag; where one lacks a number, all are read one by one, so
+        that it is told of when those before it were made use of."""
+        layout, numbers = reading or _READINGS[records[0].tag]
+        read = layout.read_all([record.raw for record in records])
+        if any(values[wanted] is None for wanted, _ in numbers for values in read):
+            return (self._read(record, reading) for record in records)
+        return iter(read)
+
+    def _read(self, record: ControlRecord, reading: _Reading | None = None) -> dict[str, Any]:
+        layout, numbers = reading or _READINGS[record.tag]
+        values = layout.read(record.raw)
+        for wanted, entry in numbers:
             if values[wanted] is not None:
                 continue
             raw = record.raw[entry.offset : entry.end]
@@ -401,10 +451,10 @@ class _Tables:
                 where,
                 REMAKE_CONTROL,
             )
-        ordered = sorted(columns, key=lambda entry: entry[1]["LLCOLUMNNUM"] or 0)
         scheme = values["ENCODINGSCHEME"]
-        alike = (scheme, *(id(fields) for _, fields in ordered))
+        alike = (scheme, *[id(fields) for _, fields in columns])
         if alike not in self.rows:
+            ordered = sorted(columns, key=lambda entry: entry[1]["LLCOLUMNNUM"] or 0)
             self.rows[alike] = self._row(ordered, scheme, where)
         row = self.rows[alike]
         return TableVersion(

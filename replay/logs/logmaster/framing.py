@@ -346,6 +346,10 @@ def _walk_parallel(
     begins, chain_bytes = [start], CHAIN_BYTES
     if walk is not None:
         chain_bytes = max(chain_bytes, (stop - start) // CHAINS)
+    if not shape.system_id:  # nothing tells where else a record begins
+        if walk is None:
+            return None
+        chain_bytes = stop - start
     for cut in range(start + chain_bytes, stop, chain_bytes):
         place = buffer[cut + lead : min(cut + GUESS_BYTES, stop)].tobytes().find(pattern)
         if place >= 0 and cut + place > begins[-1]:
@@ -498,20 +502,19 @@ def _rdw(
     if place + 4 > len(view):
         raise _cut_off(name, number, place, 4, len(view))
     size = int.from_bytes(view[place : place + 2], "big")
-    where = Where(name, number, place, "RDW")
     if size <= 4:
         raise InputError(
             "LR2005",
             f"found length {size}; expected more than the 4 bytes of the descriptor itself",
-            where,
+            Where(name, number, place, "RDW"),
             _AGAIN,
         )
-    if view[place + 2 : place + 4].tobytes() != b"\0\0":
+    if view[place + 2] or view[place + 3]:
         raise InputError(
             "LR2005",
             f"found X'{view[place : place + 4].hex().upper()}'; expected a length and two zero"
             " bytes",
-            where,
+            Where(name, number, place, "RDW"),
             _AGAIN,
         )
     if place + size > len(view):

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
+from replay.decoding import layout as layout_module
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError
+from replay.logs.logmaster import control as control_module
 from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.layouts import DFDS, DIXI, DLCI, DLGE, DTBI, LLDF, XHDF
@@ -153,6 +155,62 @@ def test_the_order_of_records_does_not_matter() -> None:
             version.name: version.format for version in expected.catalog.versions
         }
         assert found.header == expected.header == replace(LLDF, title=expected.header.title)
+
+
+def read_one_by_one(records: Records) -> ControlFile:
+    """As before tables were read together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout_module, "_MANY", len(records) + 1)
+        patch.setattr(
+            control_module,
+            "_runs",
+            lambda entries: (
+                [slice(place, place + 1) for place in range(len(entries))],
+                [entry.raw[:8] + entry.raw for entry in entries],
+            ),
+        )
+        return read(records)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_tables_are_read_as_each_is(seed: int) -> None:
+    rng = random.Random(seed)
+    columns = [Col("ID", "INT", 4, key=1), Col("A", "CHAR", 9), Col("B", "VCHR", 20, nulls="Y")]
+    tables = [
+        Tab(f"T{number}", tuple(rng.sample(columns, rng.randint(1, 3))), obid=number + 2)
+        for number in range(90)
+    ]
+    records = LogBuilder(tuple(tables)).control_records()
+    if seed % 2:  # columns lie among those of other tables
+        head, tail = records[:2], records[2:]
+        rng.shuffle(tail)
+        records = head + tail
+    if seed >= 4:  # a later release appends fields to some
+        records = [
+            record + b"\0" * 5 if tag(record) == "DLCI" and not number % 7 else record
+            for number, record in enumerate(records)
+        ]
+    found, wanted = read(records), read_one_by_one(records)
+    assert found.catalog == wanted.catalog
+    assert len(found.catalog.versions) == len(tables)
+
+
+@pytest.mark.parametrize("field", ["DBID", "TBOBID", "LLCOLUMNLEN", "SEQUENCENUMBER"])
+@pytest.mark.parametrize("kind", ["DLCI", "DTBI"])
+def test_one_damaged_number_among_many_tables(kind: str, field: str) -> None:
+    field = "LLNUMCOL" if (kind, field) == ("DTBI", "LLCOLUMNLEN") else field
+    tables = tuple(
+        Tab(f"T{number}", (Col("ID", "INT", 4, key=1),), obid=number + 2) for number in range(90)
+    )
+    records = LogBuilder(tables).control_records()
+    number = [place for place, record in enumerate(records) if tag(record) == kind][70]
+    of_kind = {"DLCI": DLCI, "DTBI": DTBI}[kind]
+    size = of_kind.names[field].length
+    records[number] = put(records[number], of_kind, field, "?" * size)
+    error = fails(records, "LR2009", "expected", number + 1, field)
+    with pytest.raises(InputError) as raised:
+        read_one_by_one(records)
+    assert str(raised.value) == str(error)
 
 
 def test_filters_indexes_and_dependent_position() -> None:
