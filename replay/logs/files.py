@@ -9,11 +9,12 @@ import shutil
 import socket
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ import numpy.typing as npt
 from replay import storage
 from replay.arrays import Bytes
 from replay.errors import InputError, Where
+from replay.logs import gzip_members
+from replay.machine import cores
 
 _REACH = (
     "Every machine that runs tasks must find the log, and what was unpacked of it (--work), under"
@@ -104,10 +107,12 @@ def unpacked_head(path: str, size: int = 64) -> bytes:
 
 
 class _Company:
-    """What files that are unpacked at the same time share: the room that the disk had, and an
-    end."""
+    """What so many files that are unpacked at the same time share: cores, the room that the disk
+    had, and an end."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: int = 1) -> None:
+        #: Of each file; a large one shall not have only one of two cores behind small ones.
+        self.threads = max(cores() // files, min(cores(), 2))
         self.ended, self._lock = threading.Event(), threading.Lock()
         self._free: int | None = None
         self._taken = 0
@@ -137,10 +142,9 @@ class _EndedError(Exception):
 def unpacked_together(
     paths: Sequence[str], scratch: str | None, shared: str | None = None
 ) -> list[str]:
-    """:func:`unpacked` for the files of a log, which are unpacked side by side, each in a thread:
-    where in a gzip file another one could begin is known when the bytes before are unpacked.
-    Errors as there, of the first file in this order that has any."""
-    company = _Company()
+    """:func:`unpacked` for the files of a log, which are unpacked side by side. Errors as there, of
+    the first file in this order that has any."""
+    company = _Company(len(paths))
     calls = [
         partial(unpacked, path, scratch, number, shared, company)
         for number, path in enumerate(paths)
@@ -196,16 +200,18 @@ def unpacked(
         f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}",
         company or _Company(),
     )
+    folder = None if scratch is None else Path(scratch)
     try:
-        if shared is not None:
-            place = storage.StoredPath(shared) / name
-            storage.put(_until_ended(unpacked_blocks(path), company), place)
-            return storage.versioned(str(place))
-        target = Path(scratch or ".") / name
-        with target.open("wb") as plain:
-            for block in unpacked_blocks(path):
-                company.take(len(block), path, target.parent)
-                plain.write(block)
+        with closing(unpacked_blocks(path, None, "", company.threads, folder)) as blocks:
+            if shared is not None:
+                place = storage.StoredPath(shared) / name
+                storage.put(_until_ended(blocks, company), place)
+                return storage.versioned(str(place))
+            target = (folder or Path(".")) / name
+            with target.open("wb") as plain:
+                for block in blocks:
+                    company.take(len(block), path, target.parent)
+                    plain.write(block)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             "LR2006",
@@ -262,22 +268,79 @@ def fetched(path: str, scratch: str | None, number: int) -> str:
     return str(target)
 
 
-def unpacked_blocks(path: str, most: int | None = None, what: str = "") -> Iterator[bytes]:
-    """The blocks of a gzip file, unpacked. InputError LR2001 as soon as they are more than
-    ``most`` bytes (``what``: which), or more than any log would become."""
+def unpacked_blocks(
+    path: str,
+    most: int | None = None,
+    what: str = "",
+    threads: int | None = None,
+    folder: Path | None = None,
+) -> Generator[bytes, None, None]:
+    """The blocks of a gzip file, unpacked, its members by several ``threads`` (None: one a core),
+    which may keep what comes later in a ``folder`` (None: where temporary files lie). InputError
+    LR2001 as soon as they are more than ``most`` bytes (``what``: which), or more than any log
+    would become; OSError, EOFError and zlib.error where it is damaged or cannot be read."""
     packed, done = storage.size_of(path), 0
+    largest = max(_UNSUSPICIOUS, packed * _MOST_TIMES)
+    threads = cores() if threads is None else threads
+    alone = threads < 2 or packed < 2 * gzip_members.PIECE
+    for block in _walked(path) if alone else _by_members(path, threads, folder, largest):
+        done += len(block)
+        over = most is not None and done > most
+        if over or done > largest:
+            raise _too_large(
+                path, f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
+            )
+        yield block
+
+
+def _walked(path: str) -> Iterator[bytes]:
     with (
         storage.opened(path, whole=True) as raw,
         gzip.open(cast(IO[bytes], raw), "rb") as file,
     ):
         while block := file.read(_BLOCK):
-            done += len(block)
-            over = most is not None and done > most
-            if over or done > max(_UNSUSPICIOUS, packed * _MOST_TIMES):
-                raise _too_large(
-                    path, f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
-                )
             yield block
+
+
+def _by_members(path: str, threads: int, folder: Path | None, most: int) -> Iterator[bytes]:
+    with opened_in_ranges(path) as packed:
+        yield from gzip_members.unpacked_members(packed, threads, folder, most)
+
+
+class LocalBytes:
+    """A file of this machine of which ranges are read; ``size`` is that of when it was opened."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size = os.fstat(file.fileno()).st_size
+
+    def read(self, start: int, stop: int) -> bytes:
+        """The bytes from ``start`` to ``stop``; fewer where the file ends before. Raises
+        OSError."""
+        return os.pread(self._file.fileno(), stop - start, start)
+
+
+class StoredBytes:
+    """The same of an object in a store, of which no range is fetched twice."""
+
+    def __init__(self, place: str) -> None:
+        self._ranges = storage.StoredRanges(storage.versioned(place))
+        self.size = self._ranges.size
+
+    def read(self, start: int, stop: int) -> bytes:
+        """As :meth:`LocalBytes.read`; also raises OSError where the object was replaced."""
+        stored = self._ranges.read(np.array([start]), np.array([stop]))
+        return stored[start:stop].tobytes()
+
+
+@contextmanager
+def opened_in_ranges(place: str) -> Iterator[LocalBytes | StoredBytes]:
+    """A file of which several threads read ranges. Raises OSError."""
+    if storage.is_url(place):
+        yield StoredBytes(place)
+        return
+    with open(place, "rb") as local:
+        yield LocalBytes(local)
 
 
 def _too_large(path: str, limit: str) -> InputError:
@@ -292,7 +355,8 @@ def whole(path: str) -> bytes:
     """All bytes of a small file, unpacked. InputError LR2001 where it cannot be read."""
     try:
         if head(path, len(_GZIP)) == _GZIP:
-            return b"".join(unpacked_blocks(path, _SMALL, "bytes of a small file"))
+            with closing(unpacked_blocks(path, _SMALL, "bytes of a small file")) as blocks:
+                return b"".join(blocks)
         with storage.opened(path, whole=True) as file:
             return file.read()
     except (OSError, EOFError, zlib.error) as error:

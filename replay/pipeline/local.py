@@ -4,7 +4,6 @@ tests."""
 from __future__ import annotations
 
 import ctypes
-import os
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import IO
 from replay.changes.choices import EngineName
 from replay.leftovers import WorkFolder
 from replay.logs import LogFile, Split
+from replay.machine import cores
 from replay.pipeline.engine import Engine, Job, third_stage
 from replay.pipeline.task_events import TaskClock, TaskEvent, Told
 from replay.pipeline.workers import Task, Workers
@@ -40,14 +40,6 @@ def read_size(splits: Sequence[Split]) -> int:
 
 def silent(stage: str, done: int, total: int) -> None:
     """Progress that nobody wants to see."""
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # only Linux tells
-        return os.cpu_count() or 1
 
 
 def may_be_open() -> int:

@@ -21,6 +21,7 @@ from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from replay import answers, storage
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
+from replay.logs import files, gzip_members
 from replay.logs.files import mapped, unpacked
 from tests.support import luwsakila, solidsakila
 from tests.support.luwbuilder import catalog_csv
@@ -299,3 +300,31 @@ def test_a_store_that_takes_what_is_written_and_never_says_so(
     storage.put([b"one", b"two"], place)
     assert place.read_bytes() == b"onetwo"
     storage.remove(place)
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_members_of_a_packed_object(
+    tmp_path: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are unpacked side by side from ranges, to this machine and into the store; an object
+    that is replaced meanwhile is an error."""
+    monkeypatch.setattr(gzip_members, "PIECE", 5_000)
+    monkeypatch.setattr(files, "cores", lambda: 3)
+    parts = [np.random.default_rng(n).integers(0, 256, 9_000).tobytes() for n in range(12)]
+    (tmp_path / "log.gz").write_bytes(b"".join(map(gzip.compress, parts)))
+    url = upload(tmp_path / "log.gz")
+    assert Path(unpacked(url, str(tmp_path), 0)).read_bytes() == b"".join(parts)
+    place = unpacked(url, None, 0, f"memory://members{tmp_path}")
+    assert mapped(place).tobytes() == b"".join(parts)
+    really, replaced = storage.StoredRanges._range, threading.Lock()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "log.gz").write_bytes(b"".join(map(gzip.compress, parts[1:])))
+
+    def replacing(self: storage.StoredRanges, piece: tuple[int, int]) -> bytes:
+        if replaced.acquire(blocking=False):
+            storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
+        return really(self, piece)
+
+    monkeypatch.setattr(storage.StoredRanges, "_range", replacing)
+    with pytest.raises(InputError, match="LR2006"):
+        unpacked(url, str(tmp_path), 0)
