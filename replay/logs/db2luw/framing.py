@@ -9,12 +9,14 @@ equally well are an error, never a guess.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from replay.arrays import Bytes, Index, Lengths
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
@@ -37,6 +39,17 @@ _CLOSURE, _SURE = 3, 20
 #: What a record of an unknown type counts (section 5: it is passed over by its length), and how
 #: many others must stand before each further one.
 _UNKNOWN, _KNOWN = -2, 4
+_OR_ZEROS = "expected a record, or nothing but zeros"
+_KERNEL = Kernel(
+    "replay.logs.db2luw.framing_kernel",
+    "walk_records",
+    (
+        *(ArrayOf("uint8", fixed=True), ArrayOf("int64"), NUMBER, NUMBER, NUMBER, NUMBER),
+        *(ArrayOf("int64"), ArrayOf("int32")),
+    ),
+)
+#: Bytes of a file from which on machine code is worth to be loaded; records that are told together.
+WORTH, _TOGETHER = 1 << 20, 1 << 18
 _AGAIN = "Collect the log again, or copy the file again in binary mode"
 _NAME_IT = (
     "Name what you know: --framing NAME, --log-option byte-order=big|little, --log-option"
@@ -331,49 +344,64 @@ def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
 
     InputError LR2005 where a length in the middle is impossible.
     """
+    steps = list(_steps(buffer, shape))
+    offsets = np.concatenate([np.zeros(0, np.int64), *(part for part, _ in steps)])
+    lengths = np.concatenate([np.zeros(0, np.int32), *(part for _, part in steps)])
+    place, size = shape.start, len(buffer)
+    if len(offsets):
+        place = int(offsets[-1]) + int(lengths[-1])
+    begin = place + shape.framing.size
+    if place < size and begin + 4 <= size:
+        length = number(buffer[begin : begin + 4].tobytes(), 0, layouts.Part(0, 4), shape.big)
+        least, most = shape.dialect.sizes[0], layouts.LONGEST_RECORD
+        found = ""
+        if length == 0:
+            if buffer[begin:].any():
+                found = f"0 and more data after it; {_OR_ZEROS}"
+        elif not least <= length <= most:
+            found = f"{length}; expected {least} to {most}"
+        if found:
+            where = Where(name, len(offsets) + 1, begin, "length")
+            raise InputError("LR2005", f"found record length {found}", where, _AGAIN)
+    return FramedRecords(offsets, lengths, place if place < size else None)
+
+
+def _steps(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Lengths]]:
+    """Offsets and lengths of records as far as they follow one another, many at a time."""
+    walk_on = available(_KERNEL) if len(buffer) >= WORTH else None
+    if walk_on is None:
+        yield from _walked_slowly(buffer, shape)
+        return
+    place = np.array([shape.start], np.int64)
+    own = (shape.framing.size, int(shape.big), shape.dialect.sizes[0], layouts.LONGEST_RECORD)
+    while True:
+        offsets, lengths = np.empty(_TOGETHER, np.int64), np.empty(_TOGETHER, np.int32)
+        count = walk_on(buffer, place, *own, offsets, lengths)
+        yield offsets[:count].copy(), lengths[:count].copy()
+        if count < _TOGETHER:
+            return
+
+
+def _walked_slowly(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Lengths]]:
+    """What the machine code does, without it."""
     view = memoryview(np.ascontiguousarray(buffer).data)
     length_at = struct.Struct(f"{'>' if shape.big else '<'}I").unpack_from
-    lead, least, most, size = (
-        shape.framing.size,
-        shape.dialect.sizes[0],
-        layouts.LONGEST_RECORD,
-        len(view),
-    )
+    lead, least, size = shape.framing.size, shape.dialect.sizes[0], len(view)
     offsets: list[int] = []
     lengths: list[int] = []
     place = shape.start
-    while place < size:
+    while place + lead + 4 <= size:
         begin = place + lead
-        if begin + 4 > size:
-            break
         length = length_at(view, begin)[0]
-        if length < least or length > most:
-            if length == 0:
-                break
-            where = Where(name, len(offsets) + 1, begin, "length")
-            raise InputError(
-                "LR2005", f"found record length {length}; expected {least} to {most}", where, _AGAIN
-            )
-        if begin + length > size:
+        if not least <= length <= layouts.LONGEST_RECORD or begin + length > size:
             break
         offsets.append(begin)
         lengths.append(length)
         place = begin + length
-    if place < size and length_is_zero(buffer, place + lead) and buffer[place + lead :].any():
-        where = Where(name, len(offsets) + 1, place + lead, "length")
-        raise InputError(
-            "LR2005",
-            "found record length 0 and more data after it; expected a record, or nothing but zeros",
-            where,
-            _AGAIN,
-        )
-    tail = place if place < size else None
-    return FramedRecords(np.array(offsets, np.int64), np.array(lengths, np.int32), tail)
-
-
-def length_is_zero(buffer: Bytes, place: int) -> bool:
-    """Whether a whole length field of zero lies at ``place``."""
-    return place + 4 <= len(buffer) and not buffer[place : place + 4].any()
+        if len(offsets) == _TOGETHER:
+            yield np.array(offsets, np.int64), np.array(lengths, np.int32)
+            offsets, lengths = [], []
+    yield np.array(offsets, np.int64), np.array(lengths, np.int32)
 
 
 def open_file(name: str, buffer: Bytes, shape: LuwShape) -> OpenedFile:
