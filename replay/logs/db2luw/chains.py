@@ -198,7 +198,7 @@ def lacking(records: Records, unit: Index, count: int, known: Holes) -> Mask:
     position = known.position[rows]
     if not position.all():
         position = np.where(position > 0, position, _counted(records, rows, head))
-    between = _within_files(records[rows], position, head)
+    between = _within_files(records, rows, position, head)
     gone = (previous > 0) & ~between & ~after_alone & ~np.isin(previous, position[position > 0])
     # within a transaction nothing but positions says that the record before it is another one
     gone[1:] &= head[1:] | (position[:-1] > 0)
@@ -238,16 +238,16 @@ def _counted(records: Records, rows: Index, head: Mask) -> Hashes:
     return np.maximum(position, 0)[rows].astype(np.uint64)
 
 
-def _within_files(records: Records, position: Hashes, head: Mask) -> Mask:
-    """Records, by transaction, whose previous position lies between two that are of one file and
-    log stream. Where the framing tells none, those count that the file's own records name of each
-    other."""
-    file, stream = records["file"].astype(np.int64), records["tid"] >> _STREAM
-    previous = records["previous"]
-    named = np.zeros(len(records), bool)
+def _within_files(records: Records, rows: Index, position: Hashes, head: Mask) -> Mask:
+    """Those of ``rows``, records by transaction, whose previous position lies between two that are
+    of one file and log stream. Where the framing tells none, those count that the file's own
+    records name of each other."""
+    file, stream = records["file"][rows].astype(np.int64), records["tid"][rows] >> _STREAM
+    previous = records["previous"][rows]
+    named = np.zeros(len(rows), bool)
     named[1:] = ~head[1:] & (file[1:] == file[:-1]) & (previous[1:] > 0)
     place = (file << 16) | stream.astype(np.int64)
-    inside = np.zeros(len(records), bool)
+    inside = np.zeros(len(rows), bool)
     for each in np.unique(place).tolist():
         here = place == each
         known = np.concatenate([position[here & (position > 0)], previous[here & named]])

@@ -32,6 +32,7 @@ from replay.logs.db2luw.scan import (
 )
 from replay.logs.db2luw.table_history import LuwTableHistory, build
 from replay.logs.db2luw.tables import LuwTable, TableId
+from replay.logs.scratch_arrays import chosen, collected, zeros
 from sqlgen.structure import StructureChange
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
@@ -112,20 +113,20 @@ def build_index(
     code_page: int,
     *,
     set_aside: bool = True,
+    folder: str | None = None,
 ) -> LuwIndex:
     """Index a log. ``set_aside``: units that lack records are incomplete. What a file repeats of
-    others is of no account.
+    others is of no account. ``folder``: where large arrays lie (None: in memory).
 
     InputError LR2030 where records are out of order."""
-    scanned = [
+    scanned = (
         part
         for place, file in enumerate(files)
         for part in scan(file.buffer, file.shape, place, file.records)
-    ]
-    found = np.concatenate(scanned) if scanned else np.zeros(0, SCANNED)
-    del scanned
+    )
+    found = collected(scanned, SCANNED, folder)
     again = repeats.repeated(found, files)
-    records = found[~again] if again.any() else found
+    records = chosen(found, ~again, folder) if again.any() else found
     pass_over_temporary(records)
     tids = _parents(records, files)
     rising = all(lsns_rise(file.shape) for file in files)
@@ -160,7 +161,8 @@ def build_index(
         tables,
         code_page,
     )
-    entries = _entries(records, tids, result, timeline, holes.position)
+    entries = zeros(len(records), ENTRY, folder)
+    _fill(entries, records, tids, result, timeline, holes.position)
     _located(records, files, entries)
     warnings = _moved(records, result, entries)
     known_units, by_lsn, untimed = _units(records, result, files, rising)
@@ -181,7 +183,7 @@ def build_index(
         *_warnings(records, files),
     )
     hole = next(iter(_missing(records, holes, files)), None)
-    entries = _with_repeated(entries, found, again)
+    entries = _with_repeated(entries, found, again, folder)
     return LuwIndex(entries, known_units, timeline, places, by_lsn, texts, hole)
 
 
@@ -218,14 +220,14 @@ def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
 # -------------------------------------------------------------------------------------------------
 
 
-def _entries(
+def _fill(
+    entries: Records,
     records: Records,
     tids: Hashes,
     result: units.Units,
     timeline: LuwTableHistory,
     position: Hashes,
-) -> Records:
-    entries = np.zeros(len(records), ENTRY)
+) -> None:
     for name in (
         "file",
         "offset",
@@ -259,16 +261,15 @@ def _entries(
         CONTRADICTS
     )
     entries["problem"][~row] = 0
-    return entries
 
 
-def _with_repeated(entries: Records, found: Records, again: Mask) -> Records:
+def _with_repeated(entries: Records, found: Records, again: Mask, folder: str | None) -> Records:
     """The entries of all records that were ``found``, in their order; those that repeat others are
     of no unit."""
     if not again.any():
         return entries
     kept = np.flatnonzero(~again)
-    result = np.zeros(len(found), ENTRY)
+    result = zeros(len(found), ENTRY, folder)
     result["unit"] = result["version"] = -1
     for name in ("file", "offset", "length", "lsn", "before", "after"):
         result[name] = found[name]

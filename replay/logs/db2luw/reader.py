@@ -393,7 +393,7 @@ def open_log(inputs: Inputs) -> LuwLog:
     places, moved = repeats.in_order([file for _, file in opened])
     opened = [opened[place] for place in places]
     read = [file for _, file in opened]
-    index = build_index(read, tables, code_page, set_aside=set_aside)
+    index = build_index(read, tables, code_page, set_aside=set_aside, folder=inputs.scratch)
     counts = np.bincount(index.entries["file"], minlength=len(opened)).tolist()
     if inputs.gaps is Gaps.REFUSE and index.hole is not None:
         raise InputError(

@@ -70,7 +70,7 @@ PROBLEMS: tuple[tuple[str, str, str], ...] = (
 )
 ROW_OPEN, UPDATE_OPEN, NOT_EXPANDED, PARTIAL, HALF_MOVED, HALF_INTERNAL, ROWS_OPEN = range(1, 8)
 
-_BATCH = 262_144
+_BATCH = 65_536
 _UNDOES = (RecordRole.UNDO_INSERT, RecordRole.UNDO_DELETE, RecordRole.UNDO_UPDATE)
 #: Roles of records with one row image.
 _ONE_ROW = (

@@ -19,6 +19,7 @@ from replay.arrays import Index, Mask, Records
 from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
 from replay.errors import InputError, Where
+from replay.logs.scratch_arrays import zeros
 from replay.logs.soliddb import changes, ddl, faults, layouts, table_history
 from replay.logs.soliddb.addresses import address_faults
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
@@ -99,10 +100,11 @@ def build_index(
     tables: Mapping[int, SolidTable],
     manifest: Manifest,
     settings: Settings,
+    folder: str | None = None,
 ) -> SolidIndex:
-    """Index a log. Errors as :func:`detect.settle`; InputError LR2015 where text is not of the
-    character set."""
-    return _Builder(rows, bounds, tables, manifest, settings).run()
+    """Index a log. ``folder``: where large arrays lie (None: in memory). Errors as
+    :func:`detect.settle`; InputError LR2015 where text is not of the character set."""
+    return _Builder(rows, bounds, tables, manifest, settings, folder).run()
 
 
 class _Builder:
@@ -113,10 +115,11 @@ class _Builder:
         tables: Mapping[int, SolidTable],
         manifest: Manifest,
         settings: Settings,
+        folder: str | None,
     ) -> None:
         self.rows, self.bounds, self.manifest, self.settings = rows, bounds, manifest, settings
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
-        self.entries = np.zeros(len(rows), ENTRY)
+        self.entries = zeros(len(rows), ENTRY, folder)
         self.warnings: list[str] = list(bounds.warnings)
         units = len(bounds.first)
         good = (

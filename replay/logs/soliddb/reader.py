@@ -221,15 +221,15 @@ def open_log(inputs: Inputs) -> SolidLog:
     settings = _settings(inputs, manifest)
     tables = read_catalog(inputs.catalog, manifest, settings.charset)
     files, moved = transactions.in_order([read_rows(path) for path in inputs.log])
-    joined = transactions.join(files, manifest.sessions)
+    joined = transactions.join(files, manifest.sessions, inputs.scratch)
     bounds = transactions.find_transactions(joined)
     accepts = inputs.options.get("gaps") == "accept" or inputs.gaps in (Gaps.WARN, Gaps.ALLOW)
     gaps = transactions.check_sessions(joined, bounds, manifest, accepts)
-    index = build_index(joined, bounds, tables, manifest, settings)
+    index = build_index(joined, bounds, tables, manifest, settings, inputs.scratch)
     first = np.cumsum([0, *(len(part) for part in files)]).tolist()
     database = "".join(f":{name}" for name in (inputs.options.get("database"),) if name)
     if not index.by_address:
-        database += ":" + hashlib.sha256(joined.data.tobytes()).hexdigest()[:16]
+        database += ":" + hashlib.sha256(np.ascontiguousarray(joined.data).data).hexdigest()[:16]
     use_foreign_keys = inputs.options.get("foreign-keys") != "ignore"
     return SolidLog(
         files=[

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Refusal, Where
+from replay.logs.scratch_arrays import collected
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.export import NONE, SyslogRows
 from replay.logs.soliddb.layouts import Rec
@@ -100,8 +102,13 @@ def in_order(files: Sequence[SyslogRows]) -> tuple[list[SyslogRows], list[str]]:
     return [part for number in order for part in groups[number]], [told]
 
 
-def join(files: Sequence[SyslogRows], sessions: Sequence[Mapping[str, Any]] = ()) -> Joined:
-    """All files as one log; ``sessions`` is what a manifest says of their read sessions.
+def join(
+    files: Sequence[SyslogRows],
+    sessions: Sequence[Mapping[str, Any]] = (),
+    folder: str | None = None,
+) -> Joined:
+    """All files as one log; ``sessions`` is what a manifest says of their read sessions. What is of
+    one file is not copied; of several, large arrays lie in ``folder`` (None: in memory).
 
     InputError LR2030 where they cannot be in fetch order, LR2010 where LOGADDRs have two lengths.
     """
@@ -122,7 +129,7 @@ def join(files: Sequence[SyslogRows], sessions: Sequence[Mapping[str, Any]] = ()
             _ORDER,
         )
     size = max(sizes, default=layouts.ADDRESS_SIZES[0])
-    address = np.concatenate(
+    address = _behind(
         [
             part.address if part.address.shape[1] else np.zeros((len(part), size), np.uint8)
             for part in files
@@ -133,17 +140,26 @@ def join(files: Sequence[SyslogRows], sessions: Sequence[Mapping[str, Any]] = ()
         files,
         np.repeat(np.arange(len(files)), [len(part) for part in files]),
         np.concatenate([np.arange(len(part)) for part in files]),
-        {name: np.concatenate([part.numbers[name] for part in files]) for name in files[0].numbers},
+        {name: _behind([part.numbers[name] for part in files]) for name in files[0].numbers},
         address,
-        np.concatenate([part.address_null for part in files]),
-        np.concatenate([part.data for part in files]),
+        _behind([part.address_null for part in files]),
+        files[0].data if len(files) == 1 else _data(files, folder),
         np.concatenate([part.offsets[:-1] + at for part, at in zip(files, base, strict=True)]),
         np.concatenate([part.offsets[1:] + at for part, at in zip(files, base, strict=True)]),
-        np.concatenate([part.data_null for part in files]),
+        _behind([part.data_null for part in files]),
         np.zeros(sum(map(len, files)), np.int64),
     )
     joined.session[:] = _sessions(joined, sessions)
     return joined
+
+
+def _behind(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Arrays behind each other; one alone as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _data(files: Sequence[SyslogRows], folder: str | None) -> Bytes:
+    return collected((part.data for part in files), np.dtype(np.uint8), folder)
 
 
 def _sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> Index:
