@@ -10,33 +10,25 @@ recovery with a failed record, or to an incomplete unit, or to one that may depe
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from replay.changes.position import Position, UnitId
+from replay.changes.units import UnitTable
+from replay.changes.verdicts import Verdict, Verdicts
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 
 #: How many findings are kept in full; all are counted.
 FINDINGS_KEPT = 1000
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Verdict:
-    """Why a unit of recovery stays out: ``code`` as in :data:`replay.errors.CODES` ('' where the
-    findings of its records have one each), and ``text``."""
-
-    code: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.text}" if self.code else self.text
-
-
 @dataclass
 class Tally:
     """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
     rows that are removed early and put back last. ``contradictory``: units that were found with
-    more than one commit position."""
+    more than one commit position; ``held``: those of the plan's held units that were found, of
+    which the plan knows why (:meth:`settle`)."""
 
     read: int = 0
     emitted: int = 0
@@ -48,7 +40,8 @@ class Tally:
     changes: Counter[tuple[int, int]] = field(default_factory=Counter)
     units: int = 0
     parted: int = 0
-    quarantined_units: dict[UnitId, Verdict] = field(default_factory=dict)
+    quarantined_units: Verdicts = field(default_factory=Verdicts)
+    held: UnitTable[None] = field(default_factory=UnitTable)
     incomplete_records: int = 0
     findings: list[Finding] = field(default_factory=list)
     finding_count: int = 0
@@ -87,12 +80,21 @@ class Tally:
         self.skipped.update(other.skipped)
         self.changes.update(other.changes)
         self.quarantined_units.update(other.quarantined_units)
+        self.held.put(other.held.units().column())
         self.findings.extend(other.findings[: FINDINGS_KEPT - len(self.findings)])
         self.refusals.extend(other.refusals)
         self.fatal.extend(other.fatal)
         self.contradictory |= other.contradictory
         if other.first_commit is not None and other.last_commit is not None:
             self.saw_commits(other.first_commit, other.last_commit)
+
+    def settle(self, held: Verdicts) -> None:
+        """Count the units that were :attr:`held` among the quarantined ones, with the verdicts of
+        the plan; what tasks found themselves counts before."""
+        if self.held:
+            mine = held.only(self.held.units().mask(held.units().column()))
+            self.quarantined_units = mine.with_own(self.quarantined_units)
+            self.held = UnitTable()
 
     @property
     def outcomes(self) -> int:
@@ -120,21 +122,47 @@ class Tally:
 
     def quarantine(self) -> list[dict[str, str]]:
         """Quarantined units with the reason, in unit order."""
-        return [
-            {"unit": str(unit), "reason": str(verdict)}
-            for unit, verdict in sorted(self.quarantined_units.items())
-        ]
+        return list(Quarantine(self.quarantined_units))
 
     def account(self) -> dict[str, Any]:
-        """What a manifest tells of records, units set aside and findings, as JSON-able data."""
+        """What a manifest tells of records, units set aside and findings, as JSON-able data, of
+        which :class:`Quarantine` is a list."""
         return {
             "balance": self.balance(),
-            "quarantined_units": self.quarantine(),
+            "quarantined_units": Quarantine(self.quarantined_units),
             "findings": {
                 "count": self.finding_count,
                 "shown": [str(finding) for finding in sorted(self.findings, key=str)],
             },
         }
+
+
+class Quarantine(Sequence[dict[str, str]]):
+    """Quarantined units with the reason, in unit order; each is made when it is asked for."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, str]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, str]]: ...
+
+    def __getitem__(self, at: int | slice) -> dict[str, str] | list[dict[str, str]]:
+        if isinstance(at, slice):
+            return [self[row] for row in range(*at.indices(len(self)))]
+        return _described(*self._verdicts.at(range(len(self))[at]))
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        return (_described(unit, verdict) for unit, verdict in self._verdicts.rows())
+
+
+def _described(unit: UnitId, verdict: Verdict) -> dict[str, str]:
+    return {"unit": str(unit), "reason": str(verdict)}
 
 
 def balance_text(tally: Tally, emitted: str = "statements") -> str:

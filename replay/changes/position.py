@@ -173,6 +173,11 @@ def sortable(positions: Bytes | Records) -> npt.NDArray[np.bytes_]:
     return np.ascontiguousarray(positions).view(f"S{Position.SIZE}").reshape(-1)
 
 
+def lowest_of(positions: Records) -> Position:
+    """The lowest of some positions (:data:`POSITION`, one at least)."""
+    return Position(bytes(np.sort(sortable(positions))[0]).ljust(Position.SIZE, b"\0"))
+
+
 def highest_of(positions: Records) -> Position:
     """The highest of some positions (:data:`POSITION`, one at least)."""
     return Position(bytes(np.sort(sortable(positions))[-1]).ljust(Position.SIZE, b"\0"))

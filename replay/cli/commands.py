@@ -480,11 +480,11 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
 
 
 def _tell_written(arguments: argparse.Namespace, bundle: Bundle, out: Path | None = None) -> int:
-    for warning in bundle.manifest["warnings"]:
+    for warning in bundle.contents["warnings"]:
         print(f"warning: {warning}")
     tell_bundle(bundle, out)
-    if bundle.manifest["quarantined_units"]:
-        print(look_at(bundle.manifest["quarantined_units"][0]["unit"], arguments))
+    if bundle.contents["quarantined_units"]:
+        print(look_at(bundle.contents["quarantined_units"][0]["unit"], arguments))
     return bundle.exit_code
 
 

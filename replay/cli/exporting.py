@@ -66,5 +66,5 @@ def grow(
 
     if export.format in LAKE_FORMATS:
         bundle = write(lake.check_lake(arguments.out), None)
-        return Growth(bundle, None if not bundle.manifest["changes"] else 0)
+        return Growth(bundle, None if not bundle.contents["changes"] else 0)
     return GrowingFolder(arguments.out).grow(write)

@@ -67,13 +67,13 @@ def write_copy(arguments: argparse.Namespace, request: Request) -> int:
             late=arguments.late,
         )
     _tell(bundle)
-    if bundle.manifest["quarantined_units"]:
-        print(look_at(bundle.manifest["quarantined_units"][0]["unit"], arguments))
+    if bundle.contents["quarantined_units"]:
+        print(look_at(bundle.contents["quarantined_units"][0]["unit"], arguments))
     return bundle.exit_code
 
 
 def _tell(bundle: Bundle) -> None:
-    manifest = bundle.manifest
+    manifest = bundle.contents
     for warning in manifest["warnings"]:
         print(f"warning: {warning}")
     for finding in manifest["findings"]["shown"][:_SHOWN]:

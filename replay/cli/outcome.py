@@ -30,32 +30,32 @@ def check_file(path: Path | None, overwrite: bool) -> None:
 def tell_bundle(bundle: Bundle, out: Path | None = None) -> None:
     """Print what became of every record: findings, units that were set aside, the balance sheet.
     ``out``: where the files are by now, if not in the bundle's folder."""
-    for finding in bundle.manifest["findings"]["shown"][:20]:
+    for finding in bundle.contents["findings"]["shown"][:20]:
         print(finding)
-    if bundle.manifest["findings"]["count"] > 20:
+    if bundle.contents["findings"]["count"] > 20:
         print(
-            f"… {bundle.manifest['findings']['count'] - 20} more findings; manifest.json shows up"
+            f"… {bundle.contents['findings']['count'] - 20} more findings; manifest.json shows up"
             " to 1,000"
         )
-    for unit in bundle.manifest["quarantined_units"][:20]:
+    for unit in bundle.contents["quarantined_units"][:20]:
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
-    if len(bundle.manifest["quarantined_units"]) > 20:
+    if len(bundle.contents["quarantined_units"]) > 20:
         print(
-            f"… {len(bundle.manifest['quarantined_units']) - 20} more quarantined units in"
+            f"… {len(bundle.contents['quarantined_units']) - 20} more quarantined units in"
             " manifest.json"
         )
-    exported = bundle.manifest["mode"] == "export"
-    if "lake" in bundle.manifest:
+    exported = bundle.contents["mode"] == "export"
+    if "lake" in bundle.contents:
         print(balance_text(bundle.tally, "changes"))
         _tell_lake(bundle)
         return
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
     parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
-    print(f"{len(bundle.manifest[parts])} {what}(s) and manifest.json in {out or bundle.folder}")
+    print(f"{len(bundle.contents[parts])} {what}(s) and manifest.json in {out or bundle.folder}")
 
 
 def _tell_lake(bundle: Bundle) -> None:
-    for entry in bundle.manifest["lake"]:
+    for entry in bundle.contents["lake"]:
         there = entry["changes_already_there"]
         put = (
             f": {entry['rows_put']:,} rows put, {entry['rows_removed']:,} removed"
@@ -66,4 +66,4 @@ def _tell_lake(bundle: Bundle) -> None:
             f"{entry['table']}: {entry['changes']:,} changes{put}"
             + (f", {there:,} were there" if there else "")
         )
-    print(f"{len(bundle.manifest['lake'])} table(s) in {bundle.folder} were moved")
+    print(f"{len(bundle.contents['lake'])} table(s) in {bundle.folder} were moved")

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Hashes, Index
+from replay.changes.position import UnitId
+from replay.changes.units import unit_column
 from replay.decoding.codecs import gather_padded
 from sqlgen.schema import SqlType
 
@@ -101,7 +103,6 @@ def unit_hash(units: Bytes) -> Hashes:
     return hash_ranges(np.ascontiguousarray(units).reshape(-1), start, start + 12)
 
 
-def unit_hashes(units: Iterable[bytes]) -> Hashes:
+def unit_hashes(units: Iterable[UnitId]) -> Hashes:
     """The hashes of some units, sorted."""
-    joined = b"".join(units)
-    return np.sort(unit_hash(np.frombuffer(joined, np.uint8).reshape(-1, 12)))
+    return np.sort(unit_hash(unit_column(units).view(np.uint8).reshape(-1, 12)))

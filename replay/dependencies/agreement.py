@@ -31,7 +31,9 @@ from replay.changes.envelope import (
 from replay.changes.position import UnitId
 from replay.decoding.hashes import mixed, unit_hash, unit_hashes
 from replay.dependencies.analysis import DependencyAnalysis
-from replay.dependencies.graph import touch_order
+from replay.dependencies.links import (
+    touch_order,
+)
 from replay.dependencies.passes import (
     KEY_BUCKETS,
     TOGETHER,

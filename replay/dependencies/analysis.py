@@ -1,15 +1,15 @@
 """Queries of the dependency graph: which units really depend on incomplete ones, and which on
 the changes to be undone.
 
-Every question takes the three passes of :mod:`replay.dependencies.passes`. What is kept in memory
-at the end is in proportion to what is reached; the edges in between are 16 bytes for each pair of
-units.
+Every question takes the three passes of :mod:`replay.dependencies.passes`. What is kept at the end
+is in proportion to what is reached; the edges in between are 16 bytes for each pair of units. Both
+lie in files where they are long (:mod:`replay.changes.kept`).
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -18,38 +18,39 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes import order
-from replay.changes.balance import Verdict
 from replay.changes.envelope import (
     RECORD,
     Change,
     octets,
-    opaque,
 )
+from replay.changes.kept import KeptColumn, KeptTexts, column_of
 from replay.changes.position import (
     HIGHEST,
+    POSITION,
     UNIT,
     UnitId,
+    lowest_of,
     unit_of,
     unit_positions,
 )
+from replay.changes.units import UnitCommits, UnitRows, UnitSet, unit_column
+from replay.changes.verdicts import Verdict, Verdicts
 from replay.decoding.hashes import unit_hash, unit_hashes
-from replay.dependencies.forms import form_links
+from replay.dependencies.change_links import ChangeLinks
 from replay.dependencies.graph import (
-    LINK,
     STEPS_SHOWN,
     ChangeLink,
     DependencyGraph,
     Edges,
+    Paths,
+    grouped,
+)
+from replay.dependencies.links import (
+    LINK,
     Link,
     Links,
-    Paths,
-    column_links,
-    grouped,
     joined,
-    links,
-    others,
     row_spaces,
-    touch_order,
 )
 from replay.dependencies.passes import (
     FOLLOWER,
@@ -60,8 +61,8 @@ from replay.dependencies.passes import (
     HeaderSurvey,
     StartUnits,
     SurveyJob,
-    assemble,
     change_places,
+    collected,
     first_blind,
     torn_changes,
 )
@@ -73,9 +74,7 @@ from replay.dependencies.proof import (
     AskedUnits,
 )
 from replay.dependencies.write_sets import (
-    TOUCH,
     ChangeBatch,
-    KeyRole,
     KeySpace,
     KeySpaces,
     WriteSets,
@@ -87,33 +86,56 @@ from sqlgen.statements import RenderOptions
 
 #: The code of a unit that is set aside because of what it builds on.
 DEPENDENT_UNIT = "LR3011"
+#: Links, and units, that are looked at together.
+_TOGETHER = 1 << 18
 
 
 # -- what is reached
 # -------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class KeyWords:
+    """Keys in words: the ``rows`` that have them (rising) and the ``number`` of each one's text."""
+
+    rows: Index
+    number: Index
+    texts: KeptTexts
+
+
 @dataclass
 class Subgraph:
     """What a question reaches: the changes of all units in ``graph`` in commit order, and the links
     between them (dtype :data:`LINK`). ``torn`` are flagged units that found a row other than the
-    log last left it; ``chains`` are the links along rows and keys, whatever the columns, as places
-    of changes; ``followers`` are units that changed a table after a change of it that cannot be
-    read, with the table's key space; ``keys`` are the words of links that were asked for, ``words``
-    the keys of changes by table version, space, kind and side."""
+    log last left it, ``unproven`` those of which nothing proves what they found (a question each,
+    dtype :data:`replay.dependencies.proof.QUESTION`); ``linked_chains`` are the links along rows
+    and keys, whatever the columns, as places of changes, where they are not among ``links``;
+    ``followers`` are units that changed a table after a change of it that cannot be read, with the
+    table's key space (dtype :data:`replay.dependencies.passes.FOLLOWER`); ``words`` are the keys of
+    changes by table version, space, kind and side."""
 
     log: LogFile
     spaces: KeySpaces
     survey: HeaderSurvey
-    torn: frozenset[UnitId]
-    unproven: Mapping[UnitId, Records]
+    torn: UnitSet
+    unproven: UnitRows
     batch: ChangeBatch
     links: Records
-    chains: Links
+    linked_chains: Links | None
     graph: DependencyGraph
-    followers: Mapping[UnitId, int] = field(default_factory=dict)
-    keys: dict[ChangeLink, str] = field(default_factory=dict, repr=False)
-    words: dict[tuple[int, int, int, str], dict[int, str]] = field(default_factory=dict, repr=False)
+    followers: UnitRows = field(default_factory=UnitRows)
+    words: dict[tuple[int, int, int, str], KeyWords] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def chains(self) -> Links:
+        """The links along rows and keys, whatever the columns, as places of changes."""
+        if self.linked_chains is not None:
+            return self.linked_chains
+        some = self.links[np.isin(self.links["kind"], (Link.ROW, Link.KEY))]
+        source, target, kind = (
+            np.ascontiguousarray(some[name]) for name in ("source", "target", "kind")
+        )
+        return Links(source, target, kind)
 
     @cached_property
     def lineage(self) -> Index:
@@ -194,46 +216,50 @@ class DependencyAnalysis:
         job = EdgeJob(
             self.spaces, frozenset(survey.evented), pieces, asked=self._asked(survey, gaps, whole)
         )
-        parts = [pickle.loads(blob) for blob in self.run(job, self.log, self.splits)]
-        edges = Edges(edges for edges, _, _, _ in parts)
-        asked = np.frombuffer(b"".join(asked for _, asked, _, _ in parts), QUESTION)
-        survey.contrary = sum(count for _, _, count, _ in parts)
-        unread = torn_changes(self.log, pieces).tobytes() + b"".join(part[3] for part in parts)
-        changes = np.frombuffer(unread, UNREAD)
-        survey.unread = frozenset(map(unit_of, changes))
+        found = _Found()
+        edges = Edges(found.edges_of(self.run(job, self.log, self.splits)))
+        asked = found.asked.array()
+        survey.contrary = found.contrary
+        found.unread.add(torn_changes(self.log, pieces))
+        changes = found.unread.array()
+        survey.unread = UnitSet.of(changes["unit"])
         if behind:
-            commits = {**dict.fromkeys(whole, HIGHEST), **survey.start}
+            commits = UnitCommits()
+            lowest = unit_column(whole)
+            commits.put(lowest, np.full(len(lowest), np.frombuffer(HIGHEST, POSITION)[0]))
+            commits.put(survey.start.units().column(), survey.start.commits())
             survey.blind = first_blind(self.spaces, changes, commits)
-        followers = self._followers(survey) if survey.blind else {}
+        followers = self._followers(survey) if survey.blind else UnitRows()
         contrary = np.ascontiguousarray(asked["ask"]) == Ask.CONTRARY
-        torn = frozenset(unit_of(question) for question in asked[contrary])
+        torn = UnitSet.of(asked["unit"][contrary])
         asked = asked[~contrary]
         if self.prover is None:
             unflagged = np.ascontiguousarray(asked["unflagged"])
-            survey.untold = frozenset(map(unit_of, asked[unflagged])) - torn
+            survey.untold = UnitSet.of(asked["unit"][unflagged]) - torn
             asked = asked[~unflagged]
         unproven = self._unproven(asked, torn, pieces)
-        start = unit_hashes([*survey.start, *torn, *unproven, *followers])
+        known = (survey.start.units(), torn, unproven.units(), followers.units())
+        start = np.unique(np.concatenate([unit_hashes(units) for units in known]))
         reached = (
             np.union1d(edges.reach(start), edges.turned().reach(start))
             if back
             else edges.reach(start)
         )
-        blocks = b"".join(self.run(CollectJob(self.spaces, reached), self.log, self.splits))
-        batch = assemble(self.log, np.frombuffer(blocks, RECORD))
+        batch = collected(self.run(CollectJob(self.spaces, reached), self.log, self.splits))
         subgraph = self._subgraph(survey, torn, unproven, batch, by_column, written)
         return replace(subgraph, followers=followers)
 
-    def _followers(self, survey: HeaderSurvey) -> dict[UnitId, int]:
+    def _followers(self, survey: HeaderSurvey) -> UnitRows:
         """The units that are behind what a survey found no row of, each with the key space of the
         table."""
-        blocks = b"".join(self.run(FollowJob(self.spaces, survey.blind), self.log, self.splits))
-        found = np.unique(np.frombuffer(blocks, FOLLOWER))[::-1]
-        return {
-            unit: int(space)
-            for unit, space in zip(map(unit_of, found), found["space"], strict=True)
-            if unit not in survey.start
-        }
+        found, followers = KeptColumn(FOLLOWER), UnitRows()
+        for block in self.run(FollowJob(self.spaces, survey.blind), self.log, self.splits):
+            found.add(np.frombuffer(block, FOLLOWER))
+        every = found.array()
+        every = every[~survey.start.units().mask(every["unit"])]
+        every = every[np.argsort(every["space"], kind="stable")[::-1]]  # the lowest one counts
+        followers.put(every["unit"], every)
+        return followers
 
     def _asked(
         self, survey: HeaderSurvey, gaps: bool, whole: Collection[UnitId]
@@ -241,31 +267,31 @@ class DependencyAnalysis:
         """The units that are asked about where some of a survey may lack changes."""
         if not gaps or not (survey.start or survey.flagged):
             return None
-        incomplete = unit_hashes(survey.start)
-        flagged = unit_hashes(survey.flagged.keys() - survey.start.keys())
-        lacking = survey.start.keys() - whole
-        after = min((survey.start[unit] for unit in lacking), default=None)
+        started = survey.start.units()
+        incomplete = unit_hashes(started)
+        flagged = unit_hashes(survey.flagged.units() - started)
+        lacking = survey.start.commits(started - whole)
+        after = lowest_of(lacking) if len(lacking) else None
         if self.prover is None:
             return AskedUnits(flagged, incomplete, after)
         return AskedUnits(flagged, incomplete, after, parents=True, settled=self.prover.settled)
 
-    def _unproven(
-        self, asked: Records, torn: frozenset[UnitId], pieces: Records
-    ) -> dict[UnitId, Records]:
+    def _unproven(self, asked: Records, torn: UnitSet, pieces: Records) -> UnitRows:
         """The units of questions that the state before the log does not answer as the log needs it,
         with the first such question of each."""
         asked = asked[~np.isin(unit_hash(octets(asked["unit"])), unit_hashes(torn))]
         if self.prover is not None and len(asked):
             asked = asked[~self.prover.proven(self, asked, pieces)]
-        asked = asked[np.lexsort([asked["change"], asked["ask"]])]
-        _, first = np.unique(opaque(octets(asked["unit"])), return_index=True)
-        return {unit_of(question): question for question in asked[first]}
+        asked = asked[np.lexsort([asked["change"], asked["ask"]])][::-1]
+        unproven = UnitRows()
+        unproven.put(asked["unit"], asked)
+        return unproven
 
     def _subgraph(
         self,
         survey: HeaderSurvey,
-        torn: frozenset[UnitId],
-        unproven: Mapping[UnitId, Records],
+        torn: UnitSet,
+        unproven: UnitRows,
         batch: ChangeBatch,
         by_column: bool,
         written: RenderOptions | None,
@@ -273,46 +299,59 @@ class DependencyAnalysis:
         write_sets = WriteSets(
             self.log, self.spaces, frozenset(survey.evented), with_forms=True, each=True
         )
-        touches = write_sets.touches(batch)
-        touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
+        masks = write_sets.column_masks(batch, written) if by_column else None
         rows = row_spaces(self.spaces, survey.evented)
-        between = joined([links(touches, rows), form_links(touches)])
-        change = np.ascontiguousarray(touches["change"])
-        chain = np.isin(between.kind, (Link.ROW, Link.KEY))
-        chains = Links(
-            change[between.source[chain]], change[between.target[chain]], between.kind[chain]
-        )
+        finds = ChangeLinks(write_sets, batch, rows, masks)
+        linked = finds.sorted()
+        chains = None
         if by_column:
-            masks = write_sets.column_masks(batch, written)
-            between = joined([others(between, Link.ROW), column_links(touches, rows, *masks)])
-        linked = np.zeros(len(between.kind), LINK)
-        linked["source"], linked["target"] = change[between.source], change[between.target]
-        linked["kind"], linked["space"] = between.kind, touches["space"][between.target]
-        linked["gone"] = np.isin(
-            touches["role"][between.target], (KeyRole.DESTROY, KeyRole.RELEASE)
-        )
-        names = ("gone", "space", "kind", "source", "target")
-        linked = linked[np.lexsort([linked[name] for name in names])]
+            none = np.zeros(0, np.int64)
+            chains = joined([Links(none, none, np.zeros(0, np.uint8)), *finds.chains])
         graph = _graph(batch, linked)
         return Subgraph(self.log, self.spaces, survey, torn, unproven, batch, linked, chains, graph)
+
+
+@dataclass
+class _Found:
+    """What the second pass gives beside edges: questions, how many changes contradict the one
+    before, and those that cannot be read."""
+
+    asked: KeptColumn = field(default_factory=lambda: KeptColumn(QUESTION))
+    unread: KeptColumn = field(default_factory=lambda: KeptColumn(UNREAD))
+    contrary: int = 0
+
+    def edges_of(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
+        """The edges; the rest is kept."""
+        for blob in blobs:
+            edges, asked, contrary, unread = pickle.loads(blob)
+            self.asked.add(np.frombuffer(asked, QUESTION))
+            self.unread.add(np.frombuffer(unread, UNREAD))
+            self.contrary += contrary
+            yield edges
 
 
 def _graph(batch: ChangeBatch, linked: Records) -> DependencyGraph:
     """The graph of the units of changes, which are in commit order, and of the links between
     them. A unit with several commit positions stands at the last one."""
-    starts = batch.records[batch.head]
-    runs = order.run_starts(np.ascontiguousarray(starts["unit"]))
-    units = np.ascontiguousarray(starts["unit"][runs])
+    commit, unit = (column_of(batch.records[name][batch.head]) for name in ("commit", "unit"))
+    runs = order.run_starts(unit)
+    units = unit[runs]
     _, last, same = np.unique(
         units.view(f"S{UNIT.itemsize}")[::-1], return_index=True, return_inverse=True
     )
     kept = np.sort(len(units) - 1 - last)
     node_of_run = np.searchsorted(kept, (len(units) - 1 - last)[same[::-1]])
-    node = np.repeat(node_of_run, np.diff(np.append(runs, len(starts))))
-    source, target = node[linked["source"]], node[linked["target"]]
-    apart = np.flatnonzero(source != target)
-    positions = unit_positions(np.ascontiguousarray(starts["commit"][runs]), units)
-    return DependencyGraph(positions[kept], source[apart], target[apart], linked[apart])
+    node = column_of(np.repeat(node_of_run, np.diff(np.append(runs, len(unit)))))
+    positions = unit_positions(commit[runs], units)
+    source, target, apart = KeptColumn(np.int64), KeptColumn(np.int64), KeptColumn(LINK)
+    for low in range(0, len(linked), _TOGETHER):
+        some = linked[low : low + _TOGETHER]
+        one, other = node[some["source"]], node[some["target"]]
+        rows = np.flatnonzero(one != other)
+        source.add(one[rows])
+        target.add(other[rows])
+        apart.add(some.view(f"V{LINK.itemsize}")[rows].view(LINK))
+    return DependencyGraph(positions[kept], source.array(), target.array(), apart.array())
 
 
 # -- incomplete units
@@ -325,8 +364,8 @@ class Resolution:
     it: the ``paths`` to each held unit, from one that is incomplete or damaged, that found what
     nothing proves, or that is behind a change that cannot be read."""
 
-    held: Mapping[UnitId, Verdict]
-    released: frozenset[UnitId]
+    held: Verdicts
+    released: UnitSet
     subgraph: Subgraph
     paths: Paths
 
@@ -346,25 +385,26 @@ def resolve_incomplete(
     them. ``behind``: units that may build on a change of such a unit that cannot be read, because
     they changed its table after it, are held too.
     """
-    damaged_units = frozenset(damaged)
+    damaged_units = UnitSet(damaged)
     survey = analysis.survey(StartUnits(incomplete, units=damaged_units))
     subgraph = analysis.reached(survey, gaps=incomplete, whole=damaged_units, behind=behind)
     graph = subgraph.graph
-    paths = graph.paths([*survey.start, *subgraph.torn])
+    paths = graph.paths(survey.start.units() | subgraph.torn)
     paths = paths.or_else(graph.paths(subgraph.followers))
     paths = paths.or_else(graph.paths(subgraph.unproven))
-    held = {
-        graph.unit(node): _verdict(subgraph, paths, node, damaged_units)
-        for node in paths.nodes().tolist()
-    }
-    return Resolution(held, frozenset(set(survey.flagged) - set(held)), subgraph, paths)
+    held = Verdicts()
+    nodes = paths.nodes()
+    for low in range(0, len(nodes), _TOGETHER):
+        for node in nodes[low : low + _TOGETHER].tolist():
+            held[graph.unit(node)] = _verdict(subgraph, paths, node, damaged_units)
+    return Resolution(held, survey.flagged.units() - held.units(), subgraph, paths)
 
 
 def _verdict(
     subgraph: Subgraph,
     paths: Paths,
     node: int,
-    damaged: frozenset[UnitId],
+    damaged: Set[UnitId],
 ) -> Verdict:
     """Why a node that is reached is held."""
     graph = subgraph.graph
@@ -384,7 +424,7 @@ def _verdict(
             return _said(INCOMPLETE_UNIT, f"the unit is {state}")
         head = f"it depends on a unit that is {state}: {first}"
     elif first in subgraph.followers:
-        table = table_text(subgraph.spaces.spaces[subgraph.followers[first]])
+        table = table_text(subgraph.spaces.spaces[int(subgraph.followers[first]["space"])])
         may = f"a unit that changed {table} after a damaged record whose row cannot be told"
         head = f"it depends on {may}: {first}" if dependent else f"it is {may}"
     elif dependent:
@@ -456,9 +496,7 @@ def key_text(subgraph: Subgraph, link: ChangeLink) -> str:
         return table
     if space.kind == "image":
         return f"{table}/(row without key)"
-    if link not in subgraph.keys:
-        subgraph.keys[link] = f"{table}/{key_values(subgraph, link)}"
-    return subgraph.keys[link]
+    return f"{table}/{key_values(subgraph, link)}"
 
 
 def key_values(subgraph: Subgraph, link: ChangeLink) -> str:
@@ -476,10 +514,35 @@ def key_values(subgraph: Subgraph, link: ChangeLink) -> str:
     side = "before" if link.gone or kind == Change.DELETE else "after"
     group = (version, link.space, kind, side)
     if group not in subgraph.words:  # who asks for one of them asks for many
-        rows = np.unique(subgraph.links["target"][subgraph.links["space"] == link.space])
+        rows = _of_space(subgraph.links, link.space)
         rows = rows[(batch.version[rows] == version) & (batch.change[rows] == kind)]
-        write_sets = WriteSets(subgraph.log, subgraph.spaces)
-        values = write_sets.values_of_all(batch, rows, side, use.columns)
-        texts = map(",".join, values)
-        subgraph.words[group] = dict(zip(rows.tolist(), texts, strict=True))
-    return subgraph.words[group][link.target]
+        subgraph.words[group] = _words(subgraph, rows, side, use.columns)
+    words = subgraph.words[group]
+    return words.texts[int(words.number[np.searchsorted(words.rows, link.target)])]
+
+
+def _of_space(links: Records, space: int) -> Index:
+    """The changes that links of a key space lead to, rising."""
+    found = KeptColumn(np.int64)
+    last = -1
+    for low in range(0, len(links), _TOGETHER):
+        some = links[low : low + _TOGETHER]
+        rows = np.unique(some["target"][some["space"] == space])
+        rows = rows[rows > last]  # links are in the order of their targets
+        last = int(rows[-1]) if len(rows) else last
+        found.add(rows)
+    return found.array()
+
+
+def _words(subgraph: Subgraph, rows: Index, side: str, columns: Sequence[str]) -> KeyWords:
+    """Keys of changes of one table version and kind."""
+    write_sets, texts, number = (
+        WriteSets(subgraph.log, subgraph.spaces),
+        KeptTexts(),
+        KeptColumn(np.int64),
+    )
+    for low in range(0, len(rows), _TOGETHER):
+        some = rows[low : low + _TOGETHER]
+        values = write_sets.values_of_all(subgraph.batch, some, side, columns)
+        number.add(np.array([texts.add(",".join(one)) for one in values], np.int64))
+    return KeyWords(column_of(rows), number.array(), texts)

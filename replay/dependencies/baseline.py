@@ -20,7 +20,9 @@ from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.envelope import RECORD, Change, take_records
 from replay.decoding.hashes import hash_values, mixed
 from replay.dependencies.analysis import DependencyAnalysis
-from replay.dependencies.graph import touch_order
+from replay.dependencies.links import (
+    touch_order,
+)
 from replay.dependencies.passes import (
     UNREAD_BUCKET,
     EdgeJob,

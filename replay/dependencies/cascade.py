@@ -29,7 +29,13 @@ from replay.changes.selection import (
     decide,
 )
 from replay.dependencies.analysis import DependencyAnalysis, Subgraph, key_text
-from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link
+from replay.dependencies.graph import (
+    ChangeLink,
+)
+from replay.dependencies.links import (
+    LINK_WORDS,
+    Link,
+)
 from replay.dependencies.passes import StartUnits
 from replay.errors import Refusal
 from replay.pipeline.plan import Plan, UnitDecisions, places_of

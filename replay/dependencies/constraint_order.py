@@ -14,7 +14,13 @@ import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change
-from replay.dependencies.graph import Cycle, reordered, unit_needs
+from replay.dependencies.graph import (
+    Cycle,
+    reordered,
+)
+from replay.dependencies.links import (
+    unit_needs,
+)
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import (
     Entry,

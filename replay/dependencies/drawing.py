@@ -13,7 +13,14 @@ from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UnitId, unit_of
 from replay.dependencies.analysis import Subgraph, key_text
-from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link, graphml
+from replay.dependencies.graph import (
+    ChangeLink,
+    graphml,
+)
+from replay.dependencies.links import (
+    LINK_WORDS,
+    Link,
+)
 from replay.dependencies.write_sets import WriteSets
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import RowDecoder

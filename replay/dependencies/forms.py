@@ -14,7 +14,10 @@ import numpy as np
 from replay.arrays import Hashes, Index, Records
 from replay.changes.envelope import octets
 from replay.decoding.hashes import mixed, unit_hash
-from replay.dependencies.graph import Link, Links
+from replay.dependencies.links import (
+    Link,
+    Links,
+)
 from replay.dependencies.write_sets import KeyRole
 
 #: Up to how many links each change is tied to each one in another form. Beyond that, all are tied
@@ -24,7 +27,7 @@ _PAIRS = 1_000_000
 
 def _runs(touches: Records) -> tuple[Index, Index, Index]:
     """(places of the touches of role FORM, the number of the run of one form that each is in, the
-    key space of each run); ``touches`` stand in :func:`replay.dependencies.graph.touch_order`."""
+    key space of each run); ``touches`` stand in :func:`replay.dependencies.links.touch_order`."""
     place = np.flatnonzero(np.ascontiguousarray(touches["role"]) == KeyRole.FORM)
     space = np.ascontiguousarray(touches["space"])[place].astype(np.int64)
     form = np.ascontiguousarray(touches["version"])[place]

@@ -1,265 +1,32 @@
 """The dependency graph of units of recovery: edges from touches, what is reachable, and the paths
 that prove it.
 
-An edge A → B says that B built on A: it wrote a row or key that A wrote before, its row refers to a
-parent that A inserted, it deleted a parent whose child A deleted, or one of the two emptied the
-table. Edges are found on sorted arrays of touches (:mod:`replay.dependencies.write_sets`) of any
-size; what a question reaches is kept in arrays too.
+An edge A → B says that a change of B builds on one of A (:mod:`replay.dependencies.links`). Edges
+are found on sorted arrays of touches (:mod:`replay.dependencies.write_sets`) of any size; what a
+question reaches is kept in arrays too, which lie in files where they are long
+(:mod:`replay.changes.kept`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records
-from replay.changes import order
+from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.envelope import octets
+from replay.changes.kept import PARTS, KeptColumn, column_of, in_parts
 from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
+from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
-from replay.dependencies.write_sets import KeyRole, KeySpaces
+from replay.dependencies.links import Link, Links
 
 if TYPE_CHECKING:  # functions that make graphs import it: scripts without a question need none
     import networkx as nx
-
-
-class Link(IntEnum):
-    """Why one touch needs another: the same row, the same key value, a child its parent, a parent's
-    delete its children's, the whole table. FORM: the table had another form then, so that rows
-    cannot be told."""
-
-    ROW = 1
-    KEY = 2
-    PARENT = 3
-    CHILD = 4
-    TABLE = 5
-    FORM = 6
-
-
-#: One link between two changes, given by their places in a batch. ``gone``: the key is in the
-#: target's before image.
-LINK = np.dtype(
-    [("source", "<i8"), ("target", "<i8"), ("kind", "u1"), ("space", "<i8"), ("gone", "?")]
-)
-
-LINK_WORDS = {
-    Link.ROW: "wrote the row after it",
-    Link.KEY: "took the key after it",
-    Link.PARENT: "refers to the row it inserted",
-    Link.CHILD: "deleted the parent of the row it deleted",
-    Link.TABLE: "touched the table after or before it was emptied",
-    Link.FORM: "touched the table after its form changed",
-}
-
-
-@dataclass(frozen=True)
-class Links:
-    """Links between touches of one sorted array: ``source`` and ``target`` are places in it,
-    ``kind`` a :class:`Link`."""
-
-    source: Index
-    target: Index
-    kind: Bytes
-
-
-def touch_order(touches: Records) -> Index:
-    """The order by key space, key, and then commit order."""
-    names = [*_word_columns(touches, ("commit", "unit", "position"))]
-    keys = [np.ascontiguousarray(touches[name]) for name in ("space", "key", "check")]
-    return np.lexsort([np.ascontiguousarray(touches["change"]), *reversed([*keys, *names])])
-
-
-def _word_columns(touches: Records, names: Sequence[str]) -> Iterable[npt.NDArray[Any]]:
-    for name in names:
-        yield from order.words(touches[name])
-
-
-def links(touches: Records, row_spaces: Mask, *, idle: bool = True) -> Links:
-    """The links in touches that stand in :func:`touch_order`. ``row_spaces`` says per key space
-    whether it is a row identity without table events; ``idle``: whether updates whose values stay
-    the same count for nothing (else: all are written, in the order of their rows)."""
-    count = len(touches)
-    if count == 0:
-        return Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
-    role, space = (np.ascontiguousarray(touches[name]) for name in ("role", "space"))
-    place = np.arange(count, dtype=np.int64)
-    begins = np.ones(count, bool)
-    begins[1:] = space[1:] != space[:-1]
-    for name in ("key", "check"):
-        column = np.ascontiguousarray(touches[name])
-        begins[1:] |= column[1:] != column[:-1]
-    start = np.maximum.accumulate(np.where(begins, place, 0))
-    parts: list[tuple[Index, Index, Link]] = []
-    images = np.flatnonzero(role <= KeyRole.DESTROY)
-    counting = images[~_idle(touches[images])] if idle else images
-    previous, following = _neighbours(counting, start)
-    is_row = row_spaces[space[following]]
-    parts.append((previous[is_row], following[is_row], Link.ROW))
-    parts.append((previous[~is_row], following[~is_row], Link.KEY))
-    parts += _nearest(role, start, KeyRole.CREATE, KeyRole.REFER, Link.PARENT, False)
-    parts += _nearest(role, start, KeyRole.DESTROY, KeyRole.RELEASE, Link.CHILD, True)
-    parts += _nearest(role, start, KeyRole.EVENT, KeyRole.MEMBER, Link.TABLE, False)
-    parts += _nearest(role, start, KeyRole.EVENT, KeyRole.MEMBER, Link.TABLE, True)
-    events = np.flatnonzero(role == KeyRole.EVENT)
-    same = start[events[:-1]] == start[events[1:]]
-    parts.append((events[:-1][same], events[1:][same], Link.TABLE))
-    return joined(
-        [
-            Links(source, target, np.full(len(source), kind, np.uint8))
-            for source, target, kind in parts
-        ]
-    )
-
-
-def _neighbours(places: Index, start: Index) -> tuple[Index, Index]:
-    """(previous, following): neighbours among ``places`` that are of one key."""
-    same = start[places[:-1]] == start[places[1:]]
-    return places[:-1][same], places[1:][same]
-
-
-def _idle(touches: Records) -> Mask:
-    """Updates that change nothing: nobody builds on them, and they build on nobody."""
-    return np.asarray(
-        (touches["role"] == KeyRole.CHANGE)
-        & (touches["version"] >= 0)
-        & (touches["before"] == touches["after"])
-    )
-
-
-def _nearest(
-    role: Bytes, start: Index, anchor: KeyRole, other: KeyRole, kind: Link, ahead: bool
-) -> list[tuple[Index, Index, Link]]:
-    """Links from the last ``anchor`` before each ``other`` of the same key; with ``ahead`` from
-    each ``other`` to the next ``anchor``."""
-    place = np.arange(len(role), dtype=np.int64)
-    rows = np.flatnonzero(role == other)
-    anchors = np.flatnonzero(role == anchor)
-    if not len(rows) or not len(anchors):
-        return []
-    at = np.searchsorted(anchors, rows) - (0 if ahead else 1)
-    there = (at >= 0) & (at < len(anchors))
-    rows, near = rows[there], anchors[at[there]]
-    same = start[near] == start[rows]
-    rows, near = place[rows[same]], near[same]
-    return [(rows, near, kind)] if ahead else [(near, rows, kind)]
-
-
-def column_links(
-    touches: Records,
-    rows: Mask,
-    changed: Mapping[int, int],
-    written: Mapping[int, int],
-) -> Links:
-    """Links of row version chains by column: an update is linked to the last change of each column
-    it changed, an insert or delete to the last change of any. ``touches`` stand in
-    :func:`touch_order`; ``changed``: change -> bit mask of the columns an update changed;
-    ``written``: those of them that statements name.
-
-    Each column's chain is whole, so everything that builds on a change can be reached from it, and
-    updates of other columns cannot. An update of columns that no statement names builds on the
-    insert of its row alone, which is taken back as a whole.
-    """
-    sources, targets = [], []
-    last: dict[int, int] = {}
-    whole, group = -1, None
-    names = ("space", "key", "check", "role", "change")
-    for place, (space, key, check, role, change) in enumerate(
-        zip(*(touches[name].tolist() for name in names), strict=True)
-    ):
-        if not rows[space] or role > KeyRole.DESTROY:
-            continue
-        if (space, key, check) != group:
-            group, last, whole = (space, key, check), {}, -1
-        mask = written[change] if role == KeyRole.CHANGE else _EVERY_COLUMN
-        if not mask:
-            if changed[change] and whole >= 0:
-                sources.append(whole)
-                targets.append(place)
-            continue
-        before = [other for other, bits in last.items() if bits & mask]
-        for other in before or [whole] * (whole >= 0):
-            sources.append(other)
-            targets.append(place)
-        if role == KeyRole.CHANGE:
-            last = {other: bits & ~mask for other, bits in last.items() if bits & ~mask}
-            last[place] = mask
-        else:
-            last, whole = {place: _EVERY_COLUMN}, place
-    return Links(
-        np.array(sources, np.int64),
-        np.array(targets, np.int64),
-        np.full(len(targets), Link.ROW, np.uint8),
-    )
-
-
-#: A bit mask with every bit set.
-_EVERY_COLUMN = -1
-
-
-def others(between: Links, kind: Link) -> Links:
-    """The links that are not of a kind."""
-    kept = between.kind != kind
-    return Links(between.source[kept], between.target[kept], between.kind[kept])
-
-
-def joined(parts: Sequence[Links]) -> Links:
-    """Several links as one."""
-    return Links(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("source", "target", "kind")
-        )
-    )
-
-
-# -- order within a unit
-# -------------------------------------------------------------------------------------------------
-
-
-def unit_needs(touches: Records, number: Index) -> tuple[Index, Index]:
-    """(first, second): changes of one unit of which the first must be done before the second,
-    undone after it.
-
-    ``touches`` are those of some changes in commit order, ``number`` the unit of each change.
-    Versions of a row and of a key stay in their order; a child row, or a reference to a parent,
-    comes after the parent's insert and goes before its delete, whatever the log's order.
-    """
-    unit = number[touches["change"]]
-    names = [np.ascontiguousarray(touches[name]) for name in ("check", "key", "space")]
-    sequence = np.lexsort([np.ascontiguousarray(touches["change"]), *names, unit])
-    role, change = (
-        np.ascontiguousarray(touches["role"])[sequence],
-        np.ascontiguousarray(touches["change"])[sequence],
-    )
-    group = np.zeros(len(sequence), np.int64)
-    for column in (unit, *names):
-        group[1:] |= column[sequence][1:] != column[sequence][:-1]
-    group = np.cumsum(group)
-    writes = np.flatnonzero(role <= KeyRole.DESTROY)
-    same = group[writes[:-1]] == group[writes[1:]]
-    first, second = [change[writes[:-1][same]]], [change[writes[1:][same]]]
-    for parent, child in ((KeyRole.CREATE, KeyRole.REFER), (KeyRole.DESTROY, KeyRole.RELEASE)):
-        rows = np.flatnonzero(role == child)
-        for ahead in (False, True):
-            at = np.searchsorted(writes, rows) - (0 if ahead else 1)
-            there = (at >= 0) & (at < len(writes))
-            near = writes[np.where(there, at, 0)] if len(writes) else rows
-            fits = (
-                there
-                & (group[near] == group[rows])
-                & (role[near] == parent)
-                & (change[near] != change[rows])
-            )
-            pair = change[near[fits]], change[rows[fits]]
-            first.append(pair[0] if parent is KeyRole.CREATE else pair[1])
-            second.append(pair[1] if parent is KeyRole.CREATE else pair[0])
-    return np.concatenate(first), np.concatenate(second)
 
 
 class Cycle(Exception):
@@ -290,35 +57,88 @@ def reordered(changes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[
 
 
 class Edges:
-    """Edges between units by 64-bit hash, packed: 16 bytes each. Collisions can only join units,
-    never part them."""
+    """Edges between units by 64-bit hash, packed: 16 bytes each, in a file where they are many.
+    Collisions can only join units, never part them. OSError where there is no room for them."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
-        pairs = np.frombuffer(b"".join(blocks), np.uint64).reshape(-1, 2)
-        self._sort(pairs)
+        #: (sources, rising; targets) of edges that are searched together.
+        self._pieces: list[tuple[Hashes, Hashes]] = []
+        waiting: list[bytes] = []
+        size = 0
+        for block in blocks:
+            for low in range(0, len(block), _PIECE):
+                waiting.append(block[low : low + _PIECE])
+                size += len(waiting[-1])
+                if size >= _PIECE:
+                    self._add(b"".join(waiting))
+                    waiting, size = [], 0
+        self._add(b"".join(waiting))
 
-    def _sort(self, pairs: Hashes) -> None:
-        sequence = np.argsort(pairs[:, 0], kind="stable")
-        self.source: Hashes = pairs[sequence, 0]
-        self.target: Hashes = pairs[sequence, 1]
+    def _add(self, block: bytes) -> None:
+        pairs = np.frombuffer(block, np.uint64).reshape(-1, 2)
+        self._sort(pairs[:, 0], pairs[:, 1])
+
+    def _sort(self, source: Hashes, target: Hashes) -> None:
+        if len(source):
+            sequence = np.argsort(source, kind="stable")
+            self._pieces.append((column_of(source[sequence]), column_of(target[sequence])))
 
     def turned(self) -> Edges:
         """The edges the other way round."""
         other = Edges(())
-        other._sort(np.stack([self.target, self.source], axis=1))
+        for source, target in self._pieces:
+            other._sort(target, source)
         return other
 
     def reach(self, start: Hashes) -> Hashes:
         """The sorted hashes of the units that can be reached from ``start``, with them."""
-        seen = np.unique(start)
-        frontier = seen
+        seen = _Seen()
+        frontier = np.unique(start)
         while len(frontier):
-            low = np.searchsorted(self.source, frontier, "left")
-            count = np.searchsorted(self.source, frontier, "right") - low
-            rows = np.repeat(low - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-            frontier = np.setdiff1d(self.target[rows], seen)
-            seen = np.union1d(seen, frontier)
-        return seen
+            seen.add(frontier)
+            found = [self._targets(frontier, *piece) for piece in self._pieces]
+            frontier = np.unique(np.concatenate([np.zeros(0, np.uint64), *found]))
+            frontier = frontier[~seen.has(frontier)]
+        return seen.all()
+
+    @staticmethod
+    def _targets(frontier: Hashes, source: Hashes, target: Hashes) -> Hashes:
+        low = np.searchsorted(source, frontier, "left")
+        count = np.searchsorted(source, frontier, "right") - low
+        rows = np.repeat(low - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        return np.unique(target[rows])
+
+
+class _Seen:
+    """Hashes that were seen, in sorted pieces of which each is less than half as long as the one
+    before: what takes a step for each unit of a long path must not sort all of them each time."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Hashes] = []
+
+    def add(self, hashes: Hashes) -> None:
+        """Add some that were not seen, sorted."""
+        self._pieces.append(hashes)
+        while len(self._pieces) > 1 and 2 * len(self._pieces[-1]) >= len(self._pieces[-2]):
+            self._join()
+
+    def _join(self) -> None:
+        later, earlier = self._pieces.pop(), self._pieces.pop()
+        self._pieces.append(np.sort(np.concatenate([earlier, later]), kind="stable"))
+
+    def has(self, hashes: Hashes) -> Mask:
+        """Which of some were seen."""
+        there = np.zeros(len(hashes), bool)
+        for piece in self._pieces:
+            place = np.minimum(np.searchsorted(piece, hashes), len(piece) - 1)
+            there |= piece[place] == hashes
+        return there
+
+    def all(self) -> Hashes:
+        """All of them, sorted."""
+        while len(self._pieces) > 1:
+            self._join()
+        return self._pieces[0] if self._pieces else np.zeros(0, np.uint64)
 
 
 def packed_edges(touches: Records, between: Links) -> bytes:
@@ -348,8 +168,17 @@ class ChangeLink:
     gone: bool
 
 
+#: Octets of edges that are sorted, and searched, together.
+_PIECE = 128 << 20
+#: Links, or edges, that are sorted together.
+_PART = 1 << 21
+_PAIR = np.dtype([("source", "<i8"), ("target", "<i8"), ("row", "<i8")])
+#: An edge: its nodes, the first of its links, and its number.
+_EDGE = np.dtype([*_PAIR.descr, ("edge", "<i8")])
 #: Groups of units whose reach is counted together: bits of a number.
 _TOGETHER = 4096
+#: Of so many that hang together, one that is asked about is looked at by itself.
+_RARE = 64
 #: Nodes that are taken one by one, and not as arrays.
 _FEW = 64
 #: Steps that are shown of either end of a path; more would take the square of its length.
@@ -370,20 +199,42 @@ class DependencyGraph:
 
     def __init__(self, units: Records, source: Index, target: Index, links: Records) -> None:
         self.units, self._links = units, links
-        count = max(len(units), 1)
-        pair = source * count + target
-        self._rows: Index = np.argsort(pair, kind="stable")
-        pairs, first = np.unique(pair[self._rows], return_index=True)
-        self._begin = np.append(first, len(pair))
-        self._source, self._target = pairs // count, pairs % count
-        nodes = np.arange(len(units) + 1)
-        self._out = np.searchsorted(self._source, nodes)
+        parts = min(-(-len(source) // _PART) or 1, PARTS)
+        rows, begin, edges = KeptColumn(np.int64), KeptColumn(np.int64), KeptColumn(_EDGE)
+        for pairs in in_parts(
+            _pairs(source, target), lambda some: some["source"] * parts // len(units), parts, _PAIR
+        ):
+            pairs = pairs[np.lexsort([pairs["row"], pairs["target"], pairs["source"]])]
+            new = np.ones(len(pairs), bool)
+            for name in ("source", "target"):
+                new[1:] &= pairs[name][1:] == pairs[name][:-1]
+            new[1:] = ~new[1:]
+            first = np.flatnonzero(new)
+            found = np.zeros(len(first), _EDGE)
+            for name in ("source", "target", "row"):
+                found[name] = pairs[name][first]
+            found["edge"] = np.arange(len(edges), len(edges) + len(first))
+            begin.add(first + len(rows))
+            rows.add(np.ascontiguousarray(pairs["row"]))
+            edges.add(found)
+        begin.add(np.array([len(rows)], np.int64))
+        self._rows: Index = rows.array()
+        self._begin: Index = begin.array()
+        every = edges.array()
+        self._source, self._target = _column(every, "source"), _column(every, "target")
+        self._out = _ends(self._source, len(units))
         # what a unit builds on, what was linked first first
-        self._back: Index = np.lexsort([self._rows[first], self._target])
-        self._in = np.searchsorted(self._target[self._back], nodes)
+        back = KeptColumn(np.int64)
+        for found in in_parts(
+            _windows(every), lambda some: some["target"] * parts // len(units), parts, _EDGE
+        ):
+            sequence = np.lexsort([found["row"], found["target"]])
+            back.add(np.ascontiguousarray(found["edge"][sequence]))
+        self._back: Index = back.array()
+        self._in = _ends(self._target, len(units))
         ids = self._ids(np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)["unit"]))
-        self._by_id: Index = np.argsort(ids, kind="stable")
-        self._sorted = ids[self._by_id]
+        self._by_id: Index = column_of(np.argsort(ids, kind="stable"))
+        self._sorted = column_of(ids[self._by_id])
 
     @staticmethod
     def _ids(units: Records) -> npt.NDArray[np.bytes_]:
@@ -392,7 +243,7 @@ class DependencyGraph:
 
     def nodes(self, units: Iterable[UnitId]) -> Index:
         """The numbers of those of some units that are here, rising."""
-        wanted = self._ids(np.frombuffer(b"".join(units), UNIT))
+        wanted = self._ids(unit_column(units))
         if not len(self._sorted):
             return np.zeros(0, np.int64)
         place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
@@ -447,18 +298,27 @@ class DependencyGraph:
     def __len__(self) -> int:
         return len(self.units)
 
-    def reach_counts(self) -> Index:
-        """How many units can be reached from each node, with itself. Those that hang together are
-        looked at together, for one by one takes the square of their number."""
+    def reach_counts(self, asked: Index | None = None) -> Index:
+        """How many units can be reached from each node that is ``asked`` about (None: from every
+        one), with itself; 1 of others. Where few are asked about of those that hang together, one
+        after the other is looked at; else all are together, for one by one takes the square of
+        their number."""
         count = len(self.units)
         counts = np.ones(count, np.int64)
         if not len(self._source):
             return counts
+        asked = np.arange(count) if asked is None else asked
         label = grouped(self._source, self._target, count)
+        sizes = np.bincount(label, minlength=count)
+        of_label = np.bincount(label[asked], minlength=count)
+        together = of_label * _RARE > sizes
+        self._count_rare(asked[~together[label[asked]]], counts)
+        if not together.any():
+            return counts
         group, rank = self._groups(label)
         # of each that hang together, those that are reached first
         ranked = np.lexsort([rank, label])
-        sizes = np.bincount(label, minlength=count)
+        ranked = ranked[together[label[ranked]]]
         ends = np.flatnonzero(np.diff(label[ranked], append=-1)) + 1
         several = sizes[label[ranked[ends - 1]]] > 1
         held: list[int] = []
@@ -471,6 +331,20 @@ class DependencyGraph:
                 held = []
         self._count(held, group, counts)
         return counts
+
+    def _count_rare(self, nodes: Index, counts: Index) -> None:
+        """Count what is reached from some nodes, one after the other."""
+        before = np.full(len(self.units), _UNREACHED, np.int64)
+        for node in nodes.tolist():
+            level = np.array([node], np.int64)
+            before[level] = _BEGINS
+            levels = [level]
+            while len(level):
+                level = self._following(level, before)
+                levels.append(level)
+            reached = np.concatenate(levels)
+            counts[node] = len(reached)
+            before[reached] = _UNREACHED
 
     def _groups(self, label: Index) -> tuple[Index, Index]:
         """(group, rank) of each node: the least one of those that it forms circles with, and a
@@ -630,14 +504,37 @@ def _weight(bits: int, sizes: Sequence[int]) -> int:
     return sum(size for place, size in enumerate(sizes) if bits >> place & 1)
 
 
-def row_spaces(spaces: KeySpaces, evented: Iterable[int]) -> Mask:
-    """Per key space: whether it is a row identity whose versions can be followed (a declared key,
-    in a table that was never emptied)."""
-    emptied = {spaces.spaces[number].table for number in evented}
-    return np.array(
-        [space.kind == "row" and space.table not in emptied for space in spaces.spaces] or [False],
-        bool,
-    )
+def _windows(values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """An array in parts that one looks at together."""
+    return (values[low : low + _PART] for low in range(0, len(values), _PART))
+
+
+def _pairs(source: Index, target: Index) -> Iterator[Records]:
+    """The links between nodes, numbered, in parts (:data:`_PAIR`)."""
+    low = 0
+    for one, other in zip(_windows(source), _windows(target), strict=True):
+        pairs = np.zeros(len(one), _PAIR)
+        pairs["source"], pairs["target"] = one, other
+        pairs["row"] = np.arange(low, low + len(one))
+        low += len(one)
+        yield pairs
+
+
+def _column(records: Records, name: str) -> Index:
+    """A field of records as an array of its own."""
+    column = KeptColumn(np.int64)
+    for some in _windows(records):
+        column.add(np.ascontiguousarray(some[name]))
+    return column.array()
+
+
+def _ends(nodes: Index, count: int) -> Index:
+    """Where the rows of each node begin, and the last ones end, among rows in the order of their
+    ``nodes``."""
+    sizes = np.zeros(count + 1, np.int64)
+    for some in _windows(nodes):
+        sizes[1:] += np.bincount(some, minlength=count)
+    return column_of(np.cumsum(sizes))
 
 
 def grouped(one: Index, other: Index, count: int) -> Index:
@@ -645,10 +542,11 @@ def grouped(one: Index, other: Index, count: int) -> Index:
     pairs ``one`` and ``other``."""
     label = np.arange(count, dtype=np.int64)
     while True:
-        least = np.minimum(label[one], label[other])
         before = label.copy()
-        np.minimum.at(label, before[one], least)
-        np.minimum.at(label, before[other], least)
+        for here, there in zip(_windows(one), _windows(other), strict=True):
+            least = np.minimum(before[here], before[there])
+            np.minimum.at(label, before[here], least)
+            np.minimum.at(label, before[there], least)
         label = label[label]
         if np.array_equal(label, before):
             return label

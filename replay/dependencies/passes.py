@@ -8,8 +8,9 @@ can be reached.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -25,22 +26,25 @@ from replay.changes.envelope import (
     octets,
     opaque,
 )
+from replay.changes.kept import column_of
 from replay.changes.position import (
     LOWEST,
     POSITION,
     UNIT,
     Position,
     UnitId,
-    commit_of,
     highest_of,
-    unit_of,
+    lowest_of,
 )
 from replay.changes.selection import RecordFacts, Selection, decide
+from replay.changes.units import UnitCommits, UnitSet
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.forms import form_edges
 from replay.dependencies.graph import (
-    links,
     packed_edges,
+)
+from replay.dependencies.links import (
+    links,
     row_spaces,
     touch_order,
 )
@@ -55,6 +59,7 @@ from replay.dependencies.proof import (
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeySpaces, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.scan import sort_records
+from replay.pipeline.sorted_records import in_commit_order
 
 #: Buckets of keys; each is sorted by one task.
 KEY_BUCKETS = 16
@@ -84,16 +89,16 @@ class HeaderSurvey:
     ``start`` commits that has such a change of the table; ``untold``: units behind incomplete ones
     of whose references neither the log nor a state tells."""
 
-    start: dict[UnitId, Position] = field(default_factory=dict)
-    flagged: dict[UnitId, Position] = field(default_factory=dict)
+    start: UnitCommits = field(default_factory=UnitCommits)
+    flagged: UnitCommits = field(default_factory=UnitCommits)
     evented: set[int] = field(default_factory=set)
     pieces: list[bytes] = field(default_factory=list)
     changes: int = 0
     last: Position = LOWEST
     contrary: int = 0
-    unread: frozenset[UnitId] = frozenset()
+    unread: UnitSet = field(default_factory=UnitSet)
     blind: Mapping[int, Position] = field(default_factory=dict)
-    untold: frozenset[UnitId] = frozenset()
+    untold: UnitSet = field(default_factory=UnitSet)
 
     def warnings(self) -> list[str]:
         """What a user must know of a log that contradicts itself, or cannot be read."""
@@ -121,23 +126,22 @@ class HeaderSurvey:
 
     def unread_units(self, among: Iterable[UnitId] | None = None) -> str:
         """The units (of some) of which a change cannot be read, in words; empty where none is."""
-        return _in_words(self.unread if among is None else self.unread.intersection(among))
+        return _in_words(self.unread if among is None else self.unread & among)
 
     def add(self, other: HeaderSurvey) -> None:
         """Add what another split says."""
-        self.start.update(other.start)
-        self.flagged.update(other.flagged)
+        for mine, found in ((self.start, other.start), (self.flagged, other.flagged)):
+            mine.put(found.units().column(), found.commits())
         self.evented |= other.evented
         self.pieces += other.pieces
         self.changes += other.changes
         self.last = max(self.last, other.last)
 
 
-def _in_words(units: Iterable[UnitId]) -> str:
+def _in_words(units: UnitSet) -> str:
     """The first units, and how many more there are."""
-    named = sorted(units)
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return ", ".join(map(str, named[:_NAMED])) + more
+    more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
+    return ", ".join(map(str, islice(units, _NAMED))) + more
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ class StartUnits:
 
     incomplete: bool = False
     selection: Selection | None = None
-    units: frozenset[UnitId] = frozenset()
+    units: Set[UnitId] = frozenset()
 
     def mask(self, log: LogFile, envelope: Envelope, change: Bytes, version: Versions) -> Mask:
         """Which records make their unit one of these."""
@@ -241,8 +245,7 @@ class SurveyJob(Look):
             ):
                 rows = np.flatnonzero(mask)
                 _, first = np.unique(opaque(envelope.unit()[rows]), return_index=True)
-                for record in records[rows[first]]:
-                    units[unit_of(record)] = commit_of(record)
+                units.put(*(records[name][rows[first]] for name in ("unit", "commit")))
             emptied = np.unique(version[np.isin(change, WHOLE_TABLE)])
             survey.evented |= {self.spaces.table_space[index] for index in emptied.tolist()}
             survey.changes += int((envelope.segment() <= 1).sum())
@@ -351,17 +354,17 @@ def torn_changes(log: LogFile, pieces: Records) -> Records:
     return _unread(torn["commit"], torn["unit"], torn["version"])
 
 
-def first_blind(
-    spaces: KeySpaces, unread: Records, start: Mapping[UnitId, Position]
-) -> dict[int, Position]:
+def first_blind(spaces: KeySpaces, unread: Records, start: UnitCommits) -> dict[int, Position]:
     """Of changes that cannot be read (dtype :data:`UNREAD`), :attr:`HeaderSurvey.blind`."""
     blind: dict[int, Position] = {}
-    for entry in np.unique(unread):
-        unit, version = unit_of(entry), int(entry["version"])
-        if unit in start:
+    for version in np.unique(unread["version"]).tolist():
+        some = unread[unread["version"] == version]
+        rows, there = start.rows_of(some["unit"])
+        if there.any():
+            both = [some["commit"][there], start.commits()[rows[there]]]
+            first = lowest_of(np.concatenate(both))
             space = spaces.table_space[version] if version >= 0 else ANY_TABLE
-            commit = min(commit_of(entry), start[unit])
-            blind[space] = min(blind.get(space, commit), commit)
+            blind[space] = min(blind.get(space, first), first)
     return blind
 
 
@@ -423,7 +426,16 @@ class CollectJob(Look):
 def assemble(log: LogFile, records: Records) -> ChangeBatch:
     """Records (dtype RECORD, any order) as changes in commit order; changes with missing segments
     are left out."""
-    records = records[order.commit_order(records)] if len(records) else records
+    return _changes(records[order.commit_order(records)] if len(records) else records)
+
+
+def collected(blocks: Iterable[bytes]) -> ChangeBatch:
+    """The same of blocks of records, which lie in a file where they are many. OSError where there
+    is no room for it."""
+    return _changes(in_commit_order(blocks))
+
+
+def _changes(records: Records) -> ChangeBatch:
     if not len(records):
         none = np.zeros(0, np.int64)
         return ChangeBatch(
@@ -439,8 +451,13 @@ def assemble(log: LogFile, records: Records) -> ChangeBatch:
     head = np.flatnonzero(begins)
     weight = np.diff(np.append(head, len(records)))
     whole = np.flatnonzero(weight == np.maximum(segments[head], 1))
+    head = head[whole]
     return ChangeBatch(
-        records, head[whole], weight[whole], change[head[whole]], version[head[whole]]
+        records,
+        column_of(head),
+        column_of(weight[whole]),
+        column_of(change[head]),
+        column_of(version[head]),
     )
 
 

@@ -164,7 +164,7 @@ def questions(
     """The questions (dtype :data:`QUESTION`) about what units found that the touches of their keys
     leave open or contradict.
 
-    ``touches`` stand in :func:`replay.dependencies.graph.touch_order`, all those of a key are among
+    ``touches`` stand in :func:`replay.dependencies.links.touch_order`, all those of a key are among
     them, and their ``change`` is as in QUESTION. ``first_version``: by table version, that of the
     table at the beginning of the log.
     """

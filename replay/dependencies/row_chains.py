@@ -77,7 +77,7 @@ def contradictions(
     incomplete: Hashes = _NO_UNITS,
 ) -> Contradictions:
     """The contradictions in ``touches`` of row identities, which stand in
-    :func:`replay.dependencies.graph.touch_order`. ``events`` are touches of role EVENT; ``table``
+    :func:`replay.dependencies.links.touch_order`. ``events`` are touches of role EVENT; ``table``
     gives by key space the key space of its table; ``rising``: positions in the log rise along the
     versions of a row that one member wrote; ``incomplete``: hashes of units that lack records, of
     whose rows nothing is said."""
@@ -128,7 +128,7 @@ def _of_visit(visit: Index, state: Hashes) -> Hashes:
 
 def row_visits(touches: Records) -> Visits:
     """The visits of touches of row identities, which stand in
-    :func:`replay.dependencies.graph.touch_order`."""
+    :func:`replay.dependencies.links.touch_order`."""
     count = len(touches)
     new_key, new_visit = np.ones(count, bool), np.ones(count, bool)
     new_key[1:] = False

@@ -388,7 +388,7 @@ def _notes(
         yield "balance", None, None, balance[name], name
     for reason, count in balance["skipped"].items():
         yield "balance", None, None, count, f"skipped: {reason}"
-    for unit, verdict in sorted(tally.quarantined_units.items()):
+    for unit, verdict in tally.quarantined_units.items():
         yield "unit", verdict.code or None, str(unit), None, verdict.text
     for finding in sorted(tally.findings, key=str):
         yield "finding", finding.code, finding.where.unit, None, str(finding)

@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 from replay import storage
-from replay.changes.balance import Tally, Verdict
+from replay.changes.balance import Tally
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps, Incomplete
 from replay.changes.envelope import RECORD
 from replay.changes.position import UNIT_POSITION, Position, UnitId, sortable, unit_positions
 from replay.changes.selection import Selection
+from replay.changes.verdicts import Verdict, Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.errors import InputError, UsageError, Where
 from replay.frames.batch import LogPart, Prepared, Pushed, check_rows, demand_of, typed_schema
@@ -286,7 +287,8 @@ class Stream:
         self._folders.setdefault(_text(end), []).append(folder)
         request = self.request([there[name] for name in names], folder.name)
         plan = self._plan(request, start.continuation() if start.source else None)
-        held = {UnitId.of(unit): Verdict(*_verdict(why)) for unit, why in end.pending.items()}
+        pending = {UnitId.of(unit): Verdict(*_verdict(why)) for unit, why in end.pending.items()}
+        held = Verdicts(pending)
         until = Position.from_hex(end.position) if end.position else Position(bytes(10))
         plan = replace(
             plan,

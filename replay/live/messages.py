@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from replay.changes.balance import Tally, balance_text
 from replay.changes.position import UnitId, UnitPosition
@@ -45,7 +46,7 @@ def plan_lines(
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         yield f"  {name:<{width}}  {kinds}"
     yield balance_text(tally)
-    for unit, reason in list(tally.quarantined_units.items())[:LINES]:
+    for unit, reason in islice(tally.quarantined_units.items(), LINES):
         yield f"set aside: unit {UnitId(unit)}: {reason}"
     if len(tally.quarantined_units) > LINES:
         yield f"… {len(tally.quarantined_units) - LINES} more units set aside"

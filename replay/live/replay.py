@@ -435,7 +435,7 @@ def _pending_logs(
     before = store.pending() if route.forward and store.is_there("pending") else {}
     named = store.pending_logs() if before else frozenset()
     read = store.logs_read() if before and named is None else None
-    units = route.pending | tally.quarantined_units.keys()
+    units = tally.quarantined_units.units() | route.pending
     return logs_of_pending(log, plan.splits, units, named, read) if route.forward else None
 
 

@@ -23,7 +23,9 @@ from replay.changes.balance import Tally
 from replay.changes.position import UnitId, UnitPosition, unit_of
 from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.baseline import StateBefore
-from replay.dependencies.graph import Link
+from replay.dependencies.links import (
+    Link,
+)
 from replay.dependencies.passes import StartUnits
 from replay.dependencies.proof import AppliedUnits
 from replay.dependencies.write_sets import KeySpaces

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ from replay.output.continuation import (
 )
 from replay.output.datasets import export_contents, files_beside
 from replay.output.durable import rename_durably, sync_tree
-from replay.output.json_file import write_json
+from replay.output.json_file import plain, write_json
 from replay.output.quarantine import write_quarantine
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
 from replay.output.whole_files import check_files
@@ -56,13 +56,20 @@ from sqlgen.constraints import Constraints
 
 @dataclass(frozen=True)
 class Bundle:
-    """A written bundle: where it is, its manifest, and the exit code its balance sheet calls
-    for."""
+    """A written bundle: where it is, the ``contents`` of its manifest (of any length: what there is
+    one of for each unit that is set aside is made as it is looked at), and the exit code its
+    balance sheet calls for."""
 
     folder: Place
-    manifest: dict[str, Any]
+    contents: dict[str, Any]
     tally: Tally
     exit_code: int
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest as ``json.load`` has it."""
+        whole: dict[str, Any] = plain(self.contents)
+        return whole
 
 
 #: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.

@@ -13,7 +13,9 @@ import numpy as np
 from replay.changes.balance import Tally
 from replay.changes.choices import BehindDamage
 from replay.changes.envelope import compare, octets
-from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, UnitId
+from replay.changes.position import UNIT_POSITION_FIELDS
+from replay.changes.units import UnitSet, unit_column
+from replay.changes.verdicts import Verdicts
 from replay.dependencies.analysis import DependencyAnalysis, Resolution, resolve_incomplete
 from replay.dependencies.baseline import StateBefore, StateDifferences, state_differences
 from replay.dependencies.cascade import (
@@ -104,7 +106,7 @@ def carry_out(
         else None
     )
     plan = _counted(_held(plan, resolution), Tally())
-    asked: frozenset[UnitId] = frozenset()
+    asked = UnitSet()
     while True:
         tally, results = write(engine, plan, log, work, stored)
         # where tasks looked for them, results hold few units
@@ -112,6 +114,7 @@ def carry_out(
         contradictory = (contradictory | tally.contradictory) - plan.quarantine
         for result in results:
             tally.add(result.tally)
+        tally.settle(plan.held)
         outcome = CompletedRun(plan, tally, results, resolution, dependents, differences)
         if tally.fatal or tally.refusals or (plan.options.strict and tally.findings):
             return outcome
@@ -125,11 +128,7 @@ def carry_out(
         ):
             plan = replace(plan, units_stay_out=True)
         else:
-            damaged = frozenset(
-                unit
-                for unit, verdict in tally.quarantined_units.items()
-                if unit not in plan.held and verdict.code != INCOMPLETE_UNIT
-            )
+            damaged = damaged_units(tally.quarantined_units, plan)
             following = plan
             if damaged - asked or (
                 resolves and resolution is None and tally.incomplete_records > 0
@@ -142,6 +141,12 @@ def carry_out(
                 return replace(outcome, resolution=resolution)
             plan = following
         clear(work)
+
+
+def damaged_units(aside: Verdicts, plan: Plan) -> UnitSet:
+    """Those of the units that are set ``aside`` that tasks found something wrong with."""
+    others = aside.only(~aside.of_code(INCOMPLETE_UNIT))
+    return others.units() - plan.held.units()
 
 
 def _guarded(plan: Plan, tally: Tally, results: Sequence[BucketResult], log: LogFile) -> Plan:
@@ -176,8 +181,8 @@ def _late(plan: Plan, tally: Tally, results: Sequence[BucketResult]) -> bool:
     """Whether units are written that commit below where the bundle before ended."""
     if plan.continued is None or not plan.awaited:
         return False
-    awaited = plan.awaited - tally.quarantined_units.keys()
-    waiting = np.frombuffer(b"".join(awaited), UNIT)
+    waiting = unit_column(plan.awaited)
+    waiting = waiting[~tally.quarantined_units.units().mask(waiting)]
     for result in results:
         fields = result.units.view(UNIT_POSITION_FIELDS)
         commits = fields["commit"][np.isin(np.ascontiguousarray(fields["unit"]), waiting)]
@@ -228,14 +233,12 @@ def _decided(plan: Plan, analysis: DependencyAnalysis) -> tuple[Plan, Consequenc
     return plan, None
 
 
-def _held(
-    plan: Plan, resolution: Resolution | None, damaged: frozenset[UnitId] = frozenset()
-) -> Plan:
+def _held(plan: Plan, resolution: Resolution | None, damaged: UnitSet | None = None) -> Plan:
     """The plan with the held units of a resolution. Damaged units stay with the task that finds the
     damage, which says what it is."""
     if resolution is None:
         return plan
-    held = {unit: verdict for unit, verdict in resolution.held.items() if unit not in damaged}
+    held = resolution.held.but(damaged) if damaged else resolution.held
     decisions = plan.decisions or UnitDecisions()
     return replace(
         plan,

@@ -9,7 +9,7 @@ have whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,6 @@ from replay.changes.envelope import opaque
 from replay.changes.position import (
     LOWEST,
     POSITION,
-    UNIT,
     UNIT_POSITION,
     UNIT_POSITION_FIELDS,
     Position,
@@ -31,6 +30,8 @@ from replay.changes.position import (
     highest_of,
     unit_positions,
 )
+from replay.changes.units import UnitSet
+from replay.changes.verdicts import Verdict, Verdicts
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
@@ -233,24 +234,21 @@ def where_it_ended(
     if position is not None:
         there = np.ascontiguousarray(fields["commit"]) == np.frombuffer(position, POSITION)
         units |= {UnitId(unit.tobytes()) for unit in fields["unit"][there]}
-    pending = {} if before is None else dict(before.pending)
-    if pending:
-        waiting = np.frombuffer(b"".join(pending), UNIT)
-        found = waiting[np.isin(waiting, np.ascontiguousarray(fields["unit"]))]
-        for unit in found:
-            del pending[UnitId(unit.tobytes())]
-    there_before = _taken_before(before, log, plan, tally.quarantined_units)
-    for unit, verdict in tally.quarantined_units.items():
-        if unit not in there_before:
-            pending[unit] = str(verdict)
-    units -= pending.keys()
+    waiting = Verdicts()
+    if before is not None:
+        waiting.update({unit: Verdict("", reason) for unit, reason in before.pending.items()})
+        waiting = waiting.but(UnitSet.of(fields["unit"]))
+    there_before = _taken_before(before, log, plan, tally.quarantined_units.units())
+    pending = tally.quarantined_units.but(there_before)
+    pending = pending if not waiting else waiting.with_own(pending)
+    units -= {unit for unit in units if unit in pending}
     new = seen if skipped is None else np.concatenate([seen, skipped])
     taken = TakenUnits() if before is None else before.taken
     taken = taken.and_then(named_units(log, new), _behind(before), plan.named_behind)
     where = logs_of_pending(
         log,
         plan.splits,
-        pending,
+        pending.units(),
         frozenset() if before is None or not before.pending else before.pending_logs,
         None if before is None else before.logs,
     )
@@ -258,23 +256,60 @@ def where_it_ended(
         "source": log.source,
         "position": None if position is None else position.hexadecimal,
         "units": sorted(map(str, units)),
-        "pending": {str(unit): pending[unit] for unit in sorted(pending)},
+        "pending": Pending(pending),
         "logs": sorted(digests_of_logs(log) | (before.logs or frozenset() if before else set())),
         "taken": taken.describe(),
         **({"pending_logs": sorted(where)} if pending and where is not None else {}),
     }
 
 
-def _taken_before(
-    before: Continuation | None, log: LogFile, plan: Plan, aside: Collection[UnitId]
-) -> frozenset[UnitId]:
+class Pending(Mapping[str, str]):
+    """Units that are pending, as texts, with the reason, in unit order; each is made when it is
+    asked for."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self._verdicts)
+
+    def __getitem__(self, unit: str) -> str:
+        try:
+            return str(self._verdicts[UnitId.of(unit)])
+        except ValueError:
+            raise KeyError(unit) from None
+
+    def items(self) -> ItemsView[str, str]:
+        """As those of a dictionary."""
+        return _PendingItems(self)
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """(unit, reason)."""
+        return ((str(unit), str(verdict)) for unit, verdict in self._verdicts.rows())
+
+
+class _PendingItems(ItemsView[str, str]):
+    def __init__(self, pending: Pending) -> None:
+        super().__init__(pending)
+        self._pending = pending
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return self._pending.described()
+
+
+def _taken_before(before: Continuation | None, log: LogFile, plan: Plan, aside: UnitSet) -> UnitSet:
     """Units that are there, though this run sets them ``aside``: one that takes all units of its
     tables anew (a lake) may find a damaged copy of one, and what builds on it. They must not come
     again."""
-    fresh = frozenset(aside) - (frozenset() if before is None else before.pending.keys())
-    if before is None or not fresh or not before.taken.pools:
-        return frozenset()
-    wanted, found = np.frombuffer(b"".join(fresh), UNIT), set()
+    if before is None or not before.taken.pools:
+        return UnitSet()
+    fresh, found = aside - before.pending.keys(), UnitSet()
+    if not fresh:
+        return UnitSet()
+    wanted = fresh.column()
     for split in plan.splits:
         for _, offsets, lengths in log.records(split, BATCH):
             envelope = log.envelope(split.file, offsets, lengths)
@@ -282,8 +317,8 @@ def _taken_before(
             rows = np.flatnonzero(np.isin(units, wanted))
             both = np.unique(unit_positions(opaque(envelope.commit()[rows]), units[rows]))
             there = both[before.taken.has(named_units(log, both))]
-            found |= {UnitPosition(unit.tobytes()).unit for unit in there}
-    return frozenset(found)
+            found |= UnitSet.of(there.view(UNIT_POSITION_FIELDS)["unit"])
+    return found
 
 
 def _behind(before: Continuation | None) -> UnitPosition:

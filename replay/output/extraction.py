@@ -8,7 +8,6 @@ the same damage, the same readings of what its layouts leave open.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from replay import storage
-from replay.changes.balance import Tally, Verdict
+from replay.changes.balance import Tally
 from replay.changes.choices import USUAL_NAME, Late
 from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
+from replay.changes.verdicts import Verdict, Verdicts
 from replay.errors import Refusal, UsageError
 from replay.logs import CopyFacts, Family, LogFile, LogWriter
 from replay.output.bundle import (
@@ -43,6 +43,7 @@ from replay.output.continuation import (
 )
 from replay.output.copies import CopyCounts, CopyResult
 from replay.output.jobs import write
+from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import time_text
@@ -154,9 +155,7 @@ def write_extract(
             refuse_other_options(before, manifest)
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
-        (work / "manifest.json").write_text(
-            json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_json(manifest, work / "manifest.json")
         check_output(out, options.overwrite)
         publish(work, out, stored)
     return Bundle(out, manifest, outcome.tally, manifest["exit_code"])
@@ -169,10 +168,10 @@ def _where_it_ended(
     are wanted again where a later log has more of them."""
     copies = [result for result in outcome.results if isinstance(result, CopyResult)]
     seen = [BucketResult((), result.tally, result.copied) for result in copies]
-    tally = Tally(quarantined_units=dict(outcome.tally.quarantined_units))
+    aside = Verdicts()
     for result in copies:
-        for unit in result.incomplete:
-            tally.quarantined_units.setdefault(UnitId(unit.tobytes()), _INCOMPLETE)
+        aside.set_all(result.incomplete, _INCOMPLETE)
+    tally = Tally(quarantined_units=aside.with_own(outcome.tally.quarantined_units))
     return where_it_ended(before, log, outcome.plan, tally, seen)
 
 

@@ -8,7 +8,6 @@ that is done by the next one. So a file with such a name is of a commit, and who
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.continuation import NOTHING, read_manifest
 from replay.output.durable import rename_durably, sync_folders
+from replay.output.json_file import write_json
 from replay.output.lake_stands import RUNS
 from replay.storage import Place
 
@@ -99,13 +99,13 @@ class GrowingFolder:
         number = 1 if before is None else int(before.name) + 1
         with WorkFolder(".logreplay-", self.out) as work:
             bundle = write(Path(work) / "run", before or NOTHING)
-            if "continuation" not in bundle.manifest:
+            if "continuation" not in bundle.contents:
                 raise UsageError(
                     "LR1001",
                     "found --until-time or --except with --grow; expected an export that a"
                     " later one can continue",
                 )
-            if manifest and not _brings(bundle.manifest, manifest):
+            if manifest and not _brings(bundle.contents, manifest):
                 return Growth(bundle, None)
             ready = Path(work) / "commit"
             _prepare(bundle, manifest, number, ready)
@@ -149,7 +149,7 @@ def _prepare(bundle: Bundle, before: Mapping[str, Any], number: int, ready: Path
     that they will have. ``growth`` in the manifest has the number of the commit, and how many units
     and changes there are with it."""
     ready.mkdir()
-    folder, manifest = Path(bundle.folder), bundle.manifest
+    folder, manifest = Path(bundle.folder), bundle.contents
     for dataset in manifest["datasets"]:
         for file in dataset["files"]:
             place, _, name = file["name"].rpartition("/")
@@ -165,5 +165,4 @@ def _prepare(bundle: Bundle, before: Mapping[str, Any], number: int, ready: Path
         "units": sums["units"] + manifest["units"],
         "changes": sums["changes"] + manifest["changes"],
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    (ready / "manifest.json").write_text(text, encoding="utf-8")
+    write_json(manifest, ready / "manifest.json")

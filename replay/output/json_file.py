@@ -1,40 +1,55 @@
-"""JSON files with lists of any length, which are written item by item."""
+"""JSON files with lists and objects of any length, which are written item by item."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
-    """Write an object, the bytes of ``json.dumps`` with an indent of 1 and a line's end. An
-    iterator among its values is a list whose items are made as they are written. Raises OSError."""
+    """Write an object, the bytes of ``json.dumps`` with an indent of 1 and a line's end. Of the
+    objects and lists in it, also those of other classes, and iterators (as lists), items are made
+    as they are written. Raises OSError."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(_pieces(content))
+        file.writelines(_pieces(content, 0))
+        file.write("\n")
 
 
-def _pieces(content: Mapping[str, Any]) -> Iterator[str]:
-    before = "{"
-    for name, value in content.items():
-        yield f"{before}\n {json.dumps(name, ensure_ascii=False)}: "
-        before = ","
-        if isinstance(value, (list, tuple, Iterator)):
-            yield from _items(iter(value))
-        else:
-            yield _indented(value, 1)
-    yield "{}\n" if before == "{" else "\n}\n"
+def plain(value: Any) -> Any:
+    """A value as ``json.dumps`` takes it: with dictionaries and lists for what is of other
+    classes."""
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if _is_list(value):
+        return [plain(item) for item in value]
+    return value
 
 
-def _items(items: Iterator[Any]) -> Iterator[str]:
-    before = "["
-    for item in items:
-        yield f"{before}\n  {_indented(item, 2)}"
-        before = ","
-    yield "[]" if before == "[" else "\n ]"
+def _key(name: Any) -> str:
+    """The name of an item as ``json.dumps`` has it, which takes numbers too."""
+    return json.dumps(name if isinstance(name, str) else json.dumps(name), ensure_ascii=False)
 
 
-def _indented(value: Any, depth: int) -> str:
-    # a line's end within text is escaped
-    return json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n" + depth * " ")
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (Sequence, Iterator)) and not isinstance(value, (str, bytes))
+
+
+def _pieces(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        before = "{"
+        for name, item in value.items():
+            yield f"{before}\n{' ' * (depth + 1)}{_key(name)}: "
+            before = ","
+            yield from _pieces(item, depth + 1)
+        yield "{}" if before == "{" else f"\n{' ' * depth}}}"
+    elif _is_list(value):
+        before = "["
+        for item in value:
+            yield f"{before}\n{' ' * (depth + 1)}"
+            before = ","
+            yield from _pieces(item, depth + 1)
+        yield "[]" if before == "[" else f"\n{' ' * depth}]"
+    else:
+        yield json.dumps(value, ensure_ascii=False)

@@ -35,6 +35,7 @@ from replay.output.durable import rename_durably
 from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
+from replay.output.json_file import write_json
 from replay.output.lake_late import check_rows
 from replay.output.lake_stands import RUNS, Stands
 from replay.pipeline.engine import Engine
@@ -173,10 +174,10 @@ def write_lake(
             for load in loads
             if (ready := _prepared(lake, load, late_units.taken)) is not None
         ]
-        stands.begin(bundle.manifest)
+        stands.begin(bundle.contents)
         for ready in prepared:
             ready.carry_out()
-        manifest = {**bundle.manifest, "lake": [load.described for load in prepared]}
+        manifest = {**bundle.contents, "lake": [load.described for load in prepared]}
         told = [load.warning for load in prepared if load.warning]
         manifest["warnings"] = [*manifest["warnings"], *told]
         code = max(bundle.exit_code, EXIT_WARNING if told else 0)
@@ -244,8 +245,7 @@ def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:
     kept.mkdir()
     if (run / "quarantine").is_dir():
         shutil.move(run / "quarantine", kept / "quarantine")
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    (kept / "manifest.json").write_text(text, encoding="utf-8")
+    write_json(manifest, kept / "manifest.json")
     rename_durably(kept, folder)
 
 
@@ -323,17 +323,17 @@ def _no_changes(images: pa.Table) -> pa.Table:
 
 def _mark_of(bundle: Bundle, log: LogFile, what: str) -> LakeMark | None:
     """What the tables of a run hold then; None where the run takes nothing."""
-    position = bundle.manifest["last_commit_lrsn"]
+    position = bundle.contents["last_commit_lrsn"]
     units = {str(unit) for unit in bundle.tally.quarantined_units}
-    if "continuation" in bundle.manifest:
-        units &= bundle.manifest["continuation"]["pending"].keys()  # others were taken before
+    if "continuation" in bundle.contents:
+        units &= bundle.contents["continuation"]["pending"].keys()  # others were taken before
     aside = tuple(sorted(units))
     return None if position is None else LakeMark(position, log.source, what, aside)
 
 
 def _loads(bundle: Bundle, merge: bool, mark: LakeMark) -> Iterator[TableLoad]:
     by_table: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in bundle.manifest["datasets"]:
+    for entry in bundle.contents["datasets"]:
         by_table.setdefault(entry["name"].partition("@")[0], []).append(entry)
     for name, entries in sorted(by_table.items()):
         if merge and name == STRUCTURE.name:

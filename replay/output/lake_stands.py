@@ -18,6 +18,7 @@ from replay.errors import InputError, Where
 from replay.logs import LogFile
 from replay.output.continuation import Continuation, late_behind, logs_named, read_manifest
 from replay.output.durable import rename_durably
+from replay.output.json_file import write_json
 from replay.pipeline.late import LateUnits, digests_of_logs
 from replay.pipeline.plan import Plan
 
@@ -94,7 +95,7 @@ class Stands:
         """Note where a run will end that is about to move tables."""
         if "continuation" in manifest:
             written = self.note.with_suffix(".part")
-            written.write_text(json.dumps(manifest, ensure_ascii=False), encoding="utf-8")
+            write_json(manifest, written)
             rename_durably(written, self.note)
 
     def done(self) -> None:

@@ -137,7 +137,7 @@ def write_migration(
         hidden.cleanup()
     code = bundle.exit_code or (EXIT_WARNING if manifest["warnings"] else EXIT_OK)
     return Migration(
-        out, manifest, Bundle(out / REDO, bundle.manifest, bundle.tally, bundle.exit_code), code
+        out, manifest, Bundle(out / REDO, bundle.contents, bundle.tally, bundle.exit_code), code
     )
 
 
@@ -211,7 +211,7 @@ def _expected(bundle: Bundle, loaded: Mapping[str, int]) -> dict[str, int]:
     as a whole."""
     expected = {}
     for name, rows in loaded.items():
-        changes = bundle.manifest["tables"].get(name, {})
+        changes = bundle.contents["tables"].get(name, {})
         if set(changes) <= {"insert", "update", "delete"}:
             expected[name] = rows + changes.get("insert", 0) - changes.get("delete", 0)
     return expected
@@ -242,13 +242,13 @@ def _manifest(
 ) -> dict[str, Any]:
     mapping = plan.options.mapping
     warnings = [f"not said in {plan.options.dialect}: {entry}" for entry in schema.left_out]
-    aside = len(bundle.manifest["quarantined_units"])
+    aside = len(bundle.contents["quarantined_units"])
     if aside:
         warnings.append(
             f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says"
             " which, and why"
         )
-    warnings += bundle.manifest["warnings"]
+    warnings += bundle.contents["warnings"]
     unknown = sorted(loaded.keys() - expected.keys())
     warnings += [
         f"{name} is emptied as a whole, or changes its structure, in the log: how many rows it has"
@@ -290,7 +290,7 @@ def _manifest(
         "identities": len(schema.afterwards),
         "foreign_keys": sum(not line.startswith("--") for line in schema.foreign_keys),
         "redo": {
-            name: bundle.manifest[name]
+            name: bundle.contents[name]
             for name in (
                 "units",
                 "statements",

@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Index
-from replay.changes.balance import Verdict
+from replay.changes.kept import column_of
 from replay.changes.position import (
     UNIT,
     UNIT_FIELDS,
@@ -23,6 +23,8 @@ from replay.changes.position import (
     sortable,
     unit_of,
 )
+from replay.changes.units import UnitSet, as_sorted
+from replay.changes.verdicts import Verdict
 from replay.dependencies.analysis import (
     DependencyAnalysis,
     Resolution,
@@ -61,11 +63,8 @@ def write_quarantine(
     ones (whose statements nobody can know).
     """
     plan, resolution, aside = outcome.plan, outcome.resolution, outcome.tally.quarantined_units
-    units_aside = {
-        unit: verdict
-        for unit, verdict in aside.items()
-        if unit in plan.held or verdict.code == INCOMPLETE_UNIT
-    }
+    held = plan.held.units().mask(aside.units().column())
+    units_aside = aside.only(held | aside.of_code(INCOMPLETE_UNIT))
     if not units_aside:
         return None
     if resolution is None or not plan.flags_resolved:
@@ -87,7 +86,7 @@ def write_quarantine(
     apart = replace(
         plan,
         options=options,
-        decisions=UnitDecisions(only=frozenset(units_aside)),
+        decisions=UnitDecisions(only=units_aside.units()),
         flags_resolved=True,
     )
     inner = None if stored is None else stored.below(FOLDER)
@@ -105,7 +104,7 @@ def write_quarantine(
         "refused": [str(finding) for finding in tally.refusals],
         "units": (
             _unit(resolution, unit, commit, units_aside[unit])
-            for commit, unit in _by_commit(units_aside, results)
+            for commit, unit in _by_commit(units_aside.units(), results)
         ),
         "missing_inputs": missing_inputs(resolution),
     }
@@ -115,8 +114,8 @@ def write_quarantine(
         shutil.rmtree(folder)
         folder.mkdir()
     write_json(manifest, folder / "manifest.json")
-    released = len(resolution.released - units_aside.keys())
-    unproven = sum(verdict.code == UNPROVEN_UNIT for verdict in units_aside.values())
+    released = len(resolution.released - units_aside.units())
+    unproven = int(units_aside.of_code(UNPROVEN_UNIT).sum())
     return {
         "folder": FOLDER,
         "units": len(units_aside),
@@ -127,12 +126,12 @@ def write_quarantine(
 
 
 def _by_commit(
-    units: Collection[UnitId], results: Sequence[BucketResult]
+    units: UnitSet, results: Sequence[BucketResult]
 ) -> Iterator[tuple[Position, UnitId]]:
     """Units with the commit positions that results have of them, in the order of their texts.
     ValueError where there is none of one."""
     written = np.concatenate([result.units for result in results]).view(UNIT_POSITION_FIELDS)
-    found = written[np.isin(written["unit"], np.frombuffer(b"".join(units), UNIT))][::-1]
+    found = written[units.mask(written["unit"])][::-1]
     ids = np.ascontiguousarray(found["unit"]).view(f"S{UNIT.itemsize}")
     found = found[np.unique(ids, return_index=True)[1]]  # the last of each
     if len(found) != len(units):
@@ -178,39 +177,34 @@ def _unit(
     }
 
 
-def missing_inputs(resolution: Resolution) -> list[dict[str, Any]]:
+def missing_inputs(resolution: Resolution) -> Iterator[dict[str, Any]]:
     """What would complete the held units, the input that releases most first: per unit that started
     it, the log of its member from its first record to its commit, its tables, and how many units it
     holds back."""
-    subgraph = resolution.subgraph
-    units = subgraph.batch.records["unit"]
-    order = np.argsort(units, kind="stable")
-    ends = np.append(np.flatnonzero(units[order][1:] != units[order][:-1]) + 1, len(order))
-    starts = np.append(0, ends[:-1])
-    rows_of = {
-        units[order[start]].tobytes(): order[start:end]
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        if end > start
-    }
-    holds = subgraph.graph.reach_counts()
-    inputs = []
-    for node in resolution.paths.begins().tolist():
-        unit = subgraph.graph.unit(node)
-        if unit in subgraph.unproven or unit in subgraph.followers:
-            continue
-        first, commit, tables = _extent(subgraph, unit, rows_of[bytes(unit)])
-        inputs.append(
-            {
-                "unit": str(unit),
-                "why": "gap" if unit not in subgraph.survey.start else "incomplete or damaged",
-                "log_of_member": unit.member,
-                "from": first.hexadecimal,
-                "until": commit.hexadecimal,
-                "tables": tables,
-                "holds": int(holds[node]),
-            }
-        )
-    return sorted(inputs, key=lambda entry: (-int(str(entry["holds"])), str(entry["until"])))
+    subgraph, graph = resolution.subgraph, resolution.subgraph.graph
+    nodes = resolution.paths.begins()
+    units = np.ascontiguousarray(graph.units.view(UNIT_POSITION_FIELDS)["unit"][nodes])
+    known = subgraph.unproven.units() | subgraph.followers.units()
+    nodes = nodes[~known.mask(units)]
+    commits = sortable(graph.units.view(UNIT_POSITION_FIELDS)["commit"][nodes])
+    holds = graph.reach_counts(nodes)[nodes]
+    heads = subgraph.batch.records["unit"]
+    order = column_of(np.argsort(as_sorted(heads), kind="stable"))
+    heads = column_of(as_sorted(heads)[order])
+    for at in np.lexsort([commits, -holds]).tolist():
+        unit = graph.unit(int(nodes[at]))
+        wanted = np.frombuffer(unit, heads.dtype)
+        low, high = (int(np.searchsorted(heads, wanted, side)[0]) for side in ("left", "right"))
+        first, commit, tables = _extent(subgraph, unit, order[low:high])
+        yield {
+            "unit": str(unit),
+            "why": "gap" if unit not in subgraph.survey.start else "incomplete or damaged",
+            "log_of_member": unit.member,
+            "from": first.hexadecimal,
+            "until": commit.hexadecimal,
+            "tables": tables,
+            "holds": int(holds[at]),
+        }
 
 
 def _extent(subgraph: Subgraph, unit: UnitId, rows: Index) -> tuple[Position, Position, list[str]]:

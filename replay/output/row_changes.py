@@ -7,7 +7,7 @@ They go through the same jobs as an export, into streams in a temporary folder.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,20 +15,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.changes.balance import Tally, Verdict
-from replay.changes.position import UnitId
+from replay.changes.balance import Tally
 from replay.changes.selection import REASONS
+from replay.changes.units import UnitSet
+from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.logs import LogFile
 from replay.output.bundle import empty_bundle, raise_for
-from replay.output.carry_out import CompletedRun, carry_out
+from replay.output.carry_out import CompletedRun, carry_out, damaged_units
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
 from replay.pipeline.engine import Engine
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import UnitDecisions
 from replay.pipeline.request import Request
-from replay.pipeline.scan import INCOMPLETE_UNIT
 
 #: What orders changes: units of recovery by commit, and changes within a unit by their place.
 IN_ORDER = [(name, "ascending") for name in ("commit_lrsn", "urid", "member", "log_position")]
@@ -53,8 +53,8 @@ class RowChanges:
     buckets: tuple[tuple[tuple[Dataset, bool, Path], ...], ...]
     tally: Tally
     warnings: tuple[str, ...]
-    aside: Mapping[UnitId, Verdict]
-    damaged: frozenset[UnitId]
+    aside: Verdicts
+    damaged: UnitSet
 
     def tables(self) -> Iterator[tuple[Dataset, pa.Table]]:
         """The changes of each dataset in each bucket, in order (schema:
@@ -101,8 +101,8 @@ def row_changes(
     warnings = (*request.warnings, *empty_bundle(outcome.plan, request.log, outcome.tally))
     aside, damaged = _aside(outcome)
     results: list[BucketResult] = []
-    if with_aside and aside.keys() - damaged:
-        only = UnitDecisions(only=frozenset(aside.keys() - damaged))
+    if with_aside and aside.units() - damaged:
+        only = UnitDecisions(only=aside.units() - damaged)
         plan = replace(outcome.plan, decisions=only, flags_resolved=True)
         _, results = write(engine, plan, request.log, later)
     form = format_of(outcome.plan.export, request.options.render)  # type: ignore[arg-type]
@@ -126,12 +126,7 @@ def _taken(outcome: CompletedRun) -> list[int]:
     return [int(version) for version in np.flatnonzero(outcome.plan.version_taken)]
 
 
-def _aside(outcome: CompletedRun) -> tuple[dict[UnitId, Verdict], frozenset[UnitId]]:
+def _aside(outcome: CompletedRun) -> tuple[Verdicts, UnitSet]:
     """The units that are set aside and why, and those of them that are damaged."""
-    aside = dict(outcome.tally.quarantined_units)
-    damaged = {
-        unit
-        for unit, verdict in aside.items()
-        if unit not in outcome.plan.held and verdict.code != INCOMPLETE_UNIT
-    }
-    return aside, frozenset(damaged)
+    aside = outcome.tally.quarantined_units
+    return aside, damaged_units(aside, outcome.plan)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes import order
-from replay.changes.balance import Tally, Verdict
+from replay.changes.balance import Tally
 from replay.changes.envelope import RECORD, Change, Envelope, distinct, field_slice, take_records
 from replay.changes.position import (
     UNIT_POSITION,
@@ -31,6 +31,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.changes.selection import REASONS, UNWRITTEN, RecordFacts, decide
+from replay.changes.verdicts import Verdict
 from replay.decoding import codecs
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from replay.changes.envelope import opaque
-from replay.changes.position import UNIT, UnitId
+from replay.changes.position import UnitId
+from replay.changes.units import unit_column
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.pipeline.late import digest_of_log
 from replay.pipeline.scan import BATCH
@@ -51,7 +52,7 @@ def logs_of_pending(
 def _files_with(log: LogFile, splits: Iterable[Split], units: Collection[UnitId]) -> set[int]:
     """The numbers of the data files that hold records of some units, whatever tables these are
     of."""
-    wanted = np.frombuffer(b"".join(units), UNIT)
+    wanted = unit_column(units)
     found: set[int] = set()
     for split in splits:
         if split.file in found:

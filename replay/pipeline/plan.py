@@ -7,19 +7,18 @@ two engines that follow one plan write the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
-from replay.changes.balance import Verdict
 from replay.changes.choices import Mode
 from replay.changes.envelope import Envelope, compare, octets, opaque
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.position import (
-    UNIT,
     UNIT_POSITION,
     Position,
     UnitId,
@@ -37,6 +36,8 @@ from replay.changes.selection import (
     Selection,
     VerdictCodes,
 )
+from replay.changes.units import UnitTable, unit_column
+from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
 from replay.logs import LogFile, Split
 from replay.pipeline.commit_sample import CommitSample
@@ -63,12 +64,16 @@ class UnitDecisions:
     of its other columns are not written. ``only``: when given, all other units are left out.
     """
 
-    held: Mapping[UnitId, Verdict] = field(default_factory=dict)
+    held: Verdicts = field(default_factory=Verdicts)
     dropped: Mapping[UnitId, int] = field(default_factory=dict)
     added: frozenset[UnitId] = frozenset()
     left: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     unlike: Index = field(default_factory=lambda: np.zeros(0, np.int64))
-    only: frozenset[UnitId] | None = None
+    only: Set[UnitId] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # texts may be long, and tasks need none
+        return {**self.__dict__, "held": self.held.without_texts()}
 
     def judge(
         self, verdict: VerdictCodes, envelope: Envelope, file: int, offsets: Index
@@ -94,13 +99,23 @@ class UnitDecisions:
     @cached_property
     def _marked(self) -> tuple[Bytes, Hashes, Bytes]:
         """(units, their hashes rising, what they are marked with)."""
-        marks = dict.fromkeys(self.added | (self.only or frozenset()), _ADDED)
-        marks |= self.dropped
-        marks |= dict.fromkeys(self.held, INCOMPLETE)
-        units = octets(np.frombuffer(b"".join(marks), UNIT))
-        hashes = unit_hash(units)
+        marked = _Marks()
+        for some, mark in (
+            (self.added, _ADDED),
+            (self.only or (), _ADDED),
+            (self.dropped, np.array(list(self.dropped.values()), np.uint8)),
+            (self.held, INCOMPLETE),
+        ):
+            column = unit_column(some)
+            marked.put(column, np.broadcast_to(np.uint8(mark), len(column)))
+        units, marks = marked.units().column(), marked.columns()[1]
+        hashes = unit_hash(octets(units))
         rising = np.argsort(hashes)
-        return units[rising], hashes[rising], np.array(list(marks.values()), np.uint8)[rising]
+        return octets(units)[rising], hashes[rising], marks[rising]
+
+
+class _Marks(UnitTable[int]):
+    DTYPES = (np.uint8,)
 
 
 #: The mark of a unit that is taken whatever the selection says.
@@ -145,9 +160,9 @@ class Continued:
         return verdict
 
 
-def _among(units: Records, known: frozenset[UnitId]) -> Mask:
+def _among(units: Records, known: Set[UnitId]) -> Mask:
     """``bool[n]``: which units (:data:`replay.changes.position.UNIT`) are known."""
-    return np.asarray(np.isin(units, np.frombuffer(b"".join(known), UNIT)))
+    return np.asarray(np.isin(units, unit_column(known)))
 
 
 @dataclass(frozen=True)
@@ -213,15 +228,15 @@ class Plan:
         return scripts and self.selection.parts_units
 
     @property
-    def held(self) -> Mapping[UnitId, Verdict]:
-        """The units that the dependency graph set aside, and why."""
-        return self.decisions.held if self.decisions is not None else {}
+    def held(self) -> Verdicts:
+        """The units that the dependency graph set aside, and why (in tasks: with empty texts)."""
+        return self.decisions.held if self.decisions is not None else Verdicts()
 
     def writes_as(self, other: Plan) -> bool:
         """Whether this plan, made from ``other`` by what its run came upon, would write the same:
         it holds the same units, reads the log's flags alike and has the same options."""
         return (
-            self.held.keys() == other.held.keys()
+            self.held.units() == other.held.units()
             and self.flags_resolved == other.flags_resolved
             and self.options == other.options
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from replay.arrays import Bytes, Index, Lengths, Mask, Records, Versions
-from replay.changes.balance import Tally, Verdict
+from replay.changes.balance import Tally
 from replay.changes.envelope import (
     CANCELLED,
     RECORD,
@@ -26,7 +26,6 @@ from replay.changes.envelope import (
     take_records,
     unit_facts,
 )
-from replay.changes.position import UnitId
 from replay.changes.selection import (
     CANCELLED_OUT,
     INCOMPLETE,
@@ -39,6 +38,7 @@ from replay.changes.selection import (
     decide,
     decide_copy,
 )
+from replay.changes.verdicts import Verdict
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
 from replay.pipeline.plain_scan import Judged, plain_scan
@@ -155,13 +155,14 @@ def _count_incomplete(
         opaque(envelope.unit()[held]), return_index=True, return_counts=True
     )
     own = envelope.incomplete_unit()[held][first]
-    for octets, incomplete, number in zip(units, own, records.tolist(), strict=True):
-        unit = UnitId(octets.tobytes())
-        flag = _INCOMPLETE if incomplete else _DEPENDENT
-        flag = Verdict(flag.code, log.in_words(flag.text))
-        reason = plan.held.get(unit, flag)
-        tally.quarantined_units[unit] = reason
-        tally.unproven += number if reason.code == UNPROVEN_UNIT else 0
+    rows, decided = plan.held.rows_of(units)
+    unproven = plan.held.of_code(UNPROVEN_UNIT)[rows[decided]]
+    tally.unproven += int(records[decided][unproven].sum())
+    tally.held.put(units[decided])
+    for flag, some in ((_INCOMPLETE, own & ~decided), (_DEPENDENT, ~own & ~decided)):
+        if some.any():
+            told = Verdict(flag.code, log.in_words(flag.text))
+            tally.quarantined_units.set_all(units[some], told)
 
 
 def _report_untrusted(

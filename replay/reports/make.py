@@ -11,7 +11,13 @@ from replay.changes.envelope import Change
 from replay.changes.selection import Selection
 from replay.dependencies.analysis import DependencyAnalysis, key_text
 from replay.dependencies.cascade import consequences
-from replay.dependencies.graph import LINK_WORDS, ChangeLink, Link
+from replay.dependencies.graph import (
+    ChangeLink,
+)
+from replay.dependencies.links import (
+    LINK_WORDS,
+    Link,
+)
 from replay.dependencies.write_sets import KeySpaces, WriteSets
 from replay.errors import UsageError
 from replay.output.formats import OPS

@@ -13,7 +13,9 @@ from replay.changes import order
 from replay.changes.position import unit_of
 from replay.dependencies.analysis import Subgraph, key_text
 from replay.dependencies.cascade import Consequences, what_if
-from replay.dependencies.graph import LINK_WORDS
+from replay.dependencies.links import (
+    LINK_WORDS,
+)
 from replay.reports.layout import table_lines
 
 #: Units that are listed on a terminal unless all are asked for.

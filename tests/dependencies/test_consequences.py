@@ -20,7 +20,9 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.dependencies import cascade
-from replay.dependencies.graph import Link
+from replay.dependencies.links import (
+    Link,
+)
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Refusal
 from replay.output.bundle import Bundle

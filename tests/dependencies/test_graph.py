@@ -22,7 +22,12 @@ from replay.cli import main
 from replay.decoding.hashes import hash_ranges, hash_values
 from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
 from replay.dependencies.cascade import consequences
-from replay.dependencies.graph import Edges, Link
+from replay.dependencies.graph import (
+    Edges,
+)
+from replay.dependencies.links import (
+    Link,
+)
 from replay.dependencies.passes import StartUnits
 from replay.dependencies.write_sets import KeySpaces
 from replay.errors import Refusal, Where

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import random
+import signal
+import subprocess
+import sys
+import tempfile
 import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +22,7 @@ import numpy as np
 import pytest
 
 import replay
+from replay.changes import kept, verdicts
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -21,10 +31,20 @@ from replay.changes.position import (
     UnitPosition,
     unit_positions,
 )
+from replay.cli.main import main
+from replay.dependencies import analysis, change_links, passes
 from replay.dependencies import graph as graphs
-from replay.dependencies.graph import LINK, DependencyGraph, Link
+from replay.dependencies.graph import (
+    DependencyGraph,
+)
+from replay.dependencies.links import (
+    LINK,
+    Link,
+)
 from replay.logs.logmaster.reader import LogmasterLog
+from replay.pipeline import scan, sorted_records
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.places import FIXTURES, ROOT
 
 
 def unit(number: int) -> UnitId:
@@ -59,6 +79,10 @@ def test_reach_counts(seed: int, links: int, monkeypatch: pytest.MonkeyPatch) ->
     graph, judge = made(seed, links=links)
     expected = [len(nx.descendants(judge, one)) + 1 for one in range(len(graph))]
     assert graph.reach_counts().tolist() == expected
+    for rare in (1, 5, 1000):  # some are together, or none, or all
+        monkeypatch.setattr(graphs, "_RARE", rare)
+        some = np.array(random.Random(seed).sample(range(len(graph)), 3))
+        assert graph.reach_counts(some)[some].tolist() == [expected[one] for one in some]
 
 
 @pytest.mark.parametrize("few", [0, 3, 64])
@@ -182,3 +206,169 @@ def looks_at_images(folder: Path, units: int, monkeypatch: pytest.MonkeyPatch) -
 def test_keys_are_put_into_words_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = looks_at_images(tmp_path / "few", 5, monkeypatch)
     assert looks_at_images(tmp_path / "many", 150, monkeypatch) == few
+
+
+# -- what does not fit into memory
+# -------------------------------------------------------------------------------------------------
+
+INCOMPLETE_LOG = (
+    FIXTURES / "incomplete" / "log" / "incomplete.ctl",
+    FIXTURES / "incomplete" / "log" / "incomplete.dat",
+)
+
+
+def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
+    """Columns of a few octets lie in files, and whatever is done together is done of few."""
+    set_value(kept, "BUDGET", 8)
+    set_value(kept, "_BLOCK", 40)
+    set_value(kept, "_COMMON", 2)
+    set_value(verdicts, "_TOGETHER", 3)
+    set_value(analysis, "_TOGETHER", 5)
+    set_value(change_links, "TOGETHER", 40)
+    set_value(graphs, "_PART", 6)
+    set_value(graphs, "_PIECE", 64)
+    set_value(graphs, "_RARE", 1)
+    set_value(sorted_records, "RUN", 64)
+
+
+def bundle_of(folder: Path, mode: str, name: str) -> dict[str, bytes]:
+    with replay.open_log(control=INCOMPLETE_LOG[0], data=INCOMPLETE_LOG[1]) as log:
+        script = getattr(log.select(), mode)("postgres", schema="none")
+        done = script.write(folder / f"{mode}-{name}")
+    assert len(done.manifest["quarantined_units"]) > 50
+    return {
+        str(path.relative_to(done.folder)): path.read_bytes()
+        for path in Path(done.folder).rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_what_lies_in_files_gives_the_same_bundle(
+    tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    scratch_file = kept.scratch_file
+    monkeypatch.setattr(kept, "scratch_file", lambda: (made.append(1), scratch_file())[1])
+    usual = bundle_of(tmp_path, mode, "usual")
+    assert not made
+    all_in_files(monkeypatch.setattr)
+    assert bundle_of(tmp_path, mode, "files") == usual
+    assert len(made) > 20
+
+
+def open_files(folder: Path) -> list[str]:
+    """What this process has open in a folder, also what has no name there any more."""
+    gc.collect()
+    found = []
+    for one in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.append(str(one.readlink()))
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    return [name for name in (*found, *maps) if str(folder) in name]
+
+
+def test_files_go_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    all_in_files(monkeypatch.setattr)
+    bundle_of(tmp_path, "redo", "whole")
+    assert open_files(place) == []
+    assert list(place.iterdir()) == []
+
+    def fails(*_: object) -> None:
+        assert open_files(place)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("replay.output.bundle.publish", fails)
+    with pytest.raises(ZeroDivisionError):
+        bundle_of(tmp_path, "redo", "failed")
+    assert open_files(place) == []
+    assert list(place.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["redo-whole", "temporary"]
+
+
+def test_a_full_disk_ends_the_run_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is published."""
+    all_in_files(monkeypatch.setattr)
+    monkeypatch.setattr(kept, "scratch_file", partial(open, "/dev/full", "r+b", 0))
+    control, data = map(str, INCOMPLETE_LOG)
+    work = tmp_path / "work"
+    work.mkdir()
+    words = ["redo", "--control", control, "--data", data, "--out", str(tmp_path / "out")]
+    assert main([*words, "--engine", "local", "--work", str(work)]) == 12
+    said = capsys.readouterr().err
+    assert f"LR1006 found No space left on device: {work}; expected" in said
+    assert "on a disk with free space" in said
+    assert list(tmp_path.iterdir()) == [work]
+    assert list(work.iterdir()) == []
+
+
+_STOPS = """
+import sys, time
+from pathlib import Path
+from replay.output import bundle
+from tests.dependencies import test_much_set_aside as ours
+from replay.cli.main import main
+
+ours.all_in_files(setattr)
+def waits(*_):
+    assert ours.open_files(Path(sys.argv[1]))
+    print("here", flush=True)
+    time.sleep(300)
+bundle.publish = waits
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_files_go_with_a_run_that_is_ended(tmp_path: Path) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    control, data = map(str, INCOMPLETE_LOG)
+    words = ["redo", "--control", control, "--data", data, "--out", str(tmp_path / "out")]
+    run = subprocess.Popen(
+        [sys.executable, "-c", _STOPS, str(place), *words, "--engine", "local"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(place)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "here\n"
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(60) == 12
+    run.stdout.close()
+    assert list(place.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def memory_of(folder: Path, units: int) -> int:
+    """The most memory, in octets, that Python and NumPy have in a redo that sets units aside: one
+    that is incomplete, and those that each build on the one before of their row."""
+    table = Tab("T", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)))
+    log = LogBuilder((table,))
+    log.unit(INCOMPLETETRANS="Y").insert(table, (0, 0))
+    for number in range(units):
+        log.unit().update(table, (0, number), (0, number + 1))
+    folder.mkdir()
+    control, data = log.write(folder)
+    with replay.open_log(control=control, data=data) as opened:
+        tracemalloc.start()
+        done = opened.select().redo("postgres", schema="none").write(folder / "out")
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert len(done.tally.quarantined_units) == units + 1
+    return most
+
+
+def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one change, where a reason has some 600 octets. There were 5 KB of each."""
+    monkeypatch.setattr(passes, "TOGETHER", 64)
+    monkeypatch.setattr(scan, "BATCH", 64)
+    all_in_files(monkeypatch.setattr)
+    memory_of(tmp_path / "first", 10)  # what is loaded once
+    few, many = memory_of(tmp_path / "few", 100), memory_of(tmp_path / "many", 900)
+    assert (many - few) / 800 < 100

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from replay.changes.envelope import Change
-from replay.dependencies.graph import Cycle
+from replay.dependencies.graph import (
+    Cycle,
+)
 from replay.dependencies.unique_order import (
     Entry,
     StatementPart,
