@@ -45,6 +45,8 @@ _PLAIN_TYPES = frozenset(
 _TEXTS = (SqlType.CHAR, SqlType.VARCHAR)
 #: Where the name stands in a call, and bits of a row's code at most.
 NAMED, CODE_BITS = len(EXECUTE), 62
+#: Digits that the fraction of a timestamp has at most.
+MOST_FRACTION = 12
 
 
 @dataclass(frozen=True)
@@ -74,20 +76,22 @@ _NOTED, _AGAIN = Element("", when="noted"), Element("", when="again")
 @dataclass(frozen=True)
 class Texts:
     """How text is written between its quotes: ``'`` as ``quote``. A text with one of the bytes
-    ``special`` (True by byte), or of fewer than ``least`` characters, is not for a skeleton."""
+    ``special`` (True by byte) is not for a skeleton, nor an empty one where that is NULL."""
 
     quote: str
     special: tuple[bool, ...]
-    least: int = 0
 
 
 def texts(profile: Profile) -> Texts:
     """How the text columns of a skeleton are written."""
-    return Texts(
-        profile.text.quote,
-        tuple(special_bytes(profile.text).tolist()),
-        1 if profile.empty_is_null else 0,
-    )
+    return Texts(profile.text.quote, tuple(special_bytes(profile.text).tolist()))
+
+
+def fraction_digits(column: Column, profile: Profile) -> int:
+    """Digits of a fraction that the literals of a column of timestamps have at most; a value with
+    others than zeros behind them is not for a skeleton."""
+    whole = column.type in profile.as_text or column.length <= profile.time_digits
+    return MOST_FRACTION if whole else profile.time_digits
 
 
 def is_plain(column: Column, profile: Profile) -> bool:
@@ -95,8 +99,6 @@ def is_plain(column: Column, profile: Profile) -> bool:
     texts."""
     if column.type in _TEXTS:
         return not profile.text.most_bytes or 4 * column.length <= profile.text.most_bytes
-    if column.type is SqlType.TIMESTAMP and column.type not in profile.as_text:
-        return column.length <= profile.time_digits
     return column.type in _PLAIN_TYPES
 
 

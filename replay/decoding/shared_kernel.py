@@ -33,3 +33,9 @@ def leading_word(octets: Array, place: int) -> Any:
     for index in range(8):
         value = (value << np.uint64(8)) | np.uint64(octets[U(place + index)])
     return value
+
+
+@machine_code
+def octet(octets: Array, place: int) -> Any:
+    """An octet as a signed number: unsigned ones and signed ones together would be floats."""
+    return np.int64(octets[U(place)])

@@ -22,6 +22,7 @@ from replay.changes.choices import SOURCES, Gaps
 from replay.changes.envelope import ENVELOPE, Change, Envelope
 from replay.changes.position import Position, unit_of
 from replay.decoding import codecs
+from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, UsageError, Where
 from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
 from sqlgen.constraints import Constraints
@@ -238,7 +239,12 @@ class ImageSource(Protocol):
 
     def image_reading(self, version: int) -> int | None:
         """The reading under which :func:`replay.decoding.images.walk` reads the images of a table
-        version, so that compiled code may do so; None where :meth:`walk` reads another layout."""
+        version; None where :meth:`walk` reads another layout."""
+        ...
+
+    def plain_rows(self, version: int) -> PlainRows | None:
+        """How the images of a table version lie, so that compiled code may read those that are as
+        it says, where :meth:`walk` finds and decodes the same; None where nothing is said."""
         ...
 
     def structure(self, records: Records) -> Sequence[StructureChange]:

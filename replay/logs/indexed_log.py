@@ -27,6 +27,7 @@ from replay.changes.catalog import Catalog
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position
 from replay.decoding import codecs
+from replay.decoding.plain_rows import PlainRows
 from replay.logs import Split
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
@@ -178,6 +179,10 @@ class IndexedLog(ABC):
         """None: these images have a layout of their own."""
         return None
 
+    def plain_rows(self, version: int) -> PlainRows | None:
+        """None, where a family does not say how they lie."""
+        return None
+
     def addresses(self, envelope: IndexedEnvelope) -> Bytes:
         """Where the log says that each record is, ``uint8[n, size]``."""
         return envelope.log_position()
@@ -204,6 +209,24 @@ class IndexedLog(ABC):
             "authid": envelope.names("authid"),
             **dict.fromkeys(("sqltype", "sqlsrctype", "plan", "correlationid", "connectid"), blank),
         }
+
+
+def image_bounds(entries: Records) -> tuple[Index, Mask]:
+    """(start, end) of the first and of the second image of changes of rows (int64[4, n]) by their
+    entries, which have the fields ``before``, ``before_size``, ``after`` and ``after_size``, and of
+    which changes all are there. A second image that a kind has not is empty, where the first
+    ends."""
+    change = entries["change"]
+    inserts, updates = change == Change.INSERT, change == Change.UPDATE
+    start, size = (
+        np.where(inserts, entries[f"after{part}"], entries[f"before{part}"]).astype(np.int64)
+        for part in ("", "_size")
+    )
+    end = start + size
+    second = np.where(updates, entries["after"], end).astype(np.int64)
+    last = second + np.where(updates, entries["after_size"], 0)
+    bounds: Index = np.stack([start, end, second, last])
+    return bounds, (start >= 0) & (second >= 0)
 
 
 class RowLog(IndexedLog):

@@ -27,7 +27,7 @@ _KERNEL = Kernel(
         *(ArrayOf("uint8", fixed=True), _TABLE, _TABLE, ArrayOf("int64"), _TABLE, _TABLE, _TABLE),
         *(ArrayOf("bool", 2), ArrayOf("bool")),
     ),
-    ("replay.pipeline.fast_path_tables",),
+    tables.SOURCES,
 )
 
 

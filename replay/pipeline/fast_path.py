@@ -13,26 +13,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
-from replay.changes.catalog import ColumnFormat, TableVersion
-from replay.decoding import code_pages, codecs, images
+from replay.changes.catalog import TableVersion
+from replay.decoding import codecs
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, loaded
-from replay.errors import InputError
+from replay.decoding.plain_rows import PlainRows
 from replay.logs import Images
 from replay.pipeline import fast_path_tables as tables
+from replay.pipeline.fast_cells import characters_of, shape_of, table_of_cells
 from replay.pipeline.fast_columns import Columns, locate
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.literals import literal_parts, octets
 from sqlgen.mapping import TableMap, plain
 from sqlgen.rows import INVERSE, Op
-from sqlgen.schema import SqlType, Table
+from sqlgen.schema import Table
 from sqlgen.shapes import NAME_LENGTH, shape_name
 from sqlgen.statements import RenderOptions, shown_columns
 
@@ -52,7 +53,7 @@ _KERNEL = Kernel(
         *(ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT, ArrayOf("bool", 2), NUMBER, _TABLE),
         *(ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8"), ArrayOf("int64"), _TEXT, _TABLE),
     ),
-    ("replay.pipeline.fast_path_tables",),
+    tables.SOURCES,
 )
 _PICTURES = "0000-00-00 00:00:00.000000000000"
 
@@ -76,6 +77,8 @@ class Program:
     given: tuple[tuple[int, int], ...] = ()
     #: The statements that are called, with their names, by code.
     known: dict[int, tuple[str, str]] = field(default_factory=dict)
+    #: How its images lie: SHAPE and its settings.
+    shape: tuple[int, ...] = (tables.COUNTED,)
 
     def called(self, code: int) -> tuple[str, str]:
         """The name and the text of the statement that rows of a code call."""
@@ -107,6 +110,7 @@ class KernelTables:
         for row, program in enumerate(programs):
             table[row, tables.CELLS : tables.FIXED] = 0, len(cells[row]), 0, len(elements[row]), 0
             table[row, tables.IMAGES], table[row, tables.TIMES] = images[row], program.times
+            table[row, tables.SHAPE : tables.SHAPE + len(program.shape)] = program.shape
             table[row, tables.FIXED] = len(program.pool) + tables.ROOM * len(elements[row])
             if row:
                 table[row, [tables.CELLS, tables.CELLS_END]] += table[row - 1, tables.CELLS_END]
@@ -128,7 +132,7 @@ def _moved(cells: Index, elements: Index, charset: int, pool: int) -> tuple[Inde
     """The tables of a program whose character sets begin at number ``charset`` and whose texts at
     place ``pool``."""
     cells, elements = cells.copy(), elements.copy()
-    texts = np.isin(cells[:, tables.KIND], (tables.TEXT, tables.TEXT_STRIPPED))
+    texts = np.isin(cells[:, tables.KIND], tables.TEXTS)
     cells[texts, tables.CHARSET] += charset
     elements[:, tables.PREFIX : tables.SUFFIX_END + 1] += pool
     return cells, elements
@@ -304,15 +308,15 @@ class FastPath:
         version: TableVersion,
         op: Op,
         image: Images,
-        reading: int,
+        plain: PlainRows,
         without: Mask | None = None,
     ) -> FastStatements | None:
         """Statements of changes of kind ``op``; None for a table that needs the other way.
-        ``reading`` is that of the row images; rows ``without`` are left out."""
+        ``plain``: how the row images lie; rows ``without`` are left out."""
         render = compiled()
         if render is None:
             return None
-        program = self.program(version, op, reading)
+        program = self.program(version, op, plain)
         if program is None:
             return None
         rows = KernelInput.of(image)
@@ -334,11 +338,11 @@ class FastPath:
         return FastStatements(status, moved, np.flatnonzero(odd), callers, program, output, in_full)
 
     def columns(
-        self, version: TableVersion, op: Op, image: Images, reading: int, names: Sequence[str]
+        self, version: TableVersion, op: Op, image: Images, plain: PlainRows, names: Sequence[str]
     ) -> Columns | None:
         """Some columns of the images; None for a table that needs the other way."""
-        program = self.program(version, op, reading)
-        if program is None:
+        program = self.program(version, op, plain)
+        if program is None or plain.shape is not None:
             return None
         rows = KernelInput.of(image)
         chosen = [version.index_of(name) for name in names]
@@ -346,11 +350,11 @@ class FastPath:
             version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen
         )
 
-    def program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
+    def program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change, made once; None where there is
         none."""
         if (version.index, op) not in self._programs:
-            self._programs[version.index, op] = self._program(version, op, reading)
+            self._programs[version.index, op] = self._program(version, op, plain)
             self._watch(version, self._programs[version.index, op])
         return self._programs[version.index, op]
 
@@ -400,14 +404,11 @@ class FastPath:
         """Which image of an update a statement assigns from."""
         return 0 if self.undo else 1
 
-    def _program(self, version: TableVersion, op: Op, reading: int) -> Program | None:
+    def _program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
         written = INVERSE[op] if self.undo else op
         target = self._target(version)
-        cells = list(images.layouts(version.format))[reading]
-        if any(column.lob for column in version.format.columns) or any(
-            cell.unit != 1 for cell in cells
-        ):
+        if any(column.lob for column in version.format.columns):
             return None
         how = (target.table, written, self.profile, target.options)
         elements = templates.skeleton(*how, target.whole, self.whole)
@@ -415,53 +416,23 @@ class FastPath:
         if elements is None or (self.prepared and calls is None):
             return None
         texts = templates.texts(self.profile)
-        charsets: list[int] = []
-        table = self._cells(version, cells, texts, charsets)
-        if table is None:
+        masked = () if self.mapping is None else self.mapping.masked_columns(version.table)
+        cells = table_of_cells(version, plain, self.profile, self.options, masked)
+        if cells is None:
             return None
-        lengths, codes = _characters(tuple(charsets), texts)
+        table, (lengths, codes) = cells[0], characters_of(cells[1], texts)
         places = {name: version.index_of(source) for name, source in target.sources.items()}
         alone = op is not Op.UPDATE
         made = _elements(elements, places, alone, self.undo)
-        given, times = _given_columns(table, made[0]), _times(made[0])
-        program = Program(table, *made, lengths, codes, times=times, given=given)
+        given, times, shape = _given_columns(table, made[0]), _times(made[0]), shape_of(plain)
+        if given and plain.shape is not None:
+            return None
+        program = Program(table, *made, lengths, codes, times=times, given=given, shape=shape)
         if calls is None:
             return program
         made = _elements(calls.elements, places, alone, self.undo)
-        return Program(table, *made, lengths, codes, calls, program, _times(made[0]), given)
-
-    def _cells(
-        self,
-        version: TableVersion,
-        cells: tuple[images.Cell, ...],
-        texts: templates.Texts,
-        charsets: list[int],
-    ) -> Index | None:
-        """The table of cells; None where a column that is shown needs the other way. The character
-        sets that it refers to go into ``charsets``."""
-        exported = {column.name for column in shown_columns(version.table, self.options)}
-        masked = () if self.mapping is None else self.mapping.masked_columns(version.table)
-        table = np.zeros((len(cells), tables.CELL), np.int64)
-        for place, (cell, column) in enumerate(zip(cells, version.format.columns, strict=True)):
-            name = column.column.name
-            table[place, :4] = cell.nullable, cell.variable, cell.width, cell.expanded
-            table[place, tables.KEYED] = name in version.table.key
-            if name not in exported:
-                continue
-            kind = _kind(column, cell, self.options)
-            if kind is None:
-                return None
-            table[place, tables.SHOWN] = 1
-            if name in masked:
-                table[place, tables.KIND] = tables.GIVEN
-                continue
-            table[place, tables.KIND], table[place, tables.SCALE] = kind, column.scale
-            if kind in (tables.TEXT, tables.TEXT_STRIPPED):
-                assert column.ccsid is not None
-                charsets += [] if column.ccsid in charsets else [column.ccsid]
-                table[place, tables.CHARSET] = charsets.index(column.ccsid)
-                table[place, tables.LEAST] = texts.least
-        return table
+        times = _times(made[0])
+        return Program(table, *made, lengths, codes, calls, program, times, given, shape=shape)
 
     def _target(self, version: TableVersion) -> WrittenTable:
         """A table as statements name it."""
@@ -586,44 +557,16 @@ def _trial(render: MachineCode) -> None:
     elements[0, tables.PREFIX_END] = elements[0, tables.SUFFIX] = 1
     elements[0, tables.SUFFIX_END] = 2
     program = Program(
-        cells, elements, np.frombuffer(b"();", np.uint8), *_characters((), templates.Texts("", ()))
+        cells,
+        elements,
+        np.frombuffer(b"();", np.uint8),
+        *characters_of((), templates.Texts("", ())),
     )
     buffer = np.frombuffer(b"\xff\x85", np.uint8)
     rows = KernelInput(buffer, np.array([[0], [2]], np.int64), np.zeros(1, bool))
     literal = _rows(render, program, rows, GivenTexts.none(1))
     if literal.text.tobytes() != b"(-123)" or literal.status.tolist() != [tables.EMITTED]:
         raise RuntimeError(f"found {literal.text!r}; expected what the row says")
-
-
-def _kind(column: ColumnFormat, cell: images.Cell, options: RenderOptions) -> int | None:
-    """How the kernel says a column's values; None where it cannot."""
-    kind = column.column.type
-    if column.raw:
-        return None
-    if kind in (SqlType.CHAR, SqlType.VARCHAR):
-        if not _single(column.ccsid):
-            return None
-        stripped = kind is SqlType.CHAR and options.policy.char_padding == "strip"
-        return int(tables.TEXT_STRIPPED if stripped else tables.TEXT)
-    if cell.variable or images.unusable(column, cell.width):
-        return None
-    if kind is SqlType.DECIMAL and not 0 <= column.scale <= 31:
-        return None
-    known = {
-        SqlType.DECIMAL: tables.PACKED,
-        SqlType.DATE: tables.DATE,
-        SqlType.TIME: tables.TIME,
-        SqlType.TIMESTAMP: tables.TIMESTAMP,
-    }
-    return int(known.get(kind, tables.INTEGER))
-
-
-def _single(number: int | None) -> bool:
-    """Whether a CCSID is known, with one byte for each character."""
-    try:
-        return number is not None and code_pages.charset_of(number).kind == "single"
-    except InputError:
-        return False
 
 
 def _elements(
@@ -661,31 +604,6 @@ def _elements(
             pool += text.encode()
             table[row, place + 1] = len(pool)
     return table, np.frombuffer(pool, np.uint8)
-
-
-@lru_cache(maxsize=256)
-def _characters(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Bytes, Bytes]:
-    """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written
-    as; the first says how long that is, as :data:`replay.pipeline.fast_path_tables.SEVERAL`
-    does."""
-    lengths, codes = (
-        np.full((len(charsets), 256), tables.SEVERAL, np.uint8),
-        np.zeros((len(charsets), 256, 4), np.uint8),
-    )
-    for place, number in enumerate(charsets):
-        points = code_pages.charset_of(number).single
-        assert points is not None
-        for byte, point in enumerate(points.tolist()):
-            if point == code_pages.UNDEFINED or (point < 128 and texts.special[point]):
-                continue
-            written = (texts.quote if point == ord("'") else chr(point)).encode()
-            if len(written) > codes.shape[2]:
-                continue
-            lengths[place, byte] = (
-                written[0] if len(written) == 1 else tables.SEVERAL + len(written)
-            )
-            codes[place, byte, : len(written)] = list(written)
-    return lengths, codes
 
 
 @cache

@@ -10,8 +10,6 @@ else (damaged, an odd character, an hour 24) gets the status ``ODD`` and no text
 
 from __future__ import annotations
 
-import numpy as np
-
 from replay.decoding.shared_kernel import Array, U, machine_code, machine_code_in_place
 from replay.pipeline.fast_path_tables import (
     AGAIN,
@@ -19,99 +17,43 @@ from replay.pipeline.fast_path_tables import (
     CELLS,
     CELLS_END,
     CHANGED,
-    CHARSET,
     COLUMN,
-    DATE,
+    COMPARED,
     ELEMENTS,
     ELEMENTS_END,
     EMITTED,
     EMPTY,
     EXCLUDED_COLUMNS,
-    EXPANDED,
     FIXED,
     GIVEN,
     GIVEN_BEFORE,
     IMAGES,
-    INTEGER,
     KEYED,
     KIND,
-    LEAST,
     LISTED,
     MOVED,
     MOVING,
     NO_CHANGE,
     NOTED,
     NULL,
-    NULLABLE,
     ODD,
-    PACKED,
     PREFIX,
     REKEYED,
-    SCALE,
-    SEVERAL,
     SHOWN,
     SIDE,
     STANDS,
     STAYING,
     SUFFIX,
     SUFFIX_END,
-    TEXT_STRIPPED,
-    TIME,
     TIMES,
-    VARIABLE,
     WATCHED,
     WHEN,
-    WIDTH,
 )
+from replay.pipeline.row_values_kernel import said_value
+from replay.pipeline.row_walk_kernel import find_columns, find_counted
 
 #: Rows whose images are fetched from memory together, and the bytes that come at once.
 AHEAD, LINE = 64, 64
-
-#: Days of the months by number; none in month 0.
-_DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
-
-
-@machine_code
-def _walk(
-    buffer: Array,
-    place: int,
-    end: int,
-    cells: Array,
-    at: Array,
-    size: Array,
-    null: Array,
-    side: int,
-) -> bool:
-    """Where the columns of an image lie; False where they do not end exactly where it ends."""
-    for column in range(len(cells)):
-        here = side * len(cells) + column
-        null[U(here)] = False
-        if cells[U(column), NULLABLE]:
-            if place >= end:
-                return False
-            flag = buffer[U(place)]
-            place += 1
-            if flag != 0:
-                if flag != 0xFF:
-                    return False
-                null[U(here)] = True
-        length = cells[U(column), WIDTH]
-        taken = length
-        if cells[U(column), VARIABLE]:
-            if place + 2 > end:
-                return False
-            length = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
-            place += 2
-            if cells[U(column), EXPANDED]:
-                length = min(length, taken)
-            else:
-                taken = length
-        if place + taken > end:
-            return False
-        at[U(here)] = place
-        size[U(here)] = length
-        place += taken
-    return place == end
 
 
 @machine_code
@@ -134,197 +76,6 @@ def _copy(pool: Array, start: int, end: int, out: Array, place: int) -> int:
 
 
 @machine_code
-def _integer(buffer: Array, at: int, size: int, out: Array, place: int) -> int:
-    """Two's complement, big-endian, as digits."""
-    first = buffer[U(at)]
-    value = np.uint64(0xFFFF_FFFF_FFFF_FFFF) if first >= 128 else np.uint64(0)
-    for index in range(size):
-        value = (value << np.uint64(8)) | np.uint64(buffer[U(at + index)])
-    if first >= 128:
-        value = ~value + np.uint64(1)
-        out[U(place)] = 45
-        place += 1
-    digits = 1
-    rest = value // np.uint64(10)
-    while rest:
-        digits += 1
-        rest //= np.uint64(10)
-    for index in range(place + digits - 1, place - 1, -1):
-        rest = value // np.uint64(10)
-        out[U(index)] = np.uint8(48) + np.uint8(value - rest * np.uint64(10))
-        value = rest
-    return place + digits
-
-
-@machine_code
-def _nibble(buffer: Array, at: int, index: int) -> int:
-    byte = int(buffer[U(at + (index >> 1))])
-    return byte & 15 if index & 1 else byte >> 4
-
-
-@machine_code
-def _packed(buffer: Array, at: int, size: int, scale: int, out: Array, place: int) -> int:
-    """Packed digits; -1 where a nibble is none, or no sign."""
-    digits = 2 * size - 1
-    sign = _nibble(buffer, at, digits)
-    if sign < 10:
-        return -1
-    zero = True
-    for index in range(digits):
-        digit = _nibble(buffer, at, index)
-        if digit > 9:
-            return -1
-        zero = zero and digit == 0
-    if not zero and (sign == 0xB or sign == 0xD):
-        out[U(place)] = 45
-        place += 1
-    leading = True
-    for index in range(digits - scale):
-        digit = _nibble(buffer, at, index)
-        if digit or not leading:
-            leading = False
-            out[U(place)] = 48 + digit
-            place += 1
-    if leading:
-        out[U(place)] = 48
-        place += 1
-    if scale:
-        out[U(place)] = 46
-        place += 1
-        for index in range(digits - scale, digits):
-            out[U(place)] = 48 + (_nibble(buffer, at, index) if index >= 0 else 0)
-            place += 1
-    return place
-
-
-@machine_code
-def _text(
-    buffer: Array,
-    at: int,
-    size: int,
-    strip: bool,
-    least: int,
-    lengths: Array,
-    codes: Array,
-    charset: int,
-    out: Array,
-    place: int,
-) -> int:
-    """Characters as UTF-8, quotes as the dialect writes them; -1 where one needs more than that,
-    and for a text that is too short. ``lengths``: the octet that a
-    character is written as, or :data:`SEVERAL` and how many they are."""
-    if strip:
-        while size and codes[U(charset), buffer[U(at + size - 1)], 0] == 32:
-            size -= 1
-    if size < least:
-        return -1
-    seen = np.uint8(0)
-    for index in range(size):
-        letter = lengths[U(charset), buffer[U(at + index)]]
-        out[U(place + index)] = letter
-        seen |= letter
-    if seen < SEVERAL:
-        return int(place + size)
-    for index in range(size):
-        byte = buffer[U(at + index)]
-        letter = lengths[U(charset), byte]
-        if letter == SEVERAL:
-            return -1
-        for part in range(letter - SEVERAL if letter > SEVERAL else 1):
-            out[U(place)] = codes[U(charset), byte, U(part)]
-            place += 1
-    return place
-
-
-@machine_code
-def _two(out: Array, place: int) -> int:
-    return 10 * (int(out[U(place)]) - 48) + int(out[U(place + 1)]) - 48
-
-
-@machine_code
-def _moment(
-    buffer: Array,
-    at: int,
-    size: int,
-    kind: int,
-    pictures: Array,
-    accepted: Array,
-    out: Array,
-    place: int,
-) -> int:
-    """A date, time or timestamp, EBCDIC or ASCII, in one form of separators; -1 where there is no
-    such moment, and for hour 24."""
-    ebcdic = buffer[U(at)] >= 0xF0
-    page = 256 if ebcdic else 0
-    zero = 0xF0 if ebcdic else 0x30
-    first = 11 if kind == TIME else 0
-    for index in range(size):
-        byte = int(buffer[U(at + index)])
-        separator = pictures[U(first + index)]
-        if separator == 48:
-            if byte < zero or byte > zero + 9:
-                return -1
-            out[U(place + index)] = byte - zero + 48
-        else:
-            if not accepted[U(separator), U(page + byte)]:
-                return -1
-            out[U(place + index)] = separator
-    clock = place
-    if kind != TIME:
-        year, month, day = (
-            100 * _two(out, place) + _two(out, place + 2),
-            _two(out, place + 5),
-            _two(out, place + 8),
-        )
-        if year == 0 or month > 12 or day == 0 or day > _DAYS[U(month)]:
-            return -1
-        if month == 2 and day == 29 and (year % 4 or (year % 100 == 0 and year % 400)):
-            return -1
-        clock += 11
-    if kind != DATE and (
-        _two(out, clock) > 23 or _two(out, clock + 3) > 59 or _two(out, clock + 6) > 59
-    ):
-        return -1
-    return place + size
-
-
-@machine_code
-def _value(
-    buffer: Array,
-    at: int,
-    size: int,
-    cells: Array,
-    column: int,
-    lengths: Array,
-    codes: Array,
-    pictures: Array,
-    accepted: Array,
-    out: Array,
-    place: int,
-) -> int:
-    """One value, without what stands around it; -1 where it is not plain."""
-    kind = cells[U(column), KIND]
-    if kind == INTEGER:
-        return _integer(buffer, at, size, out, place)
-    if kind == PACKED:
-        return _packed(buffer, at, size, cells[U(column), SCALE], out, place)
-    if kind <= TEXT_STRIPPED:
-        return _text(
-            buffer,
-            at,
-            size,
-            kind == TEXT_STRIPPED,
-            cells[U(column), LEAST],
-            lengths,
-            codes,
-            cells[U(column), CHARSET],
-            out,
-            place,
-        )
-    return _moment(buffer, at, size, kind, pictures, accepted, out, place)
-
-
-@machine_code
 def _changes(
     buffer: Array, cells: Array, at: Array, size: Array, null: Array, changed: Array
 ) -> int:
@@ -341,6 +92,8 @@ def _changes(
                 buffer, at[U(column)], at[U(other)], length
             )
         changed[U(column)] = different
+        if not cells[U(column), COMPARED]:
+            continue
         if different and cells[U(column), SHOWN]:
             result = EMITTED
         elif different and result == NO_CHANGE:
@@ -358,8 +111,9 @@ def _touch(buffer: Array, bounds: Array, start: int, stop: int) -> int:
     each would be waited for."""
     seen = 0
     for row in range(start, min(stop, bounds.shape[1])):
-        for place in range(bounds[U(0), U(row)], bounds[U(bounds.shape[0] - 1), U(row)], LINE):
-            seen ^= buffer[U(place)]
+        for side in range(bounds.shape[0] // 2):
+            for place in range(bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)], LINE):
+                seen ^= buffer[U(place)]
     return seen
 
 
@@ -422,7 +176,7 @@ def _statement(
                 start, end = given_offsets[U(texts), U(row)], given_offsets[U(texts), U(row + 1)]
                 place = _copy(given, start, end, out, place)
             else:
-                place = _value(
+                place = said_value(
                     buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
                     accepted, out, place,
                 )  # fmt: skip
@@ -500,7 +254,7 @@ def render_rows(
         sides, result, moved, rekeyed = program[U(IMAGES)], EMITTED, 0, False
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
-            if not _walk(buffer, begin, end, cells, at, size, null, side):
+            if not find_columns(buffer, begin, end, program, cells, at, size, null, side):
                 result = ODD
         if sides == 2 and result != ODD:
             result = _changes(buffer, cells, at, size, null, changed)
@@ -547,7 +301,7 @@ def locate_rows(
             work[U(3), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
-            if not _walk(buffer, begin, end, cells, at, size, null, side):
+            if not find_counted(buffer, begin, end, cells, at, size, null, side):
                 bad[U(row)] = True
         if bad[U(row)]:
             count += 1

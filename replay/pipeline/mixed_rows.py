@@ -98,10 +98,10 @@ class MixedRows:
         return self._programs[value]
 
     def _made(self, version: int, kind: Change) -> fast_path.Program | None:
-        reading = self.log.image_reading(version) if kind in ROW_CHANGES else None
-        if reading is None or version in self.others:
+        plain = self.log.plain_rows(version) if kind in ROW_CHANGES else None
+        if plain is None or version in self.others:
             return None
-        program = self.way.program(self.log.catalog.versions[version], OPS[kind], reading)
+        program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
         return None if program is None or program.given else program
 
     def _tables_of(self, known: tuple[int, ...]) -> fast_path.KernelTables:

@@ -161,14 +161,15 @@ class RowDecoder:
     ) -> tuple[fast_path.FastStatements, Mask | None, Index] | None:
         """What machine code makes of changes, which of them satisfy ``--where`` (None: nobody
         asks), and those that it does not settle. None where it settles none."""
-        reading = self.log.image_reading(version)
-        if self.shortcut is None or reading is None or version in self.plan.limits:
+        if self.shortcut is None or version in self.plan.limits:
+            return None
+        if (plain := self.log.plain_rows(version)) is None:
             return None
         of_table, op = self.log.catalog.versions[version], OPS[kind]
         wanted, unjudged = None, None
         if self.filter is not None:
             names = self.filter.columns(of_table)
-            found = self.shortcut.columns(of_table, op, image, reading, names)
+            found = self.shortcut.columns(of_table, op, image, plain, names)
             if found is None:
                 return None
             sides = {"before": 0, "after": len(found.walks) - 1}
@@ -177,7 +178,7 @@ class RowDecoder:
                 return found.decode(sides[side], of_table.index_of(name))
 
             wanted, unjudged = self.filter.select(of_table, decode, kind, len(image.bad)), found.odd
-        made = self.shortcut.statements(of_table, op, image, reading, unjudged)
+        made = self.shortcut.statements(of_table, op, image, plain, unjudged)
         if made is None:
             return None
         odd = made.odd

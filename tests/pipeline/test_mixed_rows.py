@@ -34,6 +34,7 @@ from tests.pipeline.test_fast_path import (
     ROWS,
     Kind,
     Spec,
+    plain,
     watch_the_room,
     written_by,
 )
@@ -225,8 +226,8 @@ def test_tables_of_other_character_sets_and_widths() -> None:
         kind = (Change.UPDATE, Change.INSERT)[number % 2]
         way = fast_path.FastPath(False, profile_named("postgres"), RenderOptions())
         image, version = spec.images(rng, kind), spec.version()
-        alone = way.statements(version, OPS[kind], image, 0)
-        program = way.program(version, OPS[kind], 0)
+        alone = way.statements(version, OPS[kind], image, plain(version))
+        program = way.program(version, OPS[kind], plain(version))
         assert alone is not None
         assert program is not None
         programs.append(program)

@@ -20,6 +20,7 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
+from replay.decoding.plain_rows import PlainCell, PlainRows, Sectioned, ValueForm
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.layouts import Dialect
@@ -190,6 +191,51 @@ def walk(
     walker.headers()
     walker.run()
     return result
+
+
+def plain_rows(fmt: RowFormat, big: bool) -> PlainRows | None:
+    """Formatted rows as machine code takes them: those that have all columns, each where the one
+    before ends, and no value outside. None for a table that may have others."""
+    if not fmt.columns or not is_packed(fmt.columns):
+        return None
+    header = {name: part.offset for name, part in layouts.ROW_HEADER.items()}
+    shape = Sectioned(
+        big=big,
+        head=_HEAD,
+        length_at=header["length"],
+        inner_at=header["inner"],
+        inner_bits=layouts.FORMATTED | layouts.COMPRESSED,
+        inner=layouts.FORMATTED,
+        fixed_at=header["fixed"],
+        section=int(_section_ends(fmt.columns)[-1]),
+        offset_at=layouts.PAIR["offset"].offset,
+        size_at=layouts.PAIR["length"].offset,
+    )
+    cells = [
+        PlainCell(
+            column.nullable, column.variable, column.length, _form(column, big),
+            position=column.position, even=column.column.length % 2 == 0,
+        )
+        for column in fmt.columns
+    ]  # fmt: skip
+    return PlainRows(tuple(cells), shape)
+
+
+def _form(column: ColumnFormat, big: bool) -> ValueForm | None:
+    """How a column's bytes say its values, where machine code knows it."""
+    kind, size = column.column.type, column.length
+    if column.raw or column.lob:
+        return None
+    if column.ccsid is not None:
+        return ValueForm.TEXT
+    if column.variable:
+        return None
+    if kind in _INTEGERS and size in (2, 4, 8):
+        return ValueForm.INTEGER if big else ValueForm.LITTLE
+    if kind is SqlType.DECIMAL and 1 <= size <= 16:
+        return ValueForm.PACKED
+    digits = {SqlType.DATE: 8, SqlType.TIME: 6, SqlType.TIMESTAMP: 14 + column.column.length}
+    return ValueForm.PACKED_MOMENT if digits.get(kind, 2 * size + 1) <= 2 * size else None
 
 
 def _section_ends(columns: Sequence[ColumnFormat]) -> Index:

@@ -19,6 +19,7 @@ from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
 from replay.changes.position import UNIT_POSITION, Position, UnitId
 from replay.decoding import codecs, images
 from replay.decoding.images import ImageWalk
+from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, placed_position, urids
 from replay.logs.files import in_place, made_of, mapped, size_of
@@ -259,8 +260,7 @@ class LogmasterLog:
         )
 
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
-        """(number of the first record, offsets, lengths) of a split, ``batch`` records at a
-        time."""
+        """(number of the first record, offsets, lengths) of a split, ``batch`` at a time."""
         _, offsets, lengths = self.walked(split.file, split.start, split.stop, split.first_record)
         for start in range(0, len(offsets), batch):
             yield (
@@ -291,8 +291,7 @@ class LogmasterLog:
         return block.stop, block.offsets, block.lengths
 
     def likely_starts(self, file: int, start: int, stop: int) -> Iterator[int]:
-        """Places where records seem to begin (:func:`replay.logs.logmaster.framing.likely_starts`)
-        ."""
+        """As :func:`replay.logs.logmaster.framing.likely_starts`."""
         reach, size = partial(self.buffer, file), self.size(file)
         return framing.likely_starts(reach, size, self.files[file].framing, self.shape, start, stop)
 
@@ -603,11 +602,15 @@ class LogmasterLog:
             self.catalog.versions[version].format, buffer, start, end, self.image_reading(version)
         )
 
-    def image_reading(self, version: int) -> int | None:
+    def image_reading(self, version: int) -> int:
         """The reading of the row images (:func:`replay.decoding.images.layouts`)."""
         if self.row_readings is None:
             self.row_readings = dict(whole_log(self).readings())
         return self.row_readings.get(version, 0)
+
+    def plain_rows(self, version: int) -> PlainRows | None:
+        """The row images under their reading."""
+        return images.plain_rows(self.catalog.versions[version].format, self.image_reading(version))
 
     # -- what comments and tables say
     # ---------------------------------------------------------------------------------------------

@@ -17,16 +17,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Records
+from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.choices import Gaps
 from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
+from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, RowLog, save
+from replay.logs.indexed_log import IndexedFile, RowLog, image_bounds, save
+from replay.logs.plain import FoundImages
 from replay.logs.soliddb import rows, transactions
 from replay.logs.soliddb.calibration import calibrated
 from replay.logs.soliddb.detect import SolidShape
@@ -162,6 +164,20 @@ class SolidLog(RowLog):
             sides.append((start, start + entries[f"{side}_size"]) if there else None)
         bad = np.any([side[0] < 0 for side in sides if side is not None], axis=0)
         yield np.arange(len(heads)), Images(self.data(), sides[0], sides[1], bad, _no_image)
+
+    def plain_images(
+        self, records: Records, heads: Index, weights: Index, updates: Mask
+    ) -> Iterator[FoundImages]:
+        """Those that are there."""
+        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
+        bounds, good = image_bounds(entries)
+        data = self.data()
+        found = np.flatnonzero(good & (bounds <= len(data)).all(axis=0))
+        yield FoundImages(found, np.ascontiguousarray(data), np.ascontiguousarray(bounds[:, found]))
+
+    def plain_rows(self, version: int) -> PlainRows | None:
+        """Values as the framing of the log has them."""
+        return rows.plain_rows(self.catalog.versions[version].format, self.shape.framing)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> rows.SolidRowWalk:
         """Where the columns of images of a table version lie."""

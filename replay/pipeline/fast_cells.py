@@ -1,0 +1,164 @@
+"""Columns as :mod:`replay.pipeline.fast_path` and its kernel know them: how each lies in an image,
+and how its values are written, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import astuple
+from functools import lru_cache
+
+import numpy as np
+
+from replay.arrays import Bytes, Index
+from replay.changes.catalog import ColumnFormat, TableVersion
+from replay.decoding import code_pages
+from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, Sectioned, ValueForm
+from replay.errors import InputError
+from replay.pipeline import fast_path_tables as tables
+from sqlgen import templates
+from sqlgen.dialects import Profile
+from sqlgen.schema import SqlType
+from sqlgen.statements import RenderOptions, shown_columns
+
+_TEXTS = {"single": tables.TEXT, "utf8": tables.UTF8, "utf16": tables.UTF16}
+_ASCII = 367
+_MOMENTS = {
+    ValueForm.MOMENT: tables.DATE,
+    ValueForm.PACKED_MOMENT: tables.PACKED_DATE,
+    ValueForm.BINARY_MOMENT: tables.BINARY_DATE,
+}
+_KINDS_OF_MOMENT = (SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP)
+_NUMBERS = {
+    ValueForm.INTEGER: tables.INTEGER,
+    ValueForm.LITTLE: tables.LITTLE,
+    ValueForm.PACKED: tables.PACKED,
+    ValueForm.DECIMAL_TEXT: tables.DECIMAL_TEXT,
+}
+
+
+def table_of_cells(
+    version: TableVersion,
+    plain: PlainRows,
+    profile: Profile,
+    options: RenderOptions,
+    masked: Collection[str],
+) -> tuple[Index, tuple[int, ...]] | None:
+    """The table of cells, and the CCSIDs of the character sets that it refers to by their places;
+    None where a column that is shown needs the other way. The values of the columns ``masked``
+    are given."""
+    exported = {column.name for column in shown_columns(version.table, options)}
+    own = {column.name for column in version.table.columns}
+    charsets: list[int] = []
+    table = np.zeros((len(plain.cells), tables.CELL), np.int64)
+    columns = zip(plain.cells, version.format.columns, strict=True)
+    for place, (cell, column) in enumerate(columns):
+        name, row = column.column.name, table[place]
+        row[[tables.NULLABLE, tables.WIDTH]] = cell.nullable, cell.width
+        if isinstance(plain.shape, Framed):
+            row[[tables.UNIT, tables.NUL]] = cell.unit, cell.ends_in_nul
+            row[tables.OTHER_WIDTH] = cell.other_width
+        else:
+            row[[tables.VARIABLE, tables.EXPANDED]] = cell.variable, cell.expanded
+            row[tables.POSITION] = cell.position
+        if version.index_of(name) != place or name not in own:
+            if name in own:
+                return None  # two columns of one name
+            continue
+        row[tables.KEYED], row[tables.COMPARED] = name in version.table.key, True
+        if name not in exported:
+            continue
+        row[tables.SHOWN] = 1
+        if not _say(row, column, cell, profile, options, charsets):
+            return None
+        if name in masked:
+            row[tables.KIND], row[tables.SCALE], row[tables.CHARSET] = tables.GIVEN, 0, 0
+    return table, tuple(charsets)
+
+
+def _say(
+    row: Index,
+    column: ColumnFormat,
+    cell: PlainCell,
+    profile: Profile,
+    options: RenderOptions,
+    charsets: list[int],
+) -> bool:
+    """Note how the values of a column are said; False where the kernel cannot."""
+    kind = column.column.type
+    row[tables.SCALE] = column.scale
+    row[tables.LOW], row[tables.HIGH] = cell.limits
+    if cell.form is ValueForm.TEXT:
+        known = _charset(column.ccsid)
+        if known is None:
+            return False
+        stripped = kind is SqlType.CHAR and options.policy.char_padding == "strip"
+        row[tables.KIND] = _TEXTS[known.kind] + stripped
+        # the characters of ASCII are written alike in UTF-8 and UTF-16
+        number = _ASCII if known.kind == "utf16" else known.ccsid
+        charsets += [] if number in charsets else [number]
+        row[tables.CHARSET] = charsets.index(number)
+        row[tables.LEAST] = _empty_text(kind, profile, options)
+    elif cell.form in _MOMENTS and kind in _KINDS_OF_MOMENT:
+        row[tables.KIND] = _MOMENTS[cell.form] + _KINDS_OF_MOMENT.index(kind)
+        row[tables.PRECISION] = column.column.length
+        row[tables.KEPT] = templates.fraction_digits(column.column, profile)
+    elif cell.form in _NUMBERS:
+        row[tables.KIND] = _NUMBERS[cell.form]
+        if cell.form is ValueForm.PACKED:
+            row[tables.EVEN] = cell.even
+        if kind is SqlType.DECIMAL and not 0 <= column.scale <= 31:
+            return False
+    else:
+        return False
+    return True
+
+
+def _empty_text(kind: SqlType, profile: Profile, options: RenderOptions) -> int:
+    """What becomes of a text without characters, as :mod:`sqlgen.literals` says."""
+    if not profile.empty_is_null:
+        return tables.NONE_AS_IT_IS
+    blank = kind is SqlType.CHAR or options.policy.empty_text == "space"
+    return tables.BLANK_FOR_NONE if blank else tables.NONE_ODD
+
+
+def _charset(number: int | None) -> code_pages.Charset | None:
+    """The character set of a CCSID, where the kernel knows it."""
+    try:
+        known = None if number is None else code_pages.charset_of(number)
+    except InputError:
+        return None
+    return known if known is not None and known.kind in _TEXTS else None
+
+
+def shape_of(plain: PlainRows) -> tuple[int, ...]:
+    """How images lie, as the table of programs has it."""
+    if plain.shape is None:
+        return (tables.COUNTED,)
+    kind = tables.SECTIONED if isinstance(plain.shape, Sectioned) else tables.FRAMED
+    return kind, *map(int, astuple(plain.shape))
+
+
+@lru_cache(maxsize=256)
+def characters_of(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Bytes, Bytes]:
+    """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written
+    as; the first says how long that is, as :data:`replay.pipeline.fast_path_tables.SEVERAL`
+    does."""
+    lengths, codes = (
+        np.full((len(charsets), 256), tables.SEVERAL, np.uint8),
+        np.zeros((len(charsets), 256, 4), np.uint8),
+    )
+    for place, number in enumerate(charsets):
+        points = code_pages.charset_of(number).single
+        if points is None:  # UTF-8: octets of others than ASCII are looked at together
+            points = np.arange(128, dtype=np.uint32)
+        for byte, point in enumerate(points.tolist()):
+            if point == code_pages.UNDEFINED or (point < 128 and texts.special[point]):
+                continue
+            written = (texts.quote if point == ord("'") else chr(point)).encode()
+            if len(written) > codes.shape[2]:
+                continue
+            lengths[place, byte] = (
+                written[0] if len(written) == 1 else tables.SEVERAL + len(written)
+            )
+            codes[place, byte, : len(written)] = list(written)
+    return lengths, codes
