@@ -16,6 +16,7 @@ from replay.changes.envelope import Change, distinct
 from replay.decoding import images
 from replay.decoding.hashes import mixed
 from replay.decoding.machine_code import ArrayOf, Kernel, available
+from replay.decoding.plain_rows import Framed, PlainRows, Sectioned, ValueForm
 from replay.dependencies.write_sets import ChangeBatch, KeySpaces
 from replay.logs import Images, LogFile
 from replay.logs.plain import FoundImages
@@ -77,7 +78,7 @@ class RawKeys:
 
     def __init__(self, log: LogFile, spaces: KeySpaces) -> None:
         self.log, self.spaces = log, spaces
-        self._known: dict[int, Sequence[_Key] | None] = {}
+        self._known: dict[tuple[int, bool], Sequence[_Key] | None] = {}
         self._joined: dict[tuple[int, ...], tuple[Index, Index, Index] | None] = {}
         self._generations = Counter(spaces.table_space)
 
@@ -151,7 +152,7 @@ class RawKeys:
         table: list[tuple[int, bool, int, int]] = []
         columns: list[tuple[int, int]] = []
         for version in versions:
-            keys = self._keys(version)
+            keys = self._keys(version, True)
             if keys is None:
                 return None
             keys_of[version] = len(table), len(table) + len(keys)
@@ -165,17 +166,24 @@ class RawKeys:
             np.array(columns, np.int64).reshape(-1, 2),
         )
 
-    def _keys(self, version: int) -> Sequence[_Key] | None:
-        if version not in self._known:
-            self._known[version] = self._found(version)
-        return self._known[version]
+    def _keys(self, version: int, plain: bool = False) -> Sequence[_Key] | None:
+        """The keys of a table version, of which each has a place in its images: in those that
+        :meth:`replay.logs.LogFile.plain_rows` is true of where they are ``plain``, else in all."""
+        if (version, plain) not in self._known:
+            self._known[version, plain] = self._found(version, plain)
+        return self._known[version, plain]
 
-    def _found(self, version: int) -> Sequence[_Key] | None:
-        reading = self.log.image_reading(version)
-        if reading is None or self._generations[self.spaces.table_space[version]] > 1:
+    def _found(self, version: int, plain: bool) -> Sequence[_Key] | None:
+        if self._generations[self.spaces.table_space[version]] > 1:
             return None
-        table = self.log.catalog.versions[version]
-        places = _fixed_integers(table, reading)
+        table, reading = self.log.catalog.versions[version], self.log.image_reading(version)
+        rows = self.log.plain_rows(version) if plain and reading is None else None
+        if rows is not None:
+            places = _plain_integers(table, rows)
+        elif reading is not None:
+            places = _fixed_integers(table, reading)
+        else:
+            return None
         found = []
         for use in self.spaces.uses[version]:
             if use.how == "child" or not use.columns:
@@ -216,6 +224,25 @@ def _fixed_integers(table: TableVersion, reading: int) -> dict[str, tuple[int, i
         if whole and not cell.nullable and not images.unusable(column, cell.width):
             places[column.column.name] = at, cell.width
         at += cell.nullable + cell.width
+    return places
+
+
+def _plain_integers(table: TableVersion, rows: PlainRows) -> dict[str, tuple[int, int]]:
+    """The same of images that are known to be as ``rows`` says, of families whose other images
+    have their columns elsewhere."""
+    places: dict[str, tuple[int, int]] = {}
+    at = rows.shape.count_size if isinstance(rows.shape, Framed) else 0
+    for cell, column in zip(rows.cells, table.format.columns, strict=True):
+        whole = cell.form in (ValueForm.INTEGER, ValueForm.LITTLE) and not cell.nullable
+        if isinstance(rows.shape, Sectioned):
+            if whole:
+                places[column.column.name] = rows.shape.head + cell.position, cell.width
+            continue
+        if not isinstance(rows.shape, Framed) or not whole or cell.other_width != cell.width:
+            break
+        at += rows.shape.length_size + (rows.shape.null_byte >= 0)
+        places[column.column.name] = at, cell.width
+        at += cell.width
     return places
 
 
