@@ -12,6 +12,9 @@ from sqlgen.dialects import Profile
 from sqlgen.hidden import ESCAPES, HIDDEN_PATTERN
 from sqlgen.literals import octets
 
+#: How many of the columns that a comment says tell units apart.
+NAMING = 2
+
 
 def script_prologue(profile: Profile, mode: str, asserts: bool = False) -> str:
     """The first lines of a script. Pure SQL, no words of a client; the same for every script of a
@@ -71,9 +74,10 @@ def unit_comments(fields: Mapping[str, pa.Array]) -> pa.Array:
 
 
 def unit_names(fields: Mapping[str, pa.Array]) -> pa.Array:
-    """``URID=… member=…``: what tells units apart, the first columns (two at most) of those that
-    :func:`unit_comments` takes. Digits only, so it may stand in a literal."""
+    """``URID=… member=…``: what tells units apart, the first columns (:data:`NAMING` at most) of
+    those that :func:`unit_comments` takes. Digits only, so it may stand in a literal."""
     named = [
-        pc.binary_join_element_wise(f"{name}=", text, "") for name, text in [*fields.items()][:2]
+        pc.binary_join_element_wise(f"{name}=", text, "")
+        for name, text in [*fields.items()][:NAMING]
     ]
     return named[0] if len(named) == 1 else pc.binary_join_element_wise(*named, " ")

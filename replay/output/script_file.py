@@ -14,40 +14,33 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask
+from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
-from replay.decoding.machine_code import ArrayOf, Kernel, available
+from replay.output.script_lines import Begins, Checks, ScriptLines, available_here
 from replay.output.steps import Sources, StepWriter
+from replay.output.unit_comments import UnitComments
 from sqlgen.dialects import Profile
 from sqlgen.parameters import Templates, comments, prologue
-
-_FIXED, _PLACES = ArrayOf("uint8", fixed=True), ArrayOf("int32", fixed=True)
-_ROWS = ArrayOf("int64", fixed=True)
-_KERNEL = Kernel(
-    "replay.output.script_file_kernel",
-    "put_lines",
-    (_FIXED, _PLACES, _ROWS, _FIXED, _PLACES, _ROWS, ArrayOf("uint8")),
-)
 
 
 @dataclass(frozen=True)
 class Written:
     """Statements in the order of the script: ``text`` one per row (of :attr:`Sink.quick` sinks,
-    ``picked`` may be the places in ``text`` that are the rows), ``starts`` the rows where a unit
-    begins, ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait
-    for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per
-    row, ``sources`` the changes behind the statements where the script gets steps; ``spoken``:
-    which rows are statements, None where all are; ``one_row``: which
-    must touch exactly one row, where the script is to say so.
+    ``picked`` may be the places in ``text`` that are the rows, ``notes`` what stands behind the
+    statement of each, and ``checks`` its checks), ``starts`` the rows where a unit begins,
+    ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait for its
+    end, ``unit`` and ``group`` the number of the unit and of its target transaction per row,
+    ``sources`` the changes behind the statements where the script gets steps; ``spoken``: which
+    rows are statements, None where all are; ``one_row``: which must touch exactly one row, where
+    the script is to say so.
     """
 
     text: pa.Array
     starts: Index
-    comments: pa.Array
+    comments: UnitComments
     defers: Mask
     unit: Index
     group: Index
@@ -55,6 +48,8 @@ class Written:
     spoken: Mask | None = None
     one_row: Mask | None = None
     picked: Index | None = None
+    notes: pa.StringArray | None = None
+    checks: Checks | None = None
 
 
 @dataclass
@@ -105,12 +100,13 @@ class Sink:
         self.digest = hashlib.sha256()
         self.size = 0
         self._state = _ScriptState()
+        self._lines = ScriptLines()
         self._marked: tuple[int, Any, _ScriptState] = (0, self.digest.copy(), _ScriptState())
 
     @property
     def quick(self) -> bool:
         """Whether machine code may pick the statements from where they were made."""
-        return self.steps is None and available(_KERNEL) is not None
+        return self.steps is None and available_here()
 
     def write(self, part: Written) -> None:
         """Append statements."""
@@ -131,18 +127,14 @@ class Sink:
         closes[0] &= state.open
         # a session of ours decides itself what waits, and counts what it is sent
         defers = part.defers if self.steps is None else np.zeros(len(unit), bool)
-        heads = pc.binary_join_element_wise(
-            pc.if_else(closes, commit, ""),
-            pc.if_else(new_unit, pc.binary_join_element_wise(part.comments, "\n", ""), ""),
-            pc.if_else(new_group, begin, ""),
-            pc.if_else(defers, f"{self.profile.defer}\n", ""),
-            "",
-        )
+        frame = commit, begin, f"{self.profile.defer}\n"
+        begins = Begins(part.starts, part.comments, frame, closes, new_unit, new_group, defers)
         state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
         if part.picked is not None:
-            self._put(_lines(part.text, part.picked, heads, part.starts))
+            self._put(self._lines.put(part.text, part.picked, begins, part.notes, part.checks))
             self._state = state
             return
+        heads = begins.texts()
         place = np.full(len(part.text), len(heads), np.int64)
         place[part.starts] = np.arange(len(heads))
         prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
@@ -252,33 +244,14 @@ class ParameterSink(Sink):
         """Append statements."""
         one = np.zeros(len(part.text), bool) if part.one_row is None else part.one_row
         text = self.statements.lines(part.text, one)
-        super().write(replace(part, text=text, comments=comments(part.comments)))
+        said = replace(part.comments, text=comments(part.comments.text))
+        super().write(replace(part, text=text, comments=said))
 
     def close(self) -> None:
         """Commit what is open, close the file, and write the templates."""
         super().close()
         if self.size:
             self.beside.write_text(self.statements.text(self.profile.name), encoding="utf-8")
-
-
-def _lines(text: pa.StringArray, picked: Index, heads: pa.StringArray, starts: Index) -> Bytes:
-    """The texts ``picked`` as lines; before the rows ``starts``, rising, stand ``heads``."""
-    put = available(_KERNEL)
-    assert put is not None
-    (texts, places), (before, head_places) = _parts(text), _parts(heads)
-    size = int((places[picked + 1] - places[picked]).sum(dtype=np.int64))
-    out = np.empty(size + len(picked) + int(head_places[-1]) - int(head_places[0]), np.uint8)
-    written = put(texts, places, picked, before, head_places, np.ascontiguousarray(starts), out)
-    assert written == len(out)
-    return out
-
-
-def _parts(text: pa.StringArray) -> tuple[Bytes, npt.NDArray[np.int32]]:
-    """The octets of a string array, and where in them each text begins (``int32[n + 1]``)."""
-    _, offsets, data = text.buffers()
-    places: npt.NDArray[np.int32] = np.frombuffer(offsets, np.int32)
-    octets = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return octets, places[text.offset : text.offset + len(text) + 1]
 
 
 def _bytes_of(text: pa.Array) -> memoryview:

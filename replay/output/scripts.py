@@ -29,7 +29,9 @@ from replay.logs import Images, LogFile
 from replay.logs.plain import FoundImages
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
+from replay.output.script_lines import Checks
 from replay.output.steps import sources_of
+from replay.output.unit_comments import comments_of
 from replay.pipeline.fast_path import WORTH
 from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import (
@@ -46,9 +48,10 @@ from sqlgen import structure
 from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.literals import octets
 from sqlgen.parameters import STYLES, parameterised
 from sqlgen.row_checks import with_checks
-from sqlgen.script import script_prologue, unit_comments, unit_names
+from sqlgen.script import script_prologue, unit_names
 from sqlgen.statements import delete_all_statement, truncate_statement
 
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
@@ -328,8 +331,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         arranged = content.arranged
         entries = np.flatnonzero((emitted | self._remarks(changes))[arranged.sequence])
         if self._as_made(changes, arranged, entries):
-            self._write(changes, entries, content.text, arranged, content.place[entries])
-            return 0
+            place = content.place[entries]
+            self._write(changes, entries, content.text, arranged, place)
+            return self._further_lines(content.text, place)
         text = content.text.take(pa.array(content.place[entries]))
         if arranged.part is not None:
             there = (pc.binary_length(text).to_numpy() > 0) | (arranged.part[entries] == 0)
@@ -352,11 +356,10 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         return more
 
     def _as_made(self, changes: ChunkChanges, arranged: Arranged, entries: Index) -> bool:
-        """Whether the script has a statement for each of some changes, exactly as it was made."""
-        options, ordered = self.plan.options, arranged.sequence[entries]
+        """Whether the script has a statement for each of some changes as it was made, apart from
+        what stands beside it."""
+        ordered = arranged.sequence[entries]
         if len(self.records) < WORTH or arranged.part is not None or not self.sink.quick:
-            return False
-        if options.trace or options.render.upsert or options.render.assert_rows:
             return False
         more = (changes.uncommitted[ordered] > 0) | (changes.outcome[ordered] > 0)
         return not (more | (changes.change[ordered] == Change.STRUCTURE)).any()
@@ -368,9 +371,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         remarks: Mask = (changes.outcome == LEFT_OUT) & (changes.uncommitted == 0)
         return remarks & ~self.bad_units[changes.unit]
 
-    def _further_lines(self, text: pa.Array, counted: Mask) -> int:
+    def _further_lines(self, text: pa.Array, counted: Mask | Index) -> int:
         """How many statements there are beyond one for each change."""
-        if not self.plan.options.render.upsert:
+        if not self.plan.options.render.upsert or not (octets(text) == ord("\n")).any():
             return 0
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
@@ -446,9 +449,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         """Write the statements of some entries, ``text``, or those of its places ``picked``."""
         if not len(entries):
             return
-        if self.plan.options.render.assert_rows:
-            text = self._with_checks(changes, arranged.sequence[entries], text)
         ordered = arranged.sequence[entries]
+        if self.plan.options.render.assert_rows and picked is None:
+            text = self._with_checks(changes, ordered, text)
         comments_only = (changes.outcome[ordered] > 0) | (changes.uncommitted[ordered] > 0)
         spoken: Mask | None = ~comments_only if comments_only.any() else None
         if (changes.change[ordered] == Change.STRUCTURE).any():
@@ -457,7 +460,14 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
         first = self._headers(changes, ordered[starts])
-        comments = unit_comments(self.log.unit_fields(first))
+        comments = comments_of(self.log, first, picked is not None)
+        notes, checks = None, None
+        if picked is not None and self.plan.options.trace:
+            trace = self.log.trace(self._headers(changes, ordered))
+            notes = pc.binary_join_element_wise(" -- ", trace, "")
+        if picked is not None and self.plan.options.render.assert_rows:
+            checked, numbers = self._numbered(changes, ordered, starts)
+            checks = Checks.of(checked, numbers, self.profile)
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
         group = ordinal // self.plan.options.commit_every
         sources = None
@@ -483,6 +493,8 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 spoken,
                 self._of_one_row(changes, ordered),
                 picked,
+                notes,
+                checks,
             )
         )
 
@@ -497,22 +509,30 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def _with_checks(
         self, changes: ChunkChanges, ordered: Index, text: pa.StringArray
     ) -> pa.StringArray:
-        """Statements, those of rows with their checks (:mod:`sqlgen.row_checks`). Statements are
-        counted from the beginning of their unit, which may lie in an earlier chunk."""
+        """Statements, those of rows with their checks (:mod:`sqlgen.row_checks`)."""
+        starts = order.run_starts(changes.unit[ordered])
+        checked, numbers = self._numbered(changes, ordered, starts)
+        fields = self.log.unit_fields(self._headers(changes, ordered[starts]))
+        lengths = np.diff(np.append(starts, len(ordered)))
+        names = unit_names(fields).take(pa.array(np.repeat(np.arange(len(starts)), lengths)))
+        return with_checks(text, checked, names, numbers, self.profile)
+
+    def _numbered(self, changes: ChunkChanges, ordered: Index, starts: Index) -> tuple[Mask, Index]:
+        """Which statements have a check, and the number of each in its unit, whose first statement
+        is at ``starts``. It counts from the beginning of the unit, which may lie in an earlier
+        chunk."""
         unit = changes.unit[ordered]
         checked = np.isin(changes.change[ordered], list(ROW_CHANGES))
         checked &= (changes.uncommitted[ordered] == 0) & (changes.outcome[ordered] == 0)
-        starts = order.run_starts(unit)
-        lengths = np.diff(np.append(starts, len(unit)))
         counted = np.cumsum(checked)
-        before: Index = np.repeat(counted[starts] - checked[starts], lengths)
+        before: Index = np.repeat(
+            counted[starts] - checked[starts], np.diff(np.append(starts, len(unit)))
+        )
         last, so_far = self._asserted
         before[unit == last] -= so_far
         numbers = counted - before
         self._asserted = int(unit[-1]), int(numbers[-1])
-        fields = self.log.unit_fields(self._headers(changes, ordered[starts]))
-        names = unit_names(fields).take(pa.array(np.repeat(np.arange(len(starts)), lengths)))
-        return with_checks(text, checked, names, numbers, self.profile)
+        return checked, numbers
 
 
 def render_bucket(

@@ -10,9 +10,11 @@ import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
-from replay.output import script_file, scripts
+from replay.output import script_lines, scripts
 from replay.output.script_file import Sink, Written
 from replay.pipeline import partition
+from sqlgen import row_checks
+from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
 from sqlgen.statements import RenderOptions
 from tests.support.logbuilder import ACCT, LogBuilder, acct
@@ -56,8 +58,14 @@ def text_of(folder: Path, log: LogBuilder, mode: str, options: ScriptOptions) ->
         ({}, True),
         ({"commit_every": 3}, True),
         ({"commit_statements": 5}, True),
-        ({"trace": True}, False),
-        ({"render": RenderOptions(upsert=True)}, False),
+        ({"trace": True}, True),
+        ({"render": RenderOptions(upsert=True)}, True),
+        ({"render": RenderOptions(upsert=True), "trace": True}, True),
+        *(
+            ({"dialect": dialect, "render": RenderOptions(where_columns="guard"), **more}, True)
+            for dialect in ("postgres", "oracle", "mariadb", "db2")
+            for more in ({"asserts": Assertion.ROWS}, {"asserts": Assertion.ROWS, "trace": True})
+        ),
     ],
     ids=str,
 )
@@ -67,6 +75,7 @@ def test_the_script_is_the_same(
 ) -> None:  # fmt: skip
     log, options = log_of(1 + (mode == "undo")), ScriptOptions(**how)
     monkeypatch.setattr(partition, "CHUNK", 32)
+    monkeypatch.setattr(row_checks, "IN_BLOCK", 7)
     joined = text_of(tmp_path, log, mode, options)
     picked = list[Written]()
     write = Sink.write
@@ -78,7 +87,7 @@ def test_the_script_is_the_same(
 
     monkeypatch.setattr(Sink, "write", told)
     monkeypatch.setattr(scripts, "WORTH", 0)
-    assert script_file.available(script_file._KERNEL) is not None
+    assert script_lines.available_here()
     assert text_of(tmp_path, log, mode, options) == joined
     assert joined
     assert bool(picked) is picks

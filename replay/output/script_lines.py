@@ -1,0 +1,171 @@
+"""The lines of a script, put together by machine code: statements are picked from where they were
+made, and get the heads of units, what is noted behind them, and their checks in the same pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Mask
+from replay.decoding.machine_code import ArrayOf, Kernel, available
+from replay.output import script_lines_tables as tables
+from replay.output.unit_comments import UnitComments, parts_of
+from sqlgen.dialects import Profile
+from sqlgen.row_checks import block_ends, check_texts
+
+_FIXED, _PLACES = ArrayOf("uint8", fixed=True), ArrayOf("int32", fixed=True)
+_ROWS = ArrayOf("int64", fixed=True)
+_KERNEL = Kernel(
+    "replay.output.script_lines_kernel",
+    "put_lines",
+    (
+        *(_FIXED, _PLACES, _ROWS, _ROWS, _FIXED, _FIXED, _ROWS, _FIXED, _PLACES, _FIXED, _PLACES),
+        *(_FIXED, _ROWS, _PLACES, _PLACES, ArrayOf("int64", 2, fixed=True), _FIXED),
+        ArrayOf("uint8"),
+    ),
+    ("replay.output.script_lines_tables",),
+)
+_SLOTS = {"": tables.NOTHING, "unit": tables.UNIT, "statement": tables.NUMBER}
+#: Digits of a number at most.
+_DIGITS = 20
+_NONE: Bytes = np.zeros(0, np.uint8)
+_NO_PIECES: Index = np.zeros((0, tables.PIECE), np.int64)
+
+
+class _Pieces(NamedTuple):
+    """What stands beside the statements of a dialect: the table of pieces and the pool of their
+    texts, and how often the name of a unit is in it."""
+
+    table: Index
+    pool: Bytes
+    names: int
+
+
+@lru_cache(maxsize=64)
+def _pieces_of(profile: Profile) -> _Pieces:
+    """Those of a dialect that checks statements."""
+    texts = check_texts(profile)
+    assert texts is not None
+    rows, pool = [], b""
+    for part, pieces in (
+        (tables.OPENING, texts.opening),
+        (tables.LABEL, texts.label),
+        (tables.CHECK, texts.check),
+        (tables.CLOSING, texts.closing),
+    ):
+        for text, slot in pieces:
+            start, pool = len(pool), pool + text.encode()
+            rows.append((part, start, len(pool), _SLOTS[slot]))
+    table = np.array(rows, np.int64).reshape(len(rows), tables.PIECE)
+    names = int((table[:, tables.SLOT] == tables.UNIT).sum())
+    return _Pieces(table, np.frombuffer(pool, np.uint8), names)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What says that statements touch one row (:mod:`sqlgen.row_checks`): what each of ``n`` lines
+    ``needs`` (bits of :mod:`replay.output.script_lines_tables`), and the number of each in its
+    unit (``int64[n]``)."""
+
+    needs: Bytes
+    numbers: Index
+    profile: Profile
+
+    @classmethod
+    def of(cls, checked: Mask, numbers: Index, profile: Profile) -> Checks | None:
+        """Those of the lines that are ``checked``; None where the dialect has none."""
+        if profile.row_check is None:
+            return None
+        opens, closes = block_ends(checked, numbers, profile)
+        needs = checked * np.uint8(tables.CHECKED) | opens * np.uint8(tables.OPENS)
+        needs |= closes * np.uint8(tables.CLOSES)
+        return cls(needs, np.ascontiguousarray(numbers), profile)
+
+
+@dataclass(frozen=True)
+class Begins:
+    """Where units begin (``starts``, rising rows), their comments, and which of the texts of
+    ``frame`` stand before each, by the masks :attr:`commits`, ``told`` (the comment), ``begins``
+    and ``defers``. ``frame``: the end of a transaction, its begin, and what has foreign keys
+    wait, a line each or nothing."""
+
+    starts: Index
+    comments: UnitComments
+    frame: tuple[str, str, str]
+    commits: Mask
+    told: Mask
+    begins: Mask
+    defers: Mask
+
+    def texts(self) -> pa.StringArray:
+        """What stands before each."""
+        commit, begin, defer = self.frame
+        return pc.binary_join_element_wise(
+            pc.if_else(self.commits, commit, ""),
+            pc.if_else(self.told, pc.binary_join_element_wise(self.comments.text, "\n", ""), ""),
+            pc.if_else(self.begins, begin, ""),
+            pc.if_else(self.defers, defer, ""),
+            "",
+        )
+
+    def bits(self) -> Bytes:
+        """The masks as :mod:`replay.output.script_lines_tables` has them."""
+        bits: Bytes = self.commits * np.uint8(tables.COMMITS) | self.told * np.uint8(tables.TOLD)
+        return bits | self.begins * np.uint8(tables.BEGINS) | self.defers * np.uint8(tables.DEFERS)
+
+
+class ScriptLines:
+    """Puts lines together, again and again in the same place."""
+
+    def __init__(self) -> None:
+        self._room = np.empty(0, np.uint8)
+
+    def put(
+        self,
+        text: pa.StringArray,
+        picked: Index,
+        begins: Begins,
+        notes: pa.StringArray | None,
+        checks: Checks | None,
+    ) -> Bytes:
+        """The texts ``picked`` as lines, each with its ``notes`` and ``checks``, and what stands
+        before units. What was put together before is gone."""
+        put = available(_KERNEL)
+        assert put is not None
+        texts, places = parts_of(text)
+        comments, comment_places = parts_of(begins.comments.text)
+        frame = [part.encode() for part in begins.frame]
+        starts, before = np.ascontiguousarray(begins.starts), begins.bits()
+        room = int((places[picked + 1] - places[picked]).sum(dtype=np.int64)) + len(picked)
+        room += int(comment_places[-1]) + len(starts) * (1 + sum(map(len, frame)))
+        nowhere = np.zeros(0, np.int32)
+        behind = _NONE, nowhere
+        if notes is not None:
+            behind = parts_of(notes)
+            room += int(behind[1][-1])
+        beside: tuple[object, ...]
+        beside = _NONE, np.zeros(0, np.int64), nowhere, nowhere, _NO_PIECES, _NONE
+        if checks is not None:
+            low, high = begins.comments.names()
+            table, pool, slots = _pieces_of(checks.profile)
+            longest = int((high - low).max(initial=0))
+            room += len(picked) * (len(pool) + slots * longest + len(table) * _DIGITS)
+            beside = checks.needs, checks.numbers, low, high, table, pool
+        if len(self._room) < room:
+            self._room = np.empty(room, np.uint8)
+        framed = np.frombuffer(b"".join(frame), np.uint8), np.cumsum([len(part) for part in frame])
+        of_units = (starts, before, *framed, comments, comment_places)
+        size = put(texts, places, picked, *of_units, *behind, *beside, self._room)
+        assert size <= room
+        return self._room[:size]
+
+
+def available_here() -> bool:
+    """Whether there is the machine code."""
+    return available(_KERNEL) is not None

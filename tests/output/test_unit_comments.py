@@ -1,0 +1,113 @@
+"""The comments that machine code writes are those that are put together field by field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from replay.logs.logmaster.headers import Headers
+from replay.logs.logmaster.opening import open_log
+from replay.output import unit_comments
+from replay.output.unit_comments import UnitComments, comments_of
+from sqlgen.script import unit_names
+from tests.support.logbuilder import ACCT, LogBuilder, acct
+
+TIMES = (
+    b"",
+    b"\x20\x24\x02\x29\x23\x59\x59\x12\x34\x56",
+    b"\x20\x23\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x01",
+    b"\x00\x01\x01\x01\x10\x20\x30\x99\x99\x99\x99\x99\x99\x99",
+    b"\x20\x23\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x00\x99\x99\x99\x99",
+)
+#: Moments that need the other way, or that are none.
+ODD_TIMES = (
+    b"\x20\x24\x02\x29\x24",
+    b"\x20\x23\x02\x29",
+    b"\x19\x00\x02\x29",
+    b"\x20\x24\x13\x01",
+    b"\x20\x24\x00\x01",
+    b"\x20\x24\x01\x00",
+    b"\x00\x00\x01\x01",
+    b"\x20\x24\x01\x01\x00\x60",
+    b"\x20\x24\x01\x01\x00\x00\x60",
+    b"\x20\x24\x01\x01\x00\x00\x00\x0a",
+    b"\x20\x24\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xa0",
+)
+TEXTS = ("", "CLERK", " a b", "X'~", "12345678")
+ODD_TEXTS = ("é", "a\nb", "a\0", "\x7f", "a\u00ad")
+
+
+class Made:
+    """Headers of units of a log that is written into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        log = LogBuilder()
+        log.unit().insert(ACCT, acct(1))
+        self.log = open_log(*log.write(folder))
+        self.layout = self.log.control.header
+
+    def put(self, block: np.ndarray, row: int, name: str, value: bytes, filler: int = 0) -> None:
+        """Fill a field of a header."""
+        field = self.layout.names[name]
+        octets = value.ljust(field.length, bytes([filler]))[: field.length]
+        block[row, field.offset : field.end] = np.frombuffer(octets, np.uint8)
+
+    def headers(self, seed: int, count: int = 50) -> Headers:
+        """Headers of which each is plain."""
+        draw = np.random.default_rng(seed)
+        block = draw.integers(0, 256, (count, self.layout.size), np.uint8)
+        for row in range(count):
+            if draw.random() < 0.3:
+                self.put(block, row, "UORCOMMITLRSN", b"")
+            if draw.random() < 0.3:
+                self.put(block, row, "MEMBERID", bytes([0, draw.integers(256)]))
+            self.put(block, row, "UORCOMMITTIMESTAMP", TIMES[draw.integers(len(TIMES))])
+            for name in ("AUTHID", "PLAN", "CORRELATIONID"):
+                self.text(block, row, name, TEXTS[draw.integers(len(TEXTS))])
+        return Headers(self.layout, block)
+
+    def text(self, block: np.ndarray, row: int, name: str, text: str) -> None:
+        """Fill a field of text, with blanks behind it."""
+        self.put(block, row, name, text.encode("cp037"), 0x40)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def said(comments: UnitComments) -> tuple[list[str], list[str]]:
+    """The comments, and the names that lie in them."""
+    octets, _ = unit_comments.parts_of(comments.text)
+    low, high = comments.names()
+    names = [bytes(octets[start:end]).decode() for start, end in zip(low, high, strict=True)]
+    return comments.text.to_pylist(), names
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plain_headers(made: Made, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = made.headers(seed)
+    slow = said(comments_of(made.log, first, False))
+    assert slow[1] == unit_names(made.log.unit_fields(first)).to_pylist()
+    monkeypatch.setattr(unit_comments, "unit_comments", None)
+    assert said(comments_of(made.log, first, True)) == slow
+
+
+@pytest.mark.parametrize("time", ODD_TIMES)
+def test_moments_that_are_left_to_the_other_way(made: Made, time: bytes) -> None:
+    first = made.headers(1)
+    made.put(first.block, 20, "UORCOMMITTIMESTAMP", time)
+    slow = said(comments_of(made.log, first, False))
+    assert said(comments_of(made.log, first, True)) == slow
+
+
+@pytest.mark.parametrize("name", ["AUTHID", "PLAN", "CORRELATIONID"])
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_texts_that_are_left_to_the_other_way(made: Made, name: str, text: str) -> None:
+    first = made.headers(2)
+    made.text(first.block, 20, name, text)
+    slow = said(comments_of(made.log, first, False))
+    assert said(comments_of(made.log, first, True)) == slow
+    assert all(letter.isprintable() for letter in slow[0][20])
