@@ -16,9 +16,9 @@ from typing import IO
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Records
+from replay.arrays import Bytes, Hashes, Index, Records
 from replay.changes.envelope import RECORD, field_slice, take_records
-from replay.changes.order import commit_order, words
+from replay.changes.order import commit_order
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.leftovers import scratch_file
 
@@ -33,6 +33,17 @@ _KERNEL = Kernel(
     "replay.pipeline.sorted_records_kernel",
     "settle_order",
     (ArrayOf("uint8"), NUMBER, NUMBER, ArrayOf("int64", fixed=True), NUMBER),
+)
+_OCTETS = ArrayOf("uint8", fixed=True)
+_WORDS = Kernel(
+    "replay.pipeline.sorted_records_kernel",
+    "leading_words",
+    (_OCTETS, NUMBER, NUMBER, NUMBER, ArrayOf("uint64", 2)),
+)
+_SPREAD = Kernel(
+    "replay.pipeline.sorted_records_kernel",
+    "spread_records",
+    (_OCTETS, NUMBER, ArrayOf("int64", fixed=True), ArrayOf("uint8")),
 )
 
 
@@ -60,46 +71,74 @@ def in_commit_order(blocks: Iterable[bytes]) -> Records:
 def _runs(blocks: Iterable[bytes]) -> Iterator[Records]:
     """Sorted runs of the records as they come; the last one may be shorter."""
     size = RUN * RECORD.itemsize
-    run = bytearray()
+    pieces, room = list[Bytes](), size
     for block in blocks:
-        rest = memoryview(block)
-        while len(run) + len(rest) > size:
-            cut = size - len(run)
-            run += rest[:cut]
-            yield _sorted(run)
-            run, rest = bytearray(), rest[cut:]
-        run += rest
-    if run:
-        yield _sorted(run)
+        rest = np.frombuffer(block, np.uint8)
+        while len(rest) > room:
+            run = _sorted([*pieces, rest[:room]])
+            pieces, rest, room = [], rest[room:], size
+            yield run
+        pieces.append(rest)
+        room -= len(rest)
+    if room < size:
+        yield _sorted(pieces)
 
 
-def _sorted(run: bytearray) -> Records:
-    """The records of ``run`` in their order."""
-    records = np.frombuffer(run, RECORD)
-    settle = available(_KERNEL) if len(records) >= WORTH else None
-    if settle is None:
+def _sorted(pieces: Sequence[Bytes]) -> Records:
+    """The records of all ``pieces`` in their order."""
+    count = sum(len(piece) for piece in pieces) // RECORD.itemsize
+    settle = available(_KERNEL) if count >= WORTH else None
+    octets = None if settle is None else _nearly_sorted(pieces, count)
+    if settle is None or octets is None:
+        records = np.concatenate(pieces).view(RECORD)
         return take_records(records, commit_order(records))
-    count = len(records)
-    nearly = np.append(np.argsort(_leading_word(records)), 0)  # with room to move one
-    octets = take_records(records, nearly).view(np.uint8)
-    if settle(octets, RECORD.itemsize, *_key_places(), _MOVES * count):
-        return take_records(records, commit_order(records))
-    return octets.view(RECORD)[:count]
+    unsettled = settle(octets, RECORD.itemsize, *_key_places(), _MOVES * count)
+    records = octets.view(RECORD)[:count]
+    return take_records(records, commit_order(records)) if unsettled else records
 
 
-def _leading_word(records: Records) -> Hashes:
+def _nearly_sorted(pieces: Sequence[Bytes], count: int) -> Bytes | None:
+    """The octets of the records in the order of their leading words, with room for one record
+    more. None where there is no machine code."""
+    read, spread = available(_WORDS), available(_SPREAD)
+    if read is None or spread is None:
+        return None
+    size, start = RECORD.itemsize, 0
+    commit, position = (field_slice(name).start for name in ("commit", "position"))
+    fields = np.empty((count, 4), np.uint64)
+    for piece in pieces:
+        start += read(piece, size, commit, position, fields[start:])
+    ranks = np.empty(count, np.int64)
+    ranks[np.argsort(_leading_word(fields))] = np.arange(count)
+    octets, start = np.empty((count + 1) * size, np.uint8), 0
+    for piece in pieces:
+        start += spread(piece, size, ranks[start : start + len(piece) // size], octets)
+    return octets
+
+
+def _leading_word(fields: Hashes) -> Hashes:
     """A word by which nearly all records are in order: of the commit and, as far as there is room,
-    the position, for records of one commit are mostly of one unit."""
-    word, *others = words(records["commit"])
-    position, *more = words(records["position"])
-    if others or more or not len(records):
-        return word
-    word -= word.min()
-    position -= position.min()
+    the position, for records of one commit are mostly of one unit. ``fields`` (uint64[n, 4]): the
+    first 8 octets and the last 2 of both."""
+    commit, position = (_one_word(fields[:, at], fields[:, at + 1]) for at in (0, 2))
+    if commit is None:
+        return np.ascontiguousarray(fields[:, 0])
+    if position is None:
+        return commit
     bits = int(position.max()).bit_length()
-    if int(word.max()).bit_length() + bits > 64:
-        return word
-    return np.asarray(word << np.uint64(bits) | position)
+    if int(commit.max()).bit_length() + bits > 64:
+        return commit
+    return np.asarray(commit << np.uint64(bits) | position)
+
+
+def _one_word(first: Hashes, last: Hashes) -> Hashes | None:
+    """Numbers of 8 octets and 2 more, less the least of them, as words; None where they are too
+    large."""
+    first = first - first.min()
+    if int(first.max()).bit_length() > 48:
+        return None
+    word = first << np.uint64(16) | last
+    return np.asarray(word - word.min())
 
 
 @cache
@@ -122,12 +161,12 @@ def merged(runs: Sequence[Records]) -> Iterator[Records]:
     while left:
         stops = {number: min(places[number] + WINDOW, len(runs[number])) for number in left}
         bound = min(_key(runs[number], stop - 1) for number, stop in stops.items())
-        piece = bytearray()
+        pieces = list[Bytes]()
         for number, stop in stops.items():
             start, run = places[number], runs[number]
             places[number] = _after(run, start, stop, bound)
-            piece += run[start : places[number]].tobytes()
-        yield _sorted(piece)
+            pieces.append(np.ascontiguousarray(run[start : places[number]]).view(np.uint8))
+        yield _sorted(pieces)
         left = [number for number in left if places[number] < len(runs[number])]
 
 

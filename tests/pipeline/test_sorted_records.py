@@ -94,8 +94,10 @@ def test_machine_code_sorts_as_the_other_way(
 
 
 def told(real: Callable[..., Any], ways: list[int], wanted: Any) -> Callable[..., int]:
-    """Machine code that notes what it says."""
+    """Machine code; that which settles an order notes what it says."""
     code = real(wanted)
+    if wanted.name != "settle_order":
+        return cast(Callable[..., int], code)
 
     def noted(*arguments: Any) -> int:
         ways.append(code(*arguments))
