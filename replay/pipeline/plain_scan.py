@@ -20,7 +20,7 @@ from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions
 from replay.changes.envelope import FACTS_FACTOR, RECORD, ROW_CHANGES, Envelope
 from replay.changes.selection import Selection, VerdictCodes
 from replay.decoding import codecs
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, available
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, once_worth
 from replay.logs import LogFile, Split
 from replay.logs.plain import PlainHeaders, PlainLog
 from replay.pipeline import plain_scan_tables as tables
@@ -164,7 +164,8 @@ def plain_scan(plan: Plan, log: LogFile, split: Split, judge: Judge) -> PlainSca
     usual = {name: getattr(_PLAIN_SELECTION, name) for name in _BY_CLASS}
     if asked.incomplete == "dependentrba" or replace(asked, **usual) != _PLAIN_SELECTION:
         return None
-    headers, scan = log.plain_headers(), available(_KERNEL)
+    headers = log.plain_headers()
+    scan = once_worth(_KERNEL, split.stop - split.start, WORTH)
     if plan.parts_units or headers is None or scan is None:
         return None
     return PlainScan(plan, log, headers, scan, judge)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from replay.decoding import machine_code
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, loaded
 from replay.leftovers import UNUSED_DAYS
 from replay.logs.logmaster import framing
@@ -74,3 +75,17 @@ def test_what_nobody_used_for_long_is_removed(
     loaded(kernel)
     assert (tmp_path / kept).read_bytes() == made
     assert time.time() - (tmp_path / kept).stat().st_mtime < 86_400
+
+
+def test_little_work_is_not_worth_to_link_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "_WORK", {})
+    asked: list[Kernel] = []
+    monkeypatch.setattr(machine_code, "available", asked.append)
+    one, other = (Kernel("a.module", name, ()) for name in ("one", "other"))
+    for size in (100, 150, 100):
+        machine_code.once_worth(one, size, 100)
+        machine_code.once_worth(other, size // 2, 100)
+    assert asked == []
+    machine_code.once_worth(one, 50, 100)
+    machine_code.once_worth(one, 1, 100)
+    assert asked == [one, one]

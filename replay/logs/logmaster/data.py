@@ -17,7 +17,7 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.decoding import codecs, images
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available, once_worth
 from replay.errors import InputError, Where
 
 #: Bytes of a log, and changes looked at together, that make it worth to use machine code.
@@ -109,6 +109,8 @@ def _closing_images(
     """The bounds as machine code finds them; None where it is not worth it, and where one does not
     close."""
     if len(start) < _ROWS or len(buffer) < WORTH:
+        return None
+    if once_worth(_KERNEL, int((end - start).sum()), WORTH) is None:
         return None
     two = np.full(len(start), kind is Change.UPDATE, np.uint8)
     edges = closing_bounds(buffer, start, end, two, reading, outer)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Lengths, Mask
 from replay.decoding import codecs
-from replay.decoding.machine_code import ArrayOf, Kernel, MachineCode, available
+from replay.decoding.machine_code import ArrayOf, Kernel, MachineCode, once_worth
 from replay.errors import InputError, Where
 
 XTYP_EBCDIC = "XTYP".encode("cp037")
@@ -342,7 +342,8 @@ def _walk_parallel(
 ) -> Block | None:
     """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
     lead, pattern = _LEAD[framing], shape.pattern
-    walk = available(_KERNEL) if framing is Framing.RDW and stop - start >= WORTH else None
+    worth = framing is Framing.RDW and stop - start >= WORTH
+    walk = once_worth(_KERNEL, stop - start, WORTH) if worth else None
     begins, chain_bytes = [start], CHAIN_BYTES
     if walk is not None:
         chain_bytes = max(chain_bytes, (stop - start) // CHAINS)
