@@ -9,8 +9,9 @@ table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
@@ -26,9 +27,10 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, SqlType, Table
 from sqlgen.statements import RenderOptions, float_bounds, shown_columns
 
-_NULL = "\\N"
-#: What COPY's text format cannot take as it is, and how it is written.
-_ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
+#: How COPY's text format writes NULL.
+COPY_NULL = "\\N"
+#: What it cannot take as it is, and how that is written.
+COPY_ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
 #: Rows by the thousand tell enough of a staging table: how wide its columns are, above all.
 _SAMPLED = "SET LOCAL default_statistics_target = 10"
 #: Has the last statements of the loads of a transaction find each row by its key, as single
@@ -89,6 +91,38 @@ class Unmergeable(Exception):
     """These rows cannot be merged; the reason, in words."""
 
 
+class NotPlain(Exception):
+    """Lines cannot be written from images as they are: decoded values are needed."""
+
+
+class Value(Enum):
+    """What stands in a line: the value; the value where its column changed, else NULL; whether it
+    changed."""
+
+    ALWAYS = "always"
+    CHANGED = "changed"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a line has of a column, in place of its values: the image ``side`` (``before`` or
+    ``after``), and ``when``."""
+
+    column: Column
+    side: str
+    when: Value = Value.ALWAYS
+
+
+@dataclass(frozen=True)
+class ImageRows(Rows):
+    """Rows whose values are not decoded: ``before`` and ``after`` have a :class:`Slot` for each
+    column, and ``lines`` writes lines of some slots, as COPY reads them. Floats and bytes are not
+    among them. Raises NotPlain."""
+
+    lines: Callable[[Sequence[Slot]], bytes] = field(kw_only=True)
+
+
 @dataclass
 class _Stage:
     """The columns of a staging table: (name, type) and their values."""
@@ -114,7 +148,8 @@ class Merging:
     def load(self, rows: Rows, number: int) -> Load:
         """The load for ``rows``, of which no two have the same key; of updates both images have all
         columns. Updates that change nothing are only looked for, where rows are found by all their
-        columns. ``number`` names the staging table. Raises Unmergeable."""
+        columns. ``number`` names the staging table. Raises Unmergeable; NotPlain of
+        :class:`ImageRows`."""
         if rows.op is Op.INSERT:
             return self._insert(rows)
         stage = f"pg_temp.logreplay_{number}"
@@ -132,7 +167,7 @@ class Merging:
         values = [self._texts(rows.after[column.name], column) for column in columns]
         names = ", ".join(self._name(column) for column in columns)
         copy = f"COPY {self._table(rows.table)} ({names}) FROM STDIN"
-        return Load(rows.op, rows.table, rows.count, "", copy, _lines(values, rows.count), ())
+        return Load(rows.op, rows.table, rows.count, "", copy, _lines(rows, values), ())
 
     def _delete(self, rows: Rows, name: str) -> Load:
         stage = _Stage()
@@ -165,7 +200,7 @@ class Merging:
                 continue
             flag = None
             if not pc.all(mask).as_py():
-                flag = stage.add(f"c{number}", "boolean", pc.if_else(mask, "t", "f"))
+                flag = stage.add(f"c{number}", "boolean", _flags(rows, column, mask))
             value = stage.add(
                 f"n{number}", self._type(column), self._texts(rows.after[column.name], column, mask)
             )
@@ -216,7 +251,7 @@ class Merging:
             )
         columns = ", ".join(f"{column} {kind}" for column, kind in stage.columns)
         make = f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP"
-        text = _lines(stage.values, rows.count)
+        text = _lines(rows, stage.values)
         return Load(
             rows.op,
             rows.table,
@@ -266,6 +301,8 @@ class Merging:
 
     def _texts(self, values: pa.Array, column: Column, mask: pa.Array | None = None) -> Any:
         """Values as COPY reads them; where ``mask`` is false, NULL."""
+        if isinstance(values, Slot):
+            return values if mask is None else replace(values, when=Value.CHANGED)
         texts, problems = plain_texts(values, column, self.profile, self.options.policy)
         wrong = _of_interest(problems, mask)
         if wrong:
@@ -273,7 +310,7 @@ class Merging:
                 f"column {column.name}: found {wrong[0].found}; expected {wrong[0].expected}"
             )
         if column.type in _ESCAPED:
-            for plain, escaped in _ESCAPES:
+            for plain, escaped in COPY_ESCAPES:
                 if pc.any(pc.match_substring(texts, plain)).as_py():
                     texts = pc.replace_substring(texts, plain, escaped)
         return texts if mask is None else pc.if_else(mask, texts, pa.scalar(None, pa.string()))
@@ -310,11 +347,20 @@ def _of_interest(problems: list[ValueProblem], mask: pa.Array | None) -> list[Va
     return [problem for problem in problems if wanted[problem.row]]
 
 
-def _lines(values: Sequence[Any], count: int) -> bytes:
+def _flags(rows: Rows, column: Column, mask: pa.Array) -> Any:
+    """Whether a column changed, as COPY reads it."""
+    if isinstance(rows, ImageRows):
+        return Slot(column, "after", Value.FLAG)
+    return pc.if_else(mask, "t", "f")
+
+
+def _lines(rows: Rows, values: Sequence[Any]) -> bytes:
     """The lines of COPY's text format."""
-    if not count:
+    if not rows.count:
         return b""
-    filled = [pc.fill_null(column, _NULL) if column.null_count else column for column in values]
+    if isinstance(rows, ImageRows):
+        return rows.lines(values)
+    filled = [pc.fill_null(column, COPY_NULL) if column.null_count else column for column in values]
     lines = pc.binary_join_element_wise(*filled, "\t")
     return b"".join(_buffer(part) for part in _parts(pc.binary_join_element_wise(lines, "\n", "")))
 

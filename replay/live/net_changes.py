@@ -11,6 +11,7 @@ other tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -23,6 +24,8 @@ from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, Writ
 from replay.logs import LogFile, Walk
 from replay.output.row_parts import values_differ
 from replay.output.steps import Script
+from replay.pipeline.copy_lines import CopyLines
+from replay.pipeline.fast_path import WORTH
 from replay.pipeline.plan import Plan
 from replay.targets import TableFacts
 from sqlgen.choices import WhereColumns
@@ -31,7 +34,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS
-from sqlgen.staged_merge import Load, Merging, Unmergeable
+from sqlgen.staged_merge import ImageRows, Load, Merging, NotPlain, Unmergeable
 from sqlgen.statements import shown_columns
 
 #: Where a part of the loads stands: deletes that make room for keys, what adds and changes rows,
@@ -86,11 +89,21 @@ class NetChanges:
     """Folds steps of a plan's scripts. ``facts`` is what the target says about the tables, by
     OWNER.NAME."""
 
-    def __init__(self, plan: Plan, log: LogFile, facts: Mapping[str, TableFacts | None]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        log: LogFile,
+        facts: Mapping[str, TableFacts | None],
+        expected: int = 0,
+    ) -> None:
+        """``expected``: about how many steps there are in all."""
         self.plan, self.log, self.facts = plan, log, facts
         self.profile = profile_named(plan.options.dialect)
         self.spaces = KeySpaces(log.catalog)
         self.rank = _ranks(plan.constraints)
+        self.quick = None
+        if expected >= WORTH and plan.options.mapping is None:
+            self.quick = CopyLines(log, self.profile, plan.options.render)
 
     def fold(self, script: Script, steps: Index) -> Folded:
         """The net changes of some steps of a script. Raises Unmergeable where it shows here that
@@ -133,10 +146,10 @@ class NetChanges:
                 continue
             first: dict[Op, Index] = {} if op is Op.INSERT else {op: changes}
             last: dict[Op, Index] = {} if op is Op.DELETE else {op: changes}
-            rows = _decoded(self.log, batch, _Nets(version, False, first, last), op)
-            if rows.count != len(changes):
+            net = _Nets(version, False, first, last)
+            load = self._load(batch, net, op, number)
+            if load is None or load.count != len(changes):
                 raise Unmergeable("a change that changes nothing")
-            load = self._merging(version).load(rows, number)
             loads.append(ChangesLoad(version, kind, load))
         return loads
 
@@ -282,27 +295,52 @@ class NetChanges:
                 placed.append(
                     ((_FIRST, -rank, 0), partial(_made, merging.absent, came, len(placed)))
                 )
-            for op, make_rows in self._parts(batch, net):
+            for op, make in self._parts(batch, net, len(placed)):
                 if op is Op.DELETE:
                     place = (_FIRST if name in crowded else _LAST, -rank, 0)
                 else:
                     place = (_MIDDLE, rank, int(op is Op.UPDATE))
-                placed.append((place, partial(_made, merging.load, make_rows, len(placed))))
+                placed.append((place, make))
         return [(place[0], make) for place, make in sorted(placed, key=lambda entry: entry[0])]
 
-    def _parts(self, batch: ChangeBatch, net: _Nets) -> Iterator[tuple[Op, Callable[[], Rows]]]:
-        """The net changes of a table version by operation, and what decodes their rows."""
+    def _parts(self, batch: ChangeBatch, net: _Nets, number: int) -> Iterator[tuple[Op, MakeLoad]]:
+        """The net changes of a table version by operation, and what makes their loads, whose
+        staging tables have names from ``number`` on."""
+        merging = self._merging(net.version, net.proven)
         for op in Op:
             if not net.count(op):
                 continue
-            decoded = partial(_decoded, self.log, batch, net, op)
             if op is not Op.UPDATE or not self._other_keys(
                 self.log.catalog.versions[net.version].name
             ):
-                yield op, decoded
+                yield op, partial(self._load, batch, net, op, number)
+                number += 1
                 continue
-            for rows in self._apart(decoded(), net.version):
-                yield rows.op, partial(_as_it_is, rows)
+            for rows in self._apart(_decoded(self.log, batch, net, op), net.version):
+                yield rows.op, partial(_made, merging.load, partial(_as_it_is, rows), number)
+                number += 1
+
+    def _load(self, batch: ChangeBatch, net: _Nets, op: Op, number: int) -> Load | None:
+        """The load of the net changes of one operation; None where there are none in the end.
+        Raises Unmergeable."""
+        load = self._merging(net.version, net.proven).load
+        rows = self._images(batch, net, op)
+        if rows is not None:
+            with suppress(NotPlain):
+                return load(rows, number) if rows.count else None
+        return _made(load, partial(_decoded, self.log, batch, net, op), number)
+
+    def _images(self, batch: ChangeBatch, net: _Nets, op: Op) -> ImageRows | None:
+        """The net changes of one operation with values that are not decoded; None where they are
+        not those of single changes, or cannot be had so."""
+        kind = ROW_CHANGES[list(Op).index(op)]
+        changes = net.last[op] if op is Op.INSERT else net.first[op]
+        if self.quick is None or net.proven or (batch.change[changes] != kind).any():
+            return None
+        changes = np.sort(changes)
+        return self.quick.rows(
+            batch.records, batch.head[changes], batch.weight[changes], net.version, kind
+        )
 
     def _apart(self, update: Rows, version: int) -> list[Rows]:
         """Updates; those that change a unique key beside the identity, as deletes and inserts: two

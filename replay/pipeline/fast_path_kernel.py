@@ -25,6 +25,7 @@ from replay.pipeline.fast_path_tables import (
     EMPTY,
     EXCLUDED_COLUMNS,
     FIXED,
+    FLAG,
     GIVEN,
     GIVEN_BEFORE,
     IMAGES,
@@ -37,6 +38,7 @@ from replay.pipeline.fast_path_tables import (
     NOTED,
     NULL,
     ODD,
+    OR_NULL,
     PREFIX,
     REKEYED,
     SHOWN,
@@ -44,7 +46,6 @@ from replay.pipeline.fast_path_tables import (
     STANDS,
     STAYING,
     SUFFIX,
-    SUFFIX_END,
     TIMES,
     WATCHED,
     WHEN,
@@ -73,6 +74,13 @@ def _copy(pool: Array, start: int, end: int, out: Array, place: int) -> int:
         out[into] = pool[index]
         into += U(1)
     return int(place + end - start)
+
+
+@machine_code
+def _fixed(pool: Array, elements: Array, element: int, text: int, out: Array, place: int) -> int:
+    """One of the texts of an element."""
+    start, end = elements[U(element), U(text)], elements[U(element), U(text + 1)]
+    return _copy(pool, start, end, out, place)
 
 
 @machine_code
@@ -157,6 +165,11 @@ def _statement(
         if when == AGAIN:
             place = _copy(out, noted, noted_end, out, place)
             continue
+        if when == FLAG or (when == OR_NULL and not changed[U(column)]):
+            there = changed[U(column)] != 0
+            place = _fixed(pool, elements, element, PREFIX if there else NULL, out, place)
+            code |= int(there) << elements[U(element), STANDS]
+            continue
         kept, still_first = place, first
         side = elements[U(element), SIDE]
         here = side * len(cells) + column
@@ -182,8 +195,7 @@ def _statement(
                 )  # fmt: skip
             if place < 0:
                 return -1
-            start, end = elements[U(element), SUFFIX], elements[U(element), SUFFIX_END]
-            place = _copy(pool, start, end, out, place)
+            place = _fixed(pool, elements, element, SUFFIX, out, place)
         if (when == CHANGED and not changed[U(column)]) or (when == MOVING and not rekeyed):
             # it was only read: a value that the other way looks at must be right here too
             place, first = kept, still_first
