@@ -23,10 +23,14 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, KeySpaces, WriteSets
 from replay.live.merged import bring_in, run_loose
 from replay.live.net_changes import NetChanges
-from replay.live.route import UnitGroup, steps_of
+from replay.live.pace import Pace
+from replay.live.route import UnitGroup, runs_of, steps_of
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement
-from replay.output.steps import Script
+from replay.logs import LogFile
+from replay.output.later_texts import LateScript, MadeTexts
+from replay.output.steps import Script, ScriptsHere
+from replay.pipeline.plan import Plan
 from replay.targets import Session, TableFacts, TargetForeignKey
 from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
@@ -254,6 +258,37 @@ def _reaches(facts: TableFacts | None, enforced: bool) -> bool:
     )
 
 
+def independent_changes(
+    net_changes: NetChanges, accepted: frozenset[str], enforced: bool
+) -> IndependentChanges | None:
+    """What finds the changes that need not stay in order; None where all must. The others as for
+    :func:`may_part`."""
+    if not may_part(net_changes, accepted, enforced):
+        return None
+    independent = IndependentChanges(net_changes)
+    return independent if independent.movable.any() else None
+
+
+def long_enough(pace: Pace) -> bool:
+    """Whether transactions may have enough statements for loads."""
+    return min(pace.units, pace.statements) >= WORTH
+
+
+def brings_loads(
+    plan: Plan,
+    log: LogFile,
+    facts: Mapping[str, TableFacts | None],
+    pace: Pace,
+    accepted: frozenset[str],
+    enforced: bool,
+) -> bool:
+    """Whether rows come in as loads, so that few statements are run."""
+    if not (pace.in_bulk and long_enough(pace)):
+        return pace.merged
+    net_changes = NetChanges(plan, log, facts)
+    return independent_changes(net_changes, accepted, enforced) is not None
+
+
 class OrderInBulk:
     """A strategy: what strict order (``strict``) does, in fewer statements. Where that fails and
     single statements do not, it is not tried again. Several transactions are prepared together, for
@@ -263,7 +298,7 @@ class OrderInBulk:
         self.strict, self.independent = strict, independent
         self.transactions = strict.transactions
         pace = self.each = strict.pace
-        self.prepares_ahead = min(pace.units, pace.statements) >= WORTH
+        self.prepares_ahead = long_enough(pace)
         together = TOGETHER if self.prepares_ahead else 1
         self.pace = replace(
             pace, units=pace.units * together, statements=pace.statements * together
@@ -279,7 +314,7 @@ class OrderInBulk:
         for script, mine in self._chosen(groups).items() if self.tried else ():
             with suppress(Unmergeable):
                 parted |= self._parted(script, groups, mine)
-        return partial(self._apply, groups, parted)
+        return partial(self._apply, groups, parted, self._made(groups, parted))
 
     def close(self) -> None:
         """There is nothing to give back."""
@@ -305,14 +340,43 @@ class OrderInBulk:
         parts = self.independent.part(self.transactions.scripts[script], steps)
         return {number: part for number, part in zip(mine, parts, strict=True) if part is not None}
 
-    def _apply(self, groups: Sequence[UnitGroup], parted: Mapping[int, Parted]) -> None:
+    def _made(
+        self, groups: Sequence[UnitGroup], parted: Mapping[int, Parted]
+    ) -> dict[int, MadeTexts]:
+        """The statements that are run beside the loads, by script, of scripts that lack them: those
+        of a store have all, and are not to be fetched for this."""
+        scripts = self.transactions.scripts
+        if not isinstance(scripts, ScriptsHere):
+            return {}
+        steps: dict[int, list[Index]] = {}
+        for number, group in enumerate(groups):
+            if number in parted:
+                steps.setdefault(group.units[0].script, []).append(parted[number].loose)
+                continue
+            for run in runs_of(group.units):
+                steps.setdefault(run.script, []).append(np.arange(run.start, run.stop))
+        return {
+            number: script.make(np.concatenate(some))
+            for number, some in steps.items()
+            if isinstance(script := scripts[number], LateScript)
+        }
+
+    def _apply(
+        self,
+        groups: Sequence[UnitGroup],
+        parted: Mapping[int, Parted],
+        made: Mapping[int, MadeTexts],
+    ) -> None:
+        for script_number, texts in made.items():
+            script = self.transactions.scripts[script_number]
+            assert isinstance(script, LateScript)
+            script.held = texts
         for number, group in enumerate(groups):
             part = parted.get(number)
             if part is None or not self.tried:
                 self.strict.apply(group)
                 continue
-            executes = len(part.loose) > 0
-            if self.transactions.apply(group, partial(self._run, part), executes) is None:
+            if self.transactions.apply(group, partial(self._run, part), part.loose) is None:
                 self.loaded += sum(load.count for load in part.loads)
                 continue
             self.strict.apply(group)

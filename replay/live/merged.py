@@ -64,7 +64,7 @@ class MergedChanges:
             bad, net = self._merge(session, group, folded)
             return bad, 0
 
-        bad = self.transactions.apply(group, body, executes=len(folded.loose) > 0)
+        bad = self.transactions.apply(group, body, folded.loose)
         if bad is None:
             committed.folded += group.statements - len(folded.loose)
             committed.net += net

@@ -25,7 +25,7 @@ from replay.dependencies.proof import AppliedUnits
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError
 from replay.leftovers import WorkFolder
 from replay.live.applier import Applier, Strategy
-from replay.live.bulk import IndependentChanges, OrderInBulk, may_part
+from replay.live.bulk import OrderInBulk, brings_loads, independent_changes
 from replay.live.diagnosis import Diagnoser
 from replay.live.error_policy import ErrorPolicy
 from replay.live.hazards import inexact_key
@@ -59,6 +59,7 @@ from replay.live.transactions import Transactions, nothing
 from replay.logs import LogFile
 from replay.output.bundle import empty_bundle, raise_for
 from replay.output.carry_out import CompletedRun, carry_out
+from replay.output.later_texts import TextMaker
 from replay.output.steps import Scripts
 from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.engine import Engine
@@ -264,34 +265,26 @@ class ReplayPlan:
     def make(self, split_bytes: int) -> None:
         """Decide the route, and make its statements."""
         log, selection, options = self.source.log, self.source.selection, self.source.options
+        request = self.request
         refuse_read_only(self._session)
         store = Store(self._session)
         if self._locked and store.is_there():
-            self.request.pace.retrying(Transient)(store.settle)
+            request.pace.retrying(Transient)(store.settle)
         stored = store.position()
         check_identity(stored, log.source, self._identity, self._session)
-        marks = marks_with(store.marks(), self.request.destination.mark, log, selection.marks)
-        extent = log_extent(log, self.request.destination.time)
+        marks = marks_with(store.marks(), request.destination.mark, log, selection.marks)
+        extent = log_extent(log, request.destination.time)
         pending = store.pending() if stored is not None else {}
-        request = self.request
         late = self._late(store, stored, extent, marks, frozenset(pending), split_bytes)
-        route = find_route(
-            request.destination,
-            request.at,
-            request.adjoining,
-            stored,
-            extent,
-            marks,
-            late.taken | pending.keys(),
-        )
+        to, units = request.destination, late.taken | pending.keys()
+        route = find_route(to, request.at, request.adjoining, stored, extent, marks, units)
         if route is None:
             stand = "this log has no committed unit"
             if stored is not None:
                 stand = f"the target stands at {stored.position}"
             self.lines.append(f"Nothing to do: {stand}")
             return
-        ahead = store.ahead() if stored is not None else frozenset()
-        route = replace(route, ahead=ahead)
+        route = replace(route, ahead=store.ahead() if stored is not None else frozenset())
         refuse_units_ahead(route)
         refuse_mode(self._session, route, selection, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
@@ -308,6 +301,9 @@ class ReplayPlan:
         began = time.perf_counter()
         state = self._state(route, options)
         stored_at = exchange_of(self.source.engine, self._resources)
+        accepted, enforced, pace = request.accepted, request.enforced, request.pace
+        later = stored_at is None and brings_loads(plan, log, facts, pace, accepted, enforced)
+        plan = replace(plan, texts_later=later)
         outcome = carry_out(plan, log, self.source.engine, folder, state, stored_at)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
@@ -315,14 +311,19 @@ class ReplayPlan:
             refuse_unheld_values(tally)
         refuse_incomplete_units(route, tally)
         self.problems = problems_of(
-            plan, log, tally, facts, self._session, options, request.enforced, request.accepted
+            plan, log, tally, facts, self._session, options, enforced, accepted
         )
         self.problems += missing_rights(self._session, plan, log, tally)
-        scripts = scripts_in(folder, stored_at, self._resources)
+        scripts = scripts_in(folder, stored_at, self._resources, TextMaker(plan, log))
         workload = route.workload(scripts)
         seconds = time.perf_counter() - began
         self.lines += plan_lines(
-            log, self._target.public_url(request.url), route, workload, tally, request.pace
+            log,
+            self._target.public_url(request.url),
+            route,
+            workload,
+            tally,
+            request.pace,
         )
         if not self.problems:  # among which are rights that asking for sequences needs
             self.lines += [
@@ -336,10 +337,10 @@ class ReplayPlan:
         self.lines += [f"warning: {warning}" for warning in warnings]
         warns = self.problems or warnings or tally.exit_code([])
         self.exit_code = EXIT_WARNING if warns else EXIT_OK
-        units = late.taken, _planned(log, late, outcome)
+        taken = late.taken, _planned(log, late, outcome)
         named = _pending_logs(log, plan, store, route, tally)
         self._statements = _Statements(
-            plan, tally, scripts, route, workload, facts, stored, *units, named
+            plan, tally, scripts, route, workload, facts, stored, *taken, named
         )
 
     def _late(
@@ -586,15 +587,14 @@ class _Run:
         """The way of applying that the pace asks for."""
         plan, scripts, pace = self.statements.plan, self.statements.scripts, self.request.pace
         strict = StrictOrder(transactions, self.request.policy, Diagnoser(plan, self.log))
-        if pace.merged:
-            return MergedChanges(strict, NetChanges(plan, self.log, self.statements.facts))
-        if pace.in_bulk:
-            net_changes = NetChanges(plan, self.log, self.statements.facts)
+        if pace.merged or pace.in_bulk:
+            expected = self.statements.workload.statements
+            net_changes = NetChanges(plan, self.log, self.statements.facts, expected)
+            if pace.merged:
+                return MergedChanges(strict, net_changes)
             accepted, enforced = self.request.accepted, self.request.enforced
-            if not may_part(net_changes, accepted, enforced):
-                return strict
-            independent = IndependentChanges(net_changes)
-            return OrderInBulk(strict, independent) if independent.movable.any() else strict
+            independent = independent_changes(net_changes, accepted, enforced)
+            return strict if independent is None else OrderInBulk(strict, independent)
         if pace.sessions == 1:
             return strict
 

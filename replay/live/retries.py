@@ -434,7 +434,7 @@ class Retries:
             return None, watched.rejected
 
         group = UnitGroup((unit,), self.stored.position, self.stored.position)
-        bad = transactions.apply(group, body, executes=False)
+        bad = transactions.apply(group, body, np.zeros(0, np.int64))
         if bad is not None and bad.step is not None:
             raise strict.error_of(unit, bad)
         return bad

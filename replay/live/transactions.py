@@ -9,16 +9,17 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from replay.arrays import Index
 from replay.changes.position import UnitPosition
 from replay.errors import Refusal, TargetError
 from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
-from replay.live.route import Route, UnitGroup, runs_of
+from replay.live.route import Route, UnitGroup, runs_of, steps_of
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
     Condition,
@@ -128,7 +129,8 @@ class Transactions:
         self.committed = Committed()
         self._session = session
         self._base: TargetPosition | None = None
-        self._prepared: set[int] = set()
+        #: The scripts of the last group, all of whose statements the session has prepared.
+        self._prepared: Set[int] = frozenset()
 
     def session(self) -> Session:
         """The session in use, made where there is none."""
@@ -158,7 +160,7 @@ class Transactions:
         """After a lost connection: connect again and go on behind what the position says. That may
         lie before what was believed to be committed, where the server does not wait for its
         disk."""
-        self._prepared = set()
+        self._prepared = frozenset()
         self.committed.retried += 1
         for attempt in self.pace.retrying(TargetError):
             with attempt:
@@ -179,15 +181,17 @@ class Transactions:
         self.committed.statements = abs(position.statements - base.statements)
         self.committed.rejected = position.rejected - base.rejected
 
-    def apply(self, group: UnitGroup, body: Body, executes: bool = True) -> BadStatement | None:
+    def apply(
+        self, group: UnitGroup, body: Body, loose: Index | None = None
+    ) -> BadStatement | None:
         """Apply a group in a transaction, again after what passes by itself; the bad statement that
-        undid it, if any. ``executes``: whether the body runs statements of the scripts, which
-        execute prepared ones."""
+        undid it, if any. ``loose``: the steps of its script whose statements the body runs (None:
+        those of all its scripts)."""
         try:
-            return self._once(group, body, executes)
+            return self._once(group, body, loose)
         except Transient:
             self.committed.retried += 1
-        return self.pace.retrying(Transient)(self._once, group, body, executes)
+        return self.pace.retrying(Transient)(self._once, group, body, loose)
 
     def run_steps(self, session: Session, units: ScriptUnit) -> BadStatement | None:
         """Run the statements of units that follow one another without a gap; the first bad one."""
@@ -236,10 +240,10 @@ class Transactions:
         if self._session is not None:
             self._session.close()
 
-    def _once(self, group: UnitGroup, body: Body, executes: bool) -> BadStatement | None:
+    def _once(self, group: UnitGroup, body: Body, loose: Index | None) -> BadStatement | None:
         session = self.session()
         try:
-            bad, rejected = self._transact(session, group, body, executes)
+            bad, rejected = self._transact(session, group, body, loose)
         except ConnectionLost:
             raise
         except BaseException:
@@ -252,16 +256,17 @@ class Transactions:
         return bad
 
     def _transact(
-        self, session: Session, group: UnitGroup, body: Body, executes: bool
+        self, session: Session, group: UnitGroup, body: Body, loose: Index | None
     ) -> tuple[BadStatement | None, int]:
         """Run a group and move the position; or, where a statement is bad, undo it all and say
         which."""
         store = Store(session)
         # held on to, so that none is fetched while the transaction is open
         scripts = {unit.script: self.scripts[unit.script] for unit in group.units}
-        if executes and not scripts.keys() <= self._prepared:
-            session.prepare(shapes_of(scripts))
-            self._prepared = set(scripts)
+        later = any(script.later for script in scripts.values())
+        if later or not scripts.keys() <= self._prepared:
+            session.prepare(self._shapes(group, scripts, loose))
+            self._prepared = frozenset() if later or loose is not None else scripts.keys()
         session.begin()
         self.reached("begun")
         bad, rejected = body(session, group)
@@ -278,6 +283,18 @@ class Transactions:
         session.commit()
         self.reached("committed")
         return None, rejected
+
+    def _shapes(
+        self, group: UnitGroup, scripts: Mapping[int, Script], loose: Index | None
+    ) -> Mapping[str, str]:
+        """The statements that a group executes by name, whose own ones are then at hand."""
+        if loose is not None:
+            return scripts[group.units[0].script].ready(loose) if len(loose) else {}
+        shapes: dict[str, str] = {}
+        for number, script in scripts.items():
+            units = (unit for unit in group.units if unit.script == number)
+            shapes |= script.ready(steps_of(units))
+        return shapes
 
     def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
         units, statements = len(group.units), group.statements

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
 from replay.output.script_lines import Begins, Checks, ScriptLines, available_here
-from replay.output.steps import Sources, StepWriter
+from replay.output.steps import LATER, Sources, StepWriter
 from replay.output.unit_comments import UnitComments
 from sqlgen.dialects import Profile
 from sqlgen.parameters import Templates, comments, prologue
@@ -142,6 +142,17 @@ class Sink:
             self._step(self.steps, prefix, part)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
         self._state = state
+
+    def note(self, size: Index, written: Mask, text: pa.StringArray, sources: Sources) -> None:
+        """Append the steps of statements of ``size`` octets that are made when they are run
+        (:mod:`replay.output.later_texts`); of those ``written``, ``text`` stands in the script."""
+        assert self.steps is not None
+        if self.file is None:
+            self._put(b"")
+        start = np.full(len(size), LATER, np.int64)
+        start[written] = self.size + np.cumsum(size[written] + 1) - 1 - size[written]
+        self._put(_bytes_of(pc.binary_join_element_wise(text, "\n", "")))
+        self.steps.write(start, size, sources)
 
     def _paced(self, pace: ScriptPace, part: Written, unit: Index) -> tuple[Index, int, int]:
         """(the transaction of each unit of ``part``, units and statements of the last one)."""

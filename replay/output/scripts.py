@@ -30,7 +30,7 @@ from replay.logs.plain import FoundImages
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks
-from replay.output.steps import sources_of
+from replay.output.steps import Sources, sources_of
 from replay.output.unit_comments import comments_of
 from replay.pipeline.fast_path import WORTH
 from replay.pipeline.mixed_rows import MixedChanges
@@ -43,7 +43,7 @@ from replay.pipeline.partition import (
     WrittenFile,
 )
 from replay.pipeline.plan import Plan
-from replay.pipeline.rows import LEFT_OUT
+from replay.pipeline.rows import LEFT_OUT, RowDecoder
 from sqlgen import structure
 from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
@@ -108,6 +108,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def __init__(self, plan: Plan, log: LogFile, blocks: Iterable[bytes], sink: Sink) -> None:
         super().__init__(plan, log, blocks, sink, sink.profile)
         self.sink = sink
+        later = plan.steps and plan.texts_later
+        self._decoders = (
+            RowDecoder(replace(plan, prepared=False), log, self.profile, len(self.records))
+            if later
+            else self.decoder,
+            self.decoder,
+        )
         self._asserted = (-1, 0)  # the last unit with checks, and its statements so far
         self.parts = RowParts(plan, log, self.profile)
         self.order = ConstraintOrder(
@@ -160,6 +167,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def _make(self, changes: ChunkChanges) -> ChunkStatements:
         """The statements of a chunk, made together where that can be and else by group of table
         version and kind, and their order."""
+        self.decoder = self._decoders[self._is_piece(changes)]
         texts = _Texts(len(changes.head))
         moved = np.zeros(len(changes.head), bool)
         seen: _Seen = defaultdict(list)
@@ -181,6 +189,12 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             parts = np.flatnonzero(arranged.part)
             place[parts] = texts.behind(self._part_statements(changes, arranged))
         return ChunkStatements(texts.joined(), place, arranged)
+
+    def _is_piece(self, changes: ChunkChanges) -> bool:
+        """Whether the changes are not all of their unit."""
+        unit = int(changes.unit[0])
+        ends = np.append(self.unit_start[unit + 1 : unit + 2], len(self.records))
+        return int(ends[0] - self.unit_start[unit]) > len(changes.records)
 
     def _together(
         self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts
@@ -330,6 +344,8 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> int:
         arranged = content.arranged
         entries = np.flatnonzero((emitted | self._remarks(changes))[arranged.sequence])
+        if self._may_wait(changes, arranged, entries, chunk):
+            return self._note(changes, entries, content) - int(emitted.sum())
         if self._as_made(changes, arranged, entries):
             place = content.place[entries]
             self._write(changes, entries, content.text, arranged, place)
@@ -354,6 +370,34 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             )
         self._write(changes, entries, text, arranged)
         return more
+
+    def _may_wait(
+        self, changes: ChunkChanges, arranged: Arranged, entries: Index, chunk: Chunk
+    ) -> bool:
+        """Whether the statements of some changes may be made when they are run: those of long units
+        would not fit into memory then."""
+        if not (self.plan.steps and self.plan.texts_later) or chunk.pieces > 1:
+            return False
+        ordered = arranged.sequence[entries]
+        odd = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
+        return len(entries) > 0 and not odd.any()
+
+    def _note(self, changes: ChunkChanges, entries: Index, content: ChunkStatements) -> int:
+        """Write the steps of some changes, and the statements that are not one of a row each; how
+        many statements there are."""
+        arranged = content.arranged
+        size = pc.binary_length(content.text).to_numpy()[content.place[entries]].astype(np.int64)
+        part = np.zeros(len(entries), np.uint8)
+        if arranged.part is not None:
+            there = (size > 0) | (arranged.part[entries] == 0)
+            entries, size = entries[there], size[there]
+            part = arranged.part[entries]
+        if not len(entries):
+            return 0
+        written = (part > 0) | ~np.isin(changes.change[arranged.sequence[entries]], ROW_CHANGES)
+        text = content.text.take(pa.array(content.place[entries[written]]))
+        self.sink.note(size, written, text, self._sources(changes, entries, arranged))
+        return len(entries)
 
     def _as_made(self, changes: ChunkChanges, arranged: Arranged, entries: Index) -> bool:
         """Whether the script has a statement for each of some changes as it was made, apart from
@@ -473,13 +517,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         sources = None
         if self.plan.steps:
             stepped = entries if spoken is None else entries[spoken]
-            last, part = arranged.last, arranged.part
-            sources = sources_of(
-                changes,
-                arranged.sequence[stepped],
-                None if last is None else last[stepped],
-                None if part is None else part[stepped],
-            )
+            sources = self._sources(changes, stepped, arranged)
         defers = np.isin(unit[starts], arranged.waiting)
         self.sink.write(
             Written(
@@ -496,6 +534,17 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 notes,
                 checks,
             )
+        )
+
+    @staticmethod
+    def _sources(changes: ChunkChanges, entries: Index, arranged: Arranged) -> Sources:
+        """What is behind the statements of some entries."""
+        last, part = arranged.last, arranged.part
+        return sources_of(
+            changes,
+            arranged.sequence[entries],
+            None if last is None else last[entries],
+            None if part is None else part[entries],
         )
 
     def _of_one_row(self, changes: ChunkChanges, ordered: Index) -> Mask | None:

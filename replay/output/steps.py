@@ -11,7 +11,7 @@ statements that the script executes by name, as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -25,11 +25,14 @@ from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.pipeline.partition import ChunkChanges
 
-#: ``start``/``size`` are bytes of the script (without the line's end), ``version`` and ``change``
-#: as in :class:`replay.output.scripts.Changes`, ``head``/``weight`` rows of the records file,
-#: ``part`` what it does of the change (:class:`replay.dependencies.unique_order.StatementPart`).
-#: The rows of a net change's last change follow those of its first: ``last_weight`` of them, of the
-#: kind ``last_change``; both are 0 for every other statement.
+#: Where a statement starts that is made when it is run (:mod:`replay.output.later_texts`).
+LATER = -1
+#: ``start``/``size`` are bytes of the script (without the line's end; of one that is :data:`LATER`,
+#: ``size`` is what it takes in full), ``version`` and ``change`` as in
+#: :class:`replay.output.scripts.Changes`, ``head``/``weight`` rows of the records file, ``part``
+#: what it does of the change (:class:`replay.dependencies.unique_order.StatementPart`). The rows of
+#: a net change's last change follow those of its first: ``last_weight`` of them, of the kind
+#: ``last_change``; both are 0 for every other statement.
 STEP = np.dtype(
     [
         ("key", UNIT_POSITION),
@@ -250,7 +253,9 @@ class Outline:
 
 
 class Script(Outline):
-    """A script with its steps, mapped."""
+    """A script with its steps, mapped. ``later``: whether statements are made when they are run."""
+
+    later = False
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -263,7 +268,12 @@ class Script(Outline):
     def slice(self, start: int, stop: int) -> bytes:
         """The text of the statements ``start:stop``, which are neighbours in the script."""
         first = int(self.steps["start"][start])
-        return self.text[first : first + self.size(start, stop)].tobytes()
+        last = self.steps[stop - 1]
+        return self.text[first : int(last["start"]) + int(last["size"])].tobytes()
+
+    def ready(self, steps: Index) -> Mapping[str, str]:
+        """Have the statements of rising steps at hand; those that they execute by name."""
+        return self.shapes
 
     def records(self, step: int) -> Records:
         """The log records behind one statement; of a net change, those of its first change."""
@@ -336,6 +346,9 @@ class ScriptsHere(list[Script]):
 
 def open_scripts(folder: Path) -> ScriptsHere:
     """The scripts of a folder that have steps, in the order to run them."""
-    return ScriptsHere(
-        Script(path) for path in sorted(folder.glob("*.sql")) if path.with_suffix(".steps").exists()
-    )
+    return ScriptsHere(map(Script, scripts_of_folder(folder)))
+
+
+def scripts_of_folder(folder: Path) -> list[Path]:
+    """Where those scripts are."""
+    return [path for path in sorted(folder.glob("*.sql")) if path.with_suffix(".steps").exists()]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from replay.changes.position import UnitPosition
+from replay.output.later_texts import TextMaker, late_scripts
 from replay.output.steps import Outline, Script, Scripts, open_scripts
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
@@ -169,9 +170,17 @@ def exchange_of(engine: Engine, resources: ExitStack) -> StoredFolder | None:
     return stored
 
 
-def scripts_in(folder: Path, stored: StoredFolder | None, resources: ExitStack) -> Scripts:
-    """The scripts of a folder, or of one in a store, until ``resources`` end."""
+def scripts_in(
+    folder: Path,
+    stored: StoredFolder | None,
+    resources: ExitStack,
+    maker: TextMaker | None = None,
+) -> Scripts:
+    """The scripts of a folder, or of one in a store, until ``resources`` end. ``maker`` makes the
+    statements that its plan left for later, which are those of a folder."""
     if stored is None:
+        if maker is not None and maker.plan.texts_later:
+            return late_scripts(folder, maker)
         return open_scripts(folder)
     scripts = StoredScripts(stored, folder)
     resources.callback(scripts.close)

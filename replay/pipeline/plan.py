@@ -176,7 +176,8 @@ class Plan:
     it was not asked; ``flags_resolved``: it named the incomplete units, so the log's flags count no
     more; ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each
     script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
-    prepared ones (:mod:`sqlgen.shapes`). ``units_stay_out``: units were set aside that may have
+    prepared ones (:mod:`sqlgen.shapes`); ``texts_later``: those of single changes of rows are only
+    looked at, and made when they are run. ``units_stay_out``: units were set aside that may have
     written later. ``export``: datasets are written, not scripts. ``limits``: table version ->
     column -> what values the live database's column holds, where its type alone does not tell.
     ``continued``: what a bundle before this one took. ``copies``: the family whose log the records
@@ -196,6 +197,7 @@ class Plan:
     constraints: Constraints = field(default_factory=Constraints)
     steps: bool = False
     prepared: bool = False
+    texts_later: bool = False
     export: Export | None = None
     units_stay_out: bool = False
     limits: Mapping[int, Mapping[str, ValueLimit]] = field(default_factory=dict)

@@ -118,13 +118,13 @@ def test_what_does_not_fit_is_told_as_of_single_statements(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    in_bulk = live.may_part
+    in_bulk = bulk.may_part
     stopped = 0
     for seed in range(4):
         log = Maker(100 + seed, 40, 60).history.log(tmp_path, seed=seed)
         found = []
         for may_part in (lambda *_: False, in_bulk):
-            monkeypatch.setattr(live, "may_part", may_part)
+            monkeypatch.setattr(bulk, "may_part", may_part)
             rows(fresh_database, f"DROP SCHEMA IF EXISTS testown, logreplay CASCADE; {SCHEMA}")
             rows(fresh_database, SPOILS[spoil])
             code = replayed(log, fresh_database, "--commit-every", "15")
@@ -449,9 +449,9 @@ def test_an_order_that_keys_do_not_tell(
         else:
             unit.update(table, before, after)
     written = log.write(tmp_path)
-    in_bulk, found = live.may_part, []
+    in_bulk, found = bulk.may_part, []
     for may_part in (lambda *_: False, in_bulk):
-        monkeypatch.setattr(live, "may_part", may_part)
+        monkeypatch.setattr(bulk, "may_part", may_part)
         rows(fresh_database, "DROP SCHEMA IF EXISTS testown, logreplay CASCADE;" + DDL + more)
         code = replayed(written, fresh_database, *options)
         rows(fresh_database, "DROP EVENT TRIGGER IF EXISTS e")
