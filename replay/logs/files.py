@@ -112,7 +112,7 @@ class _Company:
 
     def __init__(self, files: int = 1) -> None:
         #: Of each file; a large one shall not have only one of two cores behind small ones.
-        self.threads = max(cores() // files, min(cores(), 2))
+        self.threads = max(cores() // max(files, 1), min(cores(), 2))
         self.ended, self._lock = threading.Event(), threading.Lock()
         self._free: int | None = None
         self._taken = 0

@@ -21,6 +21,7 @@ from replay.decoding import code_pages
 from replay.logs import LogFile
 from replay.pipeline import fast_path
 from replay.pipeline import fast_path_tables as tables
+from replay.pipeline.fast_cells import charset_number, points_of
 from replay.pipeline.mixed_rows import OPS
 from sqlgen.dialects import Profile
 from sqlgen.rows import Op
@@ -46,10 +47,10 @@ class CopyLines:
         that needs another way. ``heads`` and ``weights`` are as for
         :meth:`replay.logs.LogFile.images`. What writes the lines raises NotPlain."""
         of_table, op = self.log.catalog.versions[version], OPS[kind]
-        reading = self.log.image_reading(version)
-        if reading is None or fast_path.compiled() is None:
+        plain = self.log.plain_rows(version)
+        if plain is None or fast_path.compiled() is None:
             return None
-        program = self.way.program(of_table, op, reading)
+        program = self.way.program(of_table, op, plain)
         shown = shown_columns(of_table.table, self.options)
         if program is None or program.given or len(shown) > _MOST_COLUMNS:
             return None
@@ -113,7 +114,8 @@ class _Writer:
         render = fast_path.compiled()
         assert render is not None
         lengths, codes = _characters(self._charsets())
-        program = fast_path.Program(self.program.cells, elements, pool, lengths, codes)
+        shape = self.program.shape
+        program = fast_path.Program(self.program.cells, elements, pool, lengths, codes, shape=shape)
         known = fast_path.KernelTables.of([program], [2 if self.op is Op.UPDATE else 1])
         made = []
         for rows in self.parts:
@@ -127,9 +129,8 @@ class _Writer:
         """The character sets, by the numbers that the cells have for them."""
         found: dict[int, int] = {}
         for cell, column in zip(self.program.cells, self.version.format.columns, strict=True):
-            text = cell[tables.SHOWN] and cell[tables.KIND] in (tables.TEXT, tables.TEXT_STRIPPED)
-            if text and column.ccsid is not None:
-                found[int(cell[tables.CHARSET])] = column.ccsid
+            if cell[tables.SHOWN] and cell[tables.KIND] in tables.TEXTS:
+                found[int(cell[tables.CHARSET])] = charset_number(column.ccsid)
         return tuple(found[number] for number in range(len(found)))
 
     def _elements(self, slots: Sequence[Slot], texts: bool) -> tuple[Index, Bytes]:
@@ -167,9 +168,7 @@ def _characters(charsets: tuple[int, ...]) -> tuple[Bytes, Bytes]:
     codes = np.zeros((len(charsets), 256, 4), np.uint8)
     escapes = dict(COPY_ESCAPES)
     for place, number in enumerate(charsets):
-        points = code_pages.charset_of(number).single
-        assert points is not None
-        for byte, point in enumerate(points.tolist()):
+        for byte, point in enumerate(points_of(number)):
             if point in (code_pages.UNDEFINED, 0):
                 continue
             letters = escapes.get(chr(point), chr(point)).encode()

@@ -93,8 +93,7 @@ def _say(
             return False
         stripped = kind is SqlType.CHAR and options.policy.char_padding == "strip"
         row[tables.KIND] = _TEXTS[known.kind] + stripped
-        # the characters of ASCII are written alike in UTF-8 and UTF-16
-        number = _ASCII if known.kind == "utf16" else known.ccsid
+        number = charset_number(known.ccsid)
         charsets += [] if number in charsets else [number]
         row[tables.CHARSET] = charsets.index(number)
         row[tables.LEAST] = _empty_text(kind, profile, options)
@@ -130,6 +129,21 @@ def _charset(number: int | None) -> code_pages.Charset | None:
     return known if known is not None and known.kind in _TEXTS else None
 
 
+def charset_number(ccsid: int | None) -> int:
+    """The character set whose octets machine code looks up: the characters of ASCII are written
+    alike in UTF-8 and UTF-16. Only of CCSIDs that it knows."""
+    known = _charset(ccsid)
+    assert known is not None
+    return _ASCII if known.kind == "utf16" else known.ccsid
+
+
+def points_of(number: int) -> list[int]:
+    """The character of each octet that is one; of UTF-8, whose other octets are looked at together,
+    those of ASCII."""
+    points = code_pages.charset_of(number).single
+    return list(range(128)) if points is None else [int(point) for point in points]
+
+
 def shape_of(plain: PlainRows) -> tuple[int, ...]:
     """How images lie, as the table of programs has it."""
     if plain.shape is None:
@@ -148,10 +162,7 @@ def characters_of(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[By
         np.zeros((len(charsets), 256, 4), np.uint8),
     )
     for place, number in enumerate(charsets):
-        points = code_pages.charset_of(number).single
-        if points is None:  # UTF-8: octets of others than ASCII are looked at together
-            points = np.arange(128, dtype=np.uint32)
-        for byte, point in enumerate(points.tolist()):
+        for byte, point in enumerate(points_of(number)):
             if point == code_pages.UNDEFINED or (point < 128 and texts.special[point]):
                 continue
             written = (texts.quote if point == ord("'") else chr(point)).encode()

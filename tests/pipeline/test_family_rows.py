@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import replay
@@ -30,13 +31,20 @@ from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.soliddb import rows as solid_rows
 from replay.logs.soliddb import tables as solid_tables
 from replay.logs.soliddb.layouts import FRAMINGS, InternalType
-from replay.pipeline import fast_path, partition
+from replay.output.jobs import write
+from replay.output.row_parts import values_differ
+from replay.output.steps import open_scripts
+from replay.pipeline import fast_path, local, partition
+from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.mixed_rows import OPS, MixedRows
-from replay.pipeline.plan import Plan
-from replay.pipeline.rows import RowDecoder
+from replay.pipeline.plan import Mode, Plan, make_plan
+from replay.pipeline.rows import RowDecoder, whole_rows
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.literals import Policy
+from sqlgen.rows import Op
+from sqlgen.rows import Rows as LoadedRows
 from sqlgen.schema import Table
+from sqlgen.staged_merge import Merging, NotPlain
 from sqlgen.statements import RenderOptions
 from tests.pipeline.test_fast_path import assert_same
 from tests.support import luwbuilder, solidbuilder
@@ -488,6 +496,57 @@ def test_scripts_are_the_same(
     assert fast_ones == others
     assert sum("refused" not in one for one in others) > len(others) // 2
     assert sum(settled) > 300
+
+
+@pytest.mark.parametrize("make", [luw_log, solid_log], ids=["Db2 LUW", "solidDB"])
+@pytest.mark.parametrize("seed", range(3))
+def test_loads_are_those_of_values(
+    make: Callable[[Path, random.Random], dict[str, Any]], seed: int, tmp_path: Path
+) -> None:
+    pick = random.Random(seed)
+    opened = make(tmp_path, pick)
+    render = RenderOptions(
+        where_columns=pick.choice(("key", "guard", "all")),
+        policy=Policy(char_padding=pick.choice(("strip", "keep"))),
+    )
+    postgres, plain = profile_named("postgres"), 0
+    with replay.open_log(**opened) as asked:
+        log = asked.opened.log
+        plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions(render=render))
+        (tmp_path / "out").mkdir()
+        write(local.ENGINE, replace(plan, steps=True), log, tmp_path / "out")
+        for script in open_scripts(tmp_path / "out"):
+            batch, _ = script.changes_of(np.arange(len(script.steps)))
+            records = batch.records[batch.head]
+            groups = sorted({(int(one["version"]), int(one["change"])) for one in records})
+            for version, kind in groups:
+                rows = (records["version"] == version) & (records["change"] == kind)
+                args = batch.records, batch.head[rows], batch.weight[rows], version, Change(kind)
+                found = CopyLines(log, postgres, render).rows(*args)
+                if found is None:
+                    continue
+                parts = list(whole_rows(log, *args))
+                if len(parts) > 1:
+                    continue
+                types = {name.lower(): "text" for name in found.before | found.after}
+                merging = Merging(postgres, render, types)
+                try:
+                    load = merging.load(found, 1)
+                except NotPlain:
+                    continue
+                assert load == merging.load(with_changes(parts[0][1]), 1)
+                plain += found.count
+    assert plain > 30
+
+
+def with_changes(rows: LoadedRows) -> LoadedRows:
+    """Rows with which columns of them changed."""
+    if rows.op is not Op.UPDATE:
+        return rows
+    names = [column.name for column in rows.table.columns]
+    masks = {name: values_differ(rows.before[name], rows.after[name], False) for name in names}
+    shown = {name: pa.array(mask) for name, mask in masks.items() if mask.any()}
+    return replace(rows, changed=shown)
 
 
 def met_log(folder: Path, family: str, pick: random.Random) -> dict[str, Any]:
