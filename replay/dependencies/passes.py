@@ -40,14 +40,8 @@ from replay.changes.selection import RecordFacts, Selection, decide
 from replay.changes.units import UnitCommits, UnitSet
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.forms import form_edges
-from replay.dependencies.graph import (
-    packed_edges,
-)
-from replay.dependencies.links import (
-    links,
-    row_spaces,
-    touch_order,
-)
+from replay.dependencies.graph import packed_edges
+from replay.dependencies.links import links, row_spaces, touch_order
 from replay.dependencies.proof import (
     QUESTION,
     AskedUnits,

@@ -27,9 +27,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.decoding.hashes import mixed
-from replay.dependencies.graph import (
-    Cycle,
-)
+from replay.dependencies.graph import Cycle
 from replay.dependencies.write_sets import KeyRole
 
 

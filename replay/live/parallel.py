@@ -21,10 +21,7 @@ import numpy as np
 from replay.arrays import Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.changes.position import UnitId
-from replay.dependencies.links import (
-    links,
-    touch_order,
-)
+from replay.dependencies.links import links, touch_order
 from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
 from replay.live.position_store import Store
 from replay.live.route import UnitGroup, runs_of, steps_of

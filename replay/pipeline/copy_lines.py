@@ -17,11 +17,10 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
-from replay.decoding import code_pages
 from replay.logs import LogFile
 from replay.pipeline import fast_path
 from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_cells import charset_number, points_of
+from replay.pipeline.fast_cells import charset_number, spelled_characters
 from replay.pipeline.mixed_rows import OPS
 from sqlgen.dialects import Profile
 from sqlgen.rows import Op
@@ -164,17 +163,5 @@ class _Writer:
 def _characters(charsets: tuple[int, ...]) -> tuple[Bytes, Bytes]:
     """How each byte of each character set is written, as :class:`replay.pipeline.fast_path.Program`
     has it."""
-    lengths = np.full((len(charsets), 256), tables.SEVERAL, np.uint8)
-    codes = np.zeros((len(charsets), 256, 4), np.uint8)
-    escapes = dict(COPY_ESCAPES)
-    for place, number in enumerate(charsets):
-        for byte, point in enumerate(points_of(number)):
-            if point in (code_pages.UNDEFINED, 0):
-                continue
-            letters = escapes.get(chr(point), chr(point)).encode()
-            if len(letters) > codes.shape[2]:
-                continue
-            alone = len(letters) == 1
-            lengths[place, byte] = letters[0] if alone else tables.SEVERAL + len(letters)
-            codes[place, byte, : len(letters)] = list(letters)
-    return lengths, codes
+    escapes = {"\0": None, **dict(COPY_ESCAPES)}
+    return spelled_characters(charsets, lambda letter: escapes.get(letter, letter))

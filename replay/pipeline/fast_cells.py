@@ -3,7 +3,7 @@ and how its values are written, as numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import astuple
 from functools import lru_cache
 
@@ -154,22 +154,33 @@ def shape_of(plain: PlainRows) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def characters_of(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Bytes, Bytes]:
+    """:func:`spelled_characters`, in literals of a dialect."""
+
+    def spelled(letter: str) -> str | None:
+        if letter < "\x80" and texts.special[ord(letter)]:
+            return None
+        return texts.quote if letter == "'" else letter
+
+    return spelled_characters(charsets, spelled)
+
+
+def spelled_characters(
+    charsets: tuple[int, ...], spelled: Callable[[str], str | None]
+) -> tuple[Bytes, Bytes]:
     """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written
     as; the first says how long that is, as :data:`replay.pipeline.fast_path_tables.SEVERAL`
-    does."""
+    does. ``spelled`` gives what a character is written as; None: it is not plain."""
     lengths, codes = (
         np.full((len(charsets), 256), tables.SEVERAL, np.uint8),
         np.zeros((len(charsets), 256, 4), np.uint8),
     )
     for place, number in enumerate(charsets):
         for byte, point in enumerate(points_of(number)):
-            if point == code_pages.UNDEFINED or (point < 128 and texts.special[point]):
+            letters = None if point == code_pages.UNDEFINED else spelled(chr(point))
+            written = b"" if letters is None else letters.encode()
+            if not 0 < len(written) <= codes.shape[2]:
                 continue
-            written = (texts.quote if point == ord("'") else chr(point)).encode()
-            if len(written) > codes.shape[2]:
-                continue
-            lengths[place, byte] = (
-                written[0] if len(written) == 1 else tables.SEVERAL + len(written)
-            )
+            alone = len(written) == 1
+            lengths[place, byte] = written[0] if alone else tables.SEVERAL + len(written)
             codes[place, byte, : len(written)] = list(written)
     return lengths, codes
