@@ -104,14 +104,40 @@ def lsns_rise(shape: LuwShape) -> bool:
     return shape.big or shape.dialect.header["previous"].size == 8
 
 
-def settle(
-    head: bytes, size: int, name: str, framing: str | None, order: str | None, dialect: str | None
-) -> LuwShape:
-    """The shape of a file of ``size`` bytes that begins with ``head``; what is given is taken as it
-    is.
+def settle(name: str, fitting: list[LuwShape], others: list[LuwShape]) -> LuwShape:
+    """Which of the shapes that fit a file equally well it has: of several, that of another file of
+    the log (``others``: their shapes, as far as each shows its own).
 
-    InputError LR2002 for an empty file, LR2004 when nothing fits or several shapes fit equally
-    well.
+    InputError LR2004 where neither says.
+    """
+    if len(fitting) == 1:
+        return fitting[0]
+    same = [
+        shape
+        for shape in fitting
+        if any(
+            (shape.framing, shape.big, shape.dialect) == (one.framing, one.big, one.dialect)
+            for one in others
+        )
+    ]
+    if len(same) == 1:
+        return same[0]
+    fits = "; ".join(map(str, fitting[:4]))
+    raise InputError(
+        "LR2004",
+        f"found records that fit {len(fitting)} shapes equally well ({fits}); expected one",
+        Where(name, 1, fitting[0].start),
+        _NAME_IT,
+    )
+
+
+def fitting_shapes(
+    head: bytes, size: int, name: str, framing: str | None, order: str | None, dialect: str | None
+) -> list[LuwShape]:
+    """The shapes that fit a file of ``size`` bytes that begins with ``head`` best, equally well;
+    what is given is taken as it is.
+
+    InputError LR2002 for an empty file, LR2004 when nothing fits.
     """
     if not size:
         raise InputError("LR2002", "found an empty file; expected Db2 log records", Where(name))
@@ -128,9 +154,11 @@ def settle(
             shape
             for shape in shapes
             if _lsn_bytes(shape) in (0, shape.dialect.header["previous"].size)
+            # the framings that tell an LSO are those of 10.1 and later (section 2)
+            and ("lso" not in shape.framing.parts or "stream" in shape.dialect.header)
         ]
     if len(shapes) == 1:
-        return shapes[0]
+        return shapes
     for passed_over in (False, True):
         tried = [(shape, *_score(head, size, shape, passed_over)) for shape in shapes]
         highest = max((score for _, score, stop in tried if stop is None), default=0)
@@ -165,15 +193,7 @@ def settle(
             Where(name, 1, start),
             f"{_NAME_IT}. {_AGAIN}",
         )
-    if len(best) > 1:
-        fits = "; ".join(map(str, best[:4]))
-        raise InputError(
-            "LR2004",
-            f"found records that fit {len(best)} shapes equally well ({fits}); expected one",
-            Where(name, 1, start),
-            _NAME_IT,
-        )
-    return best[0]
+    return best
 
 
 def _lsn_bytes(shape: LuwShape) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.errors import InputError, Where
-from replay.logs.db2luw import chains, layouts, repeats, row_moves, units
+from replay.logs.db2luw import chains, layouts, opening_warnings, repeats, row_moves, units
 from replay.logs.db2luw.binary import number, numbers
 from replay.logs.db2luw.endings import EARLIEST, LATEST, authid, ending
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
@@ -30,6 +30,7 @@ from replay.logs.db2luw.scan import (
     pass_over_temporary,
     scan,
 )
+from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.table_history import LuwTableHistory, build
 from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.logs.scratch_arrays import chosen, collected, zeros
@@ -87,8 +88,6 @@ NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
 _CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
 #: A byte that is no packed digits, and greater than all that are.
 _NO_DIGITS = 0xFF
-#: Units that a warning names.
-_NAMED = 20
 _ORDER = "Give the files in the order in which they were collected, each once, and complete"
 
 
@@ -162,7 +161,9 @@ def build_index(
         code_page,
     )
     entries = zeros(len(records), ENTRY, folder)
-    _fill(entries, records, tids, result, timeline, holes.position)
+    stray = strays(chained, result, holes.position)
+    contradicted = stray.contradicted | units.foreign(chained, tids, result.unit, holes.position)
+    _fill(entries, records, result, timeline, contradicted)
     _located(records, files, entries)
     warnings = _moved(records, result, entries)
     known_units, by_lsn, untimed = _units(records, result, files, rising)
@@ -177,12 +178,13 @@ def build_index(
         *timeline.warnings,
         *warnings,
         *untimed,
-        *_incomplete(records, result, lacking, known_units),
-        *_endless(records, result),
-        *_missing(records, holes, files),
-        *_warnings(records, files),
+        *opening_warnings.incomplete(records, result, lacking, known_units),
+        *opening_warnings.endless(records, result),
+        *opening_warnings.missing(records, holes, files),
+        *opening_warnings.suspicious(records, stray.suspects, files),
+        *opening_warnings.other_warnings(records, files),
     )
-    hole = next(iter(_missing(records, holes, files)), None)
+    hole = next(iter(opening_warnings.missing(records, holes, files)), None)
     entries = _with_repeated(entries, found, again, folder)
     return LuwIndex(entries, known_units, timeline, places, by_lsn, texts, hole)
 
@@ -223,10 +225,9 @@ def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
 def _fill(
     entries: Records,
     records: Records,
-    tids: Hashes,
     result: units.Units,
     timeline: LuwTableHistory,
-    position: Hashes,
+    contradicted: Mask,
 ) -> None:
     for name in (
         "file",
@@ -254,7 +255,7 @@ def _fill(
     row = np.isin(entries["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
     entries["fault"][row & committed & ~result.cancelled & (timeline.version < 0)] = NO_TABLE
     entries["fault"][committed & result.unmatched] = NO_TARGET
-    entries["fault"][committed & units.foreign(records, tids, result.unit, position)] = FOREIGN
+    entries["fault"][committed & contradicted] = FOREIGN
     compensates = records["type"] == layouts.COMPENSATION
     undo = entries["change"] == Change.COMPENSATION
     entries["fault"][committed & ((row & compensates) | (undo & ~compensates) | records["odd"])] = (
@@ -455,7 +456,7 @@ def _units(
         names,
         result.disposition,
     )
-    return table, by_lsn, _untimed(records, result, seconds, files)
+    return table, by_lsn, opening_warnings.untimed(records, result, seconds, files)
 
 
 def _positions(records: Records, rows: Index, order: Index, by_lsn: bool) -> Records:
@@ -557,129 +558,3 @@ def _packed_times(seconds: Index) -> Bytes:
     packed[:, :7] = (digits[:, 0::2] << 4) | digits[:, 1::2]
     packed[seconds == 0] = 0
     return packed
-
-
-def _untimed(
-    records: Records, result: units.Units, seconds: Index, files: list[OpenedFile]
-) -> list[str]:
-    """A warning about units with changes whose commit record has no time. (A unit of one record has
-    no commit record, and nothing is wrong with it.)"""
-    holds = np.bincount(result.unit[_changing(records, result)], minlength=len(seconds)) > 0
-    lacking = np.sort(
-        result.last[holds & (seconds == 0) & (records["kind"][result.last] == RecordKind.COMMIT)]
-    )
-    if not len(lacking):
-        return []
-    row = records[lacking[0]]
-    return [
-        f"{len(lacking)} unit(s) of recovery, of which the first ends at offset"
-        f" {int(row['offset'])} of {files[row['file']].name}, have a commit record without a time:"
-        " for --from-time and --until-time they count as just before the next unit that has one"
-    ]
-
-
-def _incomplete(
-    records: Records, result: units.Units, lacking: Mask, known_units: Records
-) -> list[str]:
-    """A warning that names the committed units with changes that lack records; and one about those
-    whose commit is all that the files behind the first one have of them."""
-    holds = np.bincount(result.unit[_changing(records, result)], minlength=len(lacking)) > 0
-    committed = lacking & (result.disposition == ord("C"))
-    chosen = np.flatnonzero(committed & holds)
-    bare = int((committed & ~holds & (records["file"][result.first] > 0)).sum())
-    texts = [
-        f"{bare} unit(s) of recovery have their commit here and their changes between two files"
-    ]
-    if not len(chosen):
-        return texts if bare else []
-    names = [
-        known_units["unit"][number].tobytes()[4:10].hex().upper() for number in chosen[:_NAMED]
-    ]
-    more = f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
-    done = (
-        "they are set aside (--log-option headless=apply writes what is there)"
-        if known_units["incomplete"].any()
-        else "what is there of them is written (--log-option headless=apply)"
-    )
-    return (texts if bare else []) + [
-        f"{len(chosen)} unit(s) of recovery, TID {', '.join(names)}{more}, begin before the log or"
-        f" have records that lie between its files: {done}"
-    ]
-
-
-def _changing(records: Records, result: units.Units) -> Mask:
-    """FramedRecords that change rows, were not taken back and are of a unit."""
-    changes = np.isin(
-        records["role"],
-        (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE, RecordRole.TRUNCATE),
-    )
-    return np.asarray((result.unit >= 0) & ~result.cancelled & changes)
-
-
-def _endless(records: Records, result: units.Units) -> list[str]:
-    """A warning about changes of units without an end whose transaction id begins again: the record
-    that ends them is not in the log."""
-    holds = np.bincount(result.unit[_changing(records, result)], minlength=len(result.tid)) > 0
-    cut = holds[:-1] & (result.tid[:-1] == result.tid[1:]) & (result.disposition[:-1] == ord("F"))
-    count = int(cut.sum())
-    return (
-        [
-            f"{count} unit(s) of recovery have no end, though their transaction ids come again"
-            " later; they are left out"
-        ]
-        if count
-        else []
-    )
-
-
-def _missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> list[str]:
-    """A warning about records that are missing in files that hold all others."""
-    if not len(holes.behind):
-        return []
-    row = records[holes.behind[0]]
-    return [
-        f"LR2030 {len(holes.behind)} place(s) where records are missing in a log that holds all"
-        f" others, the first behind the record at offset {int(row['offset'])} of"
-        f" {files[row['file']].name}: positions go on {int(holes.size[0])} bytes further than the"
-        " records are long. Collect the log again; what can be told of the units that lack them is"
-        " set aside"
-    ]
-
-
-def _warnings(records: Records, files: list[OpenedFile]) -> list[str]:
-    texts = []
-    lost = units.lost(records)
-    if len(lost):
-        row = records[lost[0]]
-        place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
-        texts.append(
-            f"{len(lost)} record(s), {place}, name one before them in their transaction that is not"
-            " in the log, where those of the others are: it was lost, filtered out, or lies before"
-            " this log"
-        )
-    for file in files:
-        if file.records.tail is not None:
-            left = len(file.buffer) - file.records.tail
-            texts.append(
-                f"LR2006 {file.name}: the last {left} bytes, from offset {file.records.tail} on,"
-                " are no whole record and are not read"
-            )
-    loads = records[records["kind"] == RecordKind.LOAD]
-    if len(loads):
-        texts.append(
-            f"{len(loads)} load(s) began; rows that a load brings are not in the log, so copy the"
-            " tables again"
-        )
-    unknown = np.flatnonzero(records["kind"] == RecordKind.UNKNOWN)
-    if len(unknown):
-        texts.append(f"{len(unknown)} record(s) of unknown types were passed over by their length")
-    odd = np.flatnonzero(records["role"] == RecordRole.UNKNOWN)
-    if len(odd):
-        names = sorted(
-            {f"{int(records['component'][row])}/{int(records['function'][row])}" for row in odd}
-        )
-        texts.append(
-            f"{len(odd)} record(s) of unknown functions (component/function"
-            f" {', '.join(names[:10])}) were passed over"
-        )
-    return texts

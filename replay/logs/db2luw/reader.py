@@ -400,11 +400,16 @@ def open_log(inputs: Inputs) -> LuwLog:
     opened: list[tuple[str, OpenedFile]] = []
     paths = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
     here = fetched_together(paths, inputs.scratch)
-    for given, path, place in zip(inputs.log, paths, here, strict=True):
-        buffer = mapped(place)
-        shape = framing.settle(
+    buffers = [mapped(place) for place in here]
+    fitting = [
+        framing.fitting_shapes(
             buffer[:_HEAD].tobytes(), len(buffer), given, inputs.framing, order, dialect
         )
+        for given, buffer in zip(inputs.log, buffers, strict=True)
+    ]
+    certain = [shapes[0] for shapes in fitting if len(shapes) == 1]
+    for given, path, buffer, shapes in zip(inputs.log, paths, buffers, fitting, strict=True):
+        shape = framing.settle(given, shapes, certain)
         if opened and (shape.big, shape.dialect) != (
             opened[0][1].shape.big,
             opened[0][1].shape.dialect,

@@ -33,8 +33,9 @@ SCANNED = np.dtype(
     ]
 )  # fmt: skip
 
-#: Kinds of row images.
-NONE, NORMAL, OVERFLOWN, POINTS, INTERNAL = 0, 1, 2, 3, 4
+#: Kinds of row images. UNKNOWN: formatted data under an outer type that says of no user's row what
+#: it is (section 10.1), so none that users see.
+NONE, NORMAL, OVERFLOWN, POINTS, INTERNAL, UNKNOWN = 0, 1, 2, 3, 4, 5
 
 #: What is wrong with a record: (found, expected, what to do).
 _DAMAGED = "The record is damaged: collect the log again"
@@ -318,8 +319,8 @@ class _Scan:
         one_user = np.isin(records["before_is"][good], (NORMAL, OVERFLOWN)) != np.isin(
             records["after_is"][good], (NORMAL, OVERFLOWN)
         )
-        internal = (records["before_is"][good] == INTERNAL) | (
-            records["after_is"][good] == INTERNAL
+        internal = np.isin(records["before_is"][good], (INTERNAL, UNKNOWN)) | np.isin(
+            records["after_is"][good], (INTERNAL, UNKNOWN)
         )
         self._problem(good, one_user & internal, HALF_INTERNAL)
 
@@ -348,12 +349,13 @@ class _Scan:
             size >= layouts.ROW_HEADER_SIZE, self.buffer[np.minimum(place + inner_at, last)], 0
         )
         overflow = (outer & layouts.OVERFLOW) > 0
-        user = (overflow | np.isin(outer, layouts.NORMAL_OUTER)) & (
-            (inner & (layouts.FORMATTED | layouts.COMPRESSED)) > 0
-        )
+        formatted = (inner & (layouts.FORMATTED | layouts.COMPRESSED)) > 0
+        known = overflow | np.isin(outer, layouts.NORMAL_OUTER)
         pointer = ~overflow & ((outer & layouts.POINTER) > 0)
-        records[f"{side}_is"][rows] = np.where(
-            user, np.where(overflow, OVERFLOWN, NORMAL), np.where(pointer, POINTS, INTERNAL)
+        records[f"{side}_is"][rows] = np.select(
+            [known & formatted & overflow, known & formatted, pointer, ~known & formatted],
+            [OVERFLOWN, NORMAL, POINTS, UNKNOWN],
+            INTERNAL,
         )
 
     # -- many rows in one record

@@ -251,27 +251,40 @@ def positions(records: Records) -> Hashes:
     return np.where(records["lfs"] > 0, np.uint64(0), records["lsn"])
 
 
-def _predecessors(records: Records, position: Hashes) -> tuple[Index, Index, Index]:
-    """(records that name the one before them in their transaction, that one or -1, all records with
-    a position, by position)."""
-    named = np.flatnonzero((records["previous"] > 0) & (position > 0) & (records["part"] == 0))
-    rows = np.flatnonzero((position > 0) & (records["part"] == 0))
-    rows = rows[np.argsort(position[rows], kind="stable")]
-    if not len(named):
-        return named, named, rows
-    place = np.minimum(np.searchsorted(position[rows], records["previous"][named]), len(rows) - 1)
-    return (
-        named,
-        np.where(position[rows[place]] == records["previous"][named], rows[place], -1),
-        rows,
-    )
+def _predecessors(
+    records: Records, position: Hashes, *, unplaced: bool = False
+) -> tuple[Index, Index]:
+    """(records that name the one before them in their transaction, that one or -1). Records whose
+    own position is not known are among them with ``unplaced`` alone. Each log stream counts its
+    positions for itself; one that holds a single record may be no stream, so what it names is
+    looked for in all."""
+    whole, stream = records["part"] == 0, records["tid"] >> np.uint64(48)
+    named = np.flatnonzero((records["previous"] > 0) & whole & (unplaced | (position > 0)))
+    rows = np.flatnonzero((position > 0) & whole)
+    target = np.full(len(named), -1, np.int64)
+    streams, count = np.unique(stream[whole], return_counts=True)
+    lonely = np.isin(stream[named], streams[count == 1])
+    for each in streams.tolist():
+        mine = np.flatnonzero((stream[named] == each) | lonely)
+        theirs = rows[stream[rows] == each]
+        if not len(mine) or not len(theirs):
+            continue
+        theirs = theirs[np.argsort(position[theirs], kind="stable")]
+        wanted = records["previous"][named[mine]]
+        found = theirs[np.minimum(np.searchsorted(position[theirs], wanted), len(theirs) - 1)]
+        hit = position[found] == wanted
+        target[mine[hit]] = found[hit]
+    return named, target
 
 
 def tangled(records: Records) -> int | None:
     """The first record with the position of an earlier one, or before the one that it names as its
     predecessor; None. This needs no order of positions, which those of 6 bytes do not have on
     little-endian servers."""
-    named, target, rows = _predecessors(records, positions(records))
+    position = positions(records)
+    named, target = _predecessors(records, position)
+    rows = np.flatnonzero((position > 0) & (records["part"] == 0))
+    rows = rows[np.argsort(position[rows], kind="stable")]
     same = (
         rows[1:][records["lsn"][rows[1:]] == records["lsn"][rows[:-1]]]
         if not records["lfs"].any()
@@ -284,7 +297,7 @@ def tangled(records: Records) -> int | None:
 def lost(records: Records) -> Index:
     """Records whose predecessor is not in the log, where nearly all others' is. It is a hint and no
     proof: what a filter left out is in the chain, too (section 16)."""
-    named, target, _ = _predecessors(records, positions(records))
+    named, target = _predecessors(records, positions(records))
     missing = named[target < 0]
     return missing if 4 * len(missing) <= int((target >= 0).sum()) else missing[:0]
 
@@ -292,9 +305,9 @@ def lost(records: Records) -> Index:
 def foreign(records: Records, tids: Hashes, unit: Index, position: Hashes) -> Mask:
     """Records that contradict each other: one names, by its position, another as the one before it
     in its transaction, and that one is of another transaction, or of a unit that had ended. Nothing
-    is said of records whose position is not known (0).
+    is said of those that name a record whose position is not known (0).
     """
-    named, target, _ = _predecessors(records, position)
+    named, target = _predecessors(records, position, unplaced=True)
     named, target = named[target >= 0], target[target >= 0]
     other = (tids[target] != tids[named]) | (
         (unit[target] >= 0) & (unit[named] >= 0) & (unit[target] != unit[named])
