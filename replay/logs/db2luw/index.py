@@ -173,6 +173,7 @@ def build_index(
         (int(records["file"][row]), int(records["offset"][row])): change
         for row, change in timeline.changes.items()
     }
+    missing = opening_warnings.missing(records, holes, files)
     texts = (
         *repeats.whole_files(again, found, files),
         *timeline.warnings,
@@ -180,13 +181,14 @@ def build_index(
         *untimed,
         *opening_warnings.incomplete(records, result, lacking, known_units),
         *opening_warnings.endless(records, result),
-        *opening_warnings.missing(records, holes, files),
+        *missing,
         *opening_warnings.suspicious(records, stray.suspects, files),
         *opening_warnings.other_warnings(records, files),
     )
-    hole = next(iter(opening_warnings.missing(records, holes, files)), None)
     entries = _with_repeated(entries, found, again, folder)
-    return LuwIndex(entries, known_units, timeline, places, by_lsn, texts, hole)
+    return LuwIndex(
+        entries, known_units, timeline, places, by_lsn, texts, next(iter(missing), None)
+    )
 
 
 def _parents(records: Records, files: list[OpenedFile]) -> Hashes:

@@ -117,6 +117,8 @@ def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> li
 
 
 def other_warnings(records: Records, files: list[OpenedFile]) -> list[str]:
+    """Warnings of what was passed over: chains that lead out of the log, the ends of files, loads,
+    rows, types and functions that are not known."""
     texts = []
     lost = units.lost(records)
     if len(lost):
