@@ -129,23 +129,7 @@ def build_index(
     pass_over_temporary(records)
     tids = _parents(records, files)
     rising = all(lsns_rise(file.shape) for file in files)
-    ordered = records if rising else chains.rising_positions(records, tids)
-    wrong = units.tangled(records) if ordered is None else units.disorder(ordered, tids)
-    if wrong is None and not rising:
-        wrong = units.tangled(records)
-    chained = records if ordered is None else ordered
-    holes = chains.holes(chained)
-    wrong = holes.misplaced if wrong is None else wrong
-    if wrong is not None:
-        row = records[wrong]
-        where = Where(files[row["file"]].name, None, int(row["offset"]), "position")
-        raise InputError(
-            "LR2030",
-            "found a record that cannot come after those before it; expected the records in log"
-            " order",
-            where,
-            _ORDER,
-        )
+    chained, holes = _in_order(records, tids, files, rising)
     # a subtransaction has a first record of its own, which begins nothing; where no record names a
     # previous one, none says that it is the first
     result = units.resolve(
@@ -189,6 +173,32 @@ def build_index(
     return LuwIndex(
         entries, known_units, timeline, places, by_lsn, texts, next(iter(missing), None)
     )
+
+
+def _in_order(
+    records: Records, tids: Hashes, files: list[OpenedFile], rising: bool
+) -> tuple[Records, chains.Holes]:
+    """(the records with positions in the byte order in which they rise, what is missing among
+    them). ``rising``: the byte order is known.
+
+    InputError LR2030 where records cannot come after those before them."""
+    ordered = records if rising else chains.rising_positions(records, tids)
+    wrong = units.tangled(records) if ordered is None else units.disorder(ordered, tids)
+    if wrong is None and not rising:
+        wrong = units.tangled(records)
+    chained = records if ordered is None else ordered
+    holes = chains.holes(chained)
+    wrong = holes.misplaced if wrong is None else wrong
+    if wrong is not None:
+        row = records[wrong]
+        raise InputError(
+            "LR2030",
+            "found a record that cannot come after those before it; expected the records in log"
+            " order",
+            Where(files[row["file"]].name, None, int(row["offset"]), "position"),
+            _ORDER,
+        )
+    return chained, holes
 
 
 def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
