@@ -324,7 +324,7 @@ def measure_command(
     program = [
         sys.executable,
         "-c",
-        "from replay.cli.main import main; raise SystemExit(main())",
+        "from logreplay_command import main; raise SystemExit(main())",
         mode,
         *options,
     ]
@@ -622,6 +622,8 @@ def profile(arguments: argparse.Namespace) -> int:
 
 def main() -> int:
     """The command line."""
+    # who installs this has its bytecode: without, each process measured would compile it anew
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     parser = argparse.ArgumentParser(description="measure logreplay")
     commands = parser.add_subparsers(required=True)
     for name, function in (

@@ -110,7 +110,7 @@ def _children(program: list[str]) -> float:
 
 def command(words: list[str]) -> float:
     """CPU seconds of a logreplay command: the least of four runs, after which all is in memory."""
-    program = [sys.executable, "-c", "from replay.cli.main import main; raise SystemExit(main())"]
+    program = [sys.executable, "-c", "from logreplay_command import main; raise SystemExit(main())"]
     return min(_children([*program, *words]) for _ in range(4))
 
 

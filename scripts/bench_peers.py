@@ -58,7 +58,7 @@ ENGINES: Engines = ("local", "spark")
 LOGREPLAY = [
     sys.executable,
     "-c",
-    "from replay.cli.main import main; raise SystemExit(main())",
+    "from logreplay_command import main; raise SystemExit(main())",
 ]
 
 
