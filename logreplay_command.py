@@ -6,9 +6,9 @@ can say so, where an import error or another program's code would be all there i
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
-from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,9 +46,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     package is in its way; the exit code."""
     foreign = foreign_packages()
     if not foreign:
+        if argv is None:
+            gc.disable()  # modules are no garbage; the program says when it has some
         from replay.cli.main import main as run
 
         return run(argv)
+    from importlib.metadata import packages_distributions
+
     owners = packages_distributions()
     for name, place in foreign:
         others = [owner for owner in owners.get(name, ()) if owner != "logreplay-sql"]

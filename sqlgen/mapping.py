@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import glob
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ import pyarrow as pa
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.late import errors, exp, sqlglot
+from sqlgen.late import LateModule, errors, exp, sqlglot
 from sqlgen.masking import cannot_mask, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.rows import Rows
@@ -39,7 +38,11 @@ from sqlgen.schema import Column, Table
 from sqlgen.statements import RenderOptions, identity, shown_columns
 
 if TYPE_CHECKING:
+    import tomllib
+
     from sqlgen.schema_file import Declared
+else:  # where there is a mapping
+    tomllib = LateModule("tomllib")
 
 _TOP = {"schemas", "tables"}
 _ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}

@@ -35,13 +35,14 @@ from sqlgen.errors import SqlgenError
 #: Objects after which garbage in circles is looked for, and how often among older ones. Modules,
 #: which are most of a run's objects, stay: looking through them anew each 700 objects took up
 #: to a twelfth of a small run.
-_GARBAGE = 100_000, 20, 20
+_GARBAGE = 200_000, 20, 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     if argv is not None:
         return _main(list(argv))
+    gc.enable()  # the command's own program comes without
     atexit.register(last_moments)
     code = _main(sys.argv[1:])
     end_at_once(code)
@@ -180,18 +181,18 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
 
 
 class _NoPandas:
-    """A finder that finds no pandas."""
+    """A finder that finds neither pandas nor dateutil."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
+        if name in ("pandas", "dateutil"):
             raise ImportError(name)
 
 
 def _start_arrow() -> None:
     """Make pyarrow's first array where pandas is not to be had. Arrow imports pandas, where it is
-    installed, to know its types when it meets them; no command has any, and the import takes
-    longer than the rest of a small run."""
+    installed, to know its types when it meets them, and dateutil to know its time zones; no command
+    has any, and the import takes longer than the rest of a small run."""
     if "pandas" in sys.modules or "pyarrow" in sys.modules:
         return
     finder: Any = _NoPandas()

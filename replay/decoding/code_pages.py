@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import ebcdic  # noqa: F401  (importing it registers its codecs)
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -264,6 +263,8 @@ def known_ccsids() -> tuple[int, ...]:
 
 
 def _python_table(ccsid: int) -> Points:
+    if ccsid in _EBCDIC_PACKAGE:
+        import ebcdic  # noqa: F401  (importing it registers its codecs, which takes 10 ms)
     codec = _PYTHON.get(ccsid, f"cp{ccsid}")
     points = np.full(256, UNDEFINED, np.uint32)
     for code in range(256):
