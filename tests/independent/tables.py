@@ -1,0 +1,180 @@
+"""Tables and their rows, and what a database holds of them. It knows no logs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from tests.independent.values import Value
+
+Row = tuple[Value, ...]
+#: Where a row lies: page and slot, or a number in place of them.
+Place = tuple[int, int]
+State = Mapping[str, Sequence[Row]]
+#: How a value is compared: a log need not tell two values apart that a database holds as one.
+Shown = Callable[["Column", Value], object]
+
+NAMES = (
+    *("ID", "NAME", "ORDER", "select", "Mixed Case", "A1", "GROUP", "VALUE", "X_Y", "TS", "Ärger"),
+    *('q"t', "DATE", "KEY", "NOTE", "AMOUNT", "C"),
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """``length``: bytes or characters of text, digits of a number. ``bit``: FOR BIT DATA."""
+
+    name: str
+    kind: str
+    length: int = 0
+    scale: int = 0
+    nullable: bool = True
+    bit: bool = False
+
+
+@dataclass
+class Table:
+    """A table with the rows that it has now. ``key``: columns of its primary key, by number.
+    ``first``: how many columns it was created with; the others were added later."""
+
+    schema: str
+    name: str
+    number: tuple[int, int]
+    columns: tuple[Column, ...]
+    key: tuple[int, ...]
+    first: int
+    rows: dict[Place, Row] = field(default_factory=dict)
+    held: dict[Row, set[Place]] = field(default_factory=dict)
+
+    def key_of(self, row: Row) -> Row:
+        """The values of the key; text is padded with blanks to be compared."""
+        values = (row[number] for number in self.key)
+        return tuple(v.rstrip(" ") if isinstance(v, str) else v for v in values)
+
+    def put(self, place: Place, row: Row) -> None:
+        self.rows[place] = row
+        if self.key:
+            self.held.setdefault(self.key_of(row), set()).add(place)
+
+    def take(self, place: Place) -> Row:
+        row = self.rows.pop(place)
+        if self.key:
+            places = self.held[self.key_of(row)]
+            places.discard(place)
+            if not places:
+                del self.held[self.key_of(row)]
+        return row
+
+    def has_key_of(self, row: Row) -> bool:
+        return bool(self.key) and self.key_of(row) in self.held
+
+
+def state_of(tables: Sequence[Table]) -> dict[str, list[Row]]:
+    return {table.name: list(table.rows.values()) for table in tables}
+
+
+# -- a database
+
+
+def quoted(name: str) -> str:
+    return '"' + name.lower().replace('"', '""') + '"'
+
+
+def stored(value: Value) -> Value:
+    """A value as scripts for SQLite write it."""
+    return format(value, "f") if isinstance(value, Decimal) else value
+
+
+def place_of(table: Table) -> str:
+    return f"{quoted(table.schema)}.{quoted(table.name)}"
+
+
+def exactly(column: Column, value: Value) -> object:
+    """Type and text: 1 is not 1.0, nor is 0.0 -0.0."""
+    return type(value).__name__, repr(stored(value))
+
+
+@dataclass
+class Target:
+    """A SQLite database with some tables, their primary keys and rows. Columns have no type, so
+    values stay as they are written."""
+
+    tables: Sequence[Table]
+    base: sqlite3.Connection
+
+    @classmethod
+    def of(cls, tables: Sequence[Table], rows: State) -> Target:
+        """Tables that ``rows`` lacks are not there yet."""
+        base = sqlite3.connect(":memory:", isolation_level=None)
+        for schema in sorted({quoted(table.schema) for table in tables}):
+            base.execute(f"ATTACH ':memory:' AS {schema}")
+        target = cls(tables, base)
+        for table in tables:
+            if table.name in rows:
+                target.create(table, rows[table.name])
+        return target
+
+    def create(self, table: Table, rows: Sequence[Row] = ()) -> None:
+        parts = [quoted(column.name) for column in table.columns]
+        if table.key:
+            names = ", ".join(quoted(table.columns[number].name) for number in table.key)
+            parts.append(f"PRIMARY KEY ({names})")
+        self.base.execute(f"CREATE TABLE {place_of(table)} ({', '.join(parts)})")
+        marks = ", ".join("?" * len(table.columns))
+        values = (tuple(map(stored, row)) for row in rows)
+        self.base.executemany(f"INSERT INTO {place_of(table)} VALUES ({marks})", values)
+
+    def columns_of(self, table: Table) -> list[str]:
+        """Names of columns; none where there is no such table."""
+        asked = "SELECT name FROM pragma_table_info(?, ?) ORDER BY cid"
+        rows = self.base.execute(asked, (table.name.lower(), table.schema.lower()))
+        return [name for (name,) in rows]
+
+    def apply(self, folder: Path) -> str | None:
+        """Run the scripts of a folder, a statement a line; the first error, with its statement."""
+        for file in sorted(folder.glob("*.sql")):
+            for line in file.read_bytes().decode().split("\n"):
+                if not line.strip() or line.startswith("--"):
+                    continue
+                try:
+                    self._run(line)
+                except sqlite3.Error as error:
+                    return f"{file.name}: {error}: {line[:300]}"
+        return None
+
+    def _run(self, line: str) -> None:
+        there = {table.name for table in self.tables if self.columns_of(table)}
+        self.base.execute(line)
+        if not line.startswith("CREATE TABLE"):
+            return
+        for table in self.tables:
+            found = self.columns_of(table)
+            if table.name in there or not found:
+                continue
+            if found != [column.name.lower() for column in table.columns]:
+                raise sqlite3.DataError(f"columns {found}")
+            # SQLite would make numbers of its own of what goes into columns with types.
+            self.base.execute(f"DROP TABLE {place_of(table)}")
+            self.create(table)
+
+    def difference(self, state: State, shown: Shown) -> str | None:
+        """What it lacks of a state and has beside it, of the first table where they differ."""
+        for table in self.tables:
+
+            def counted(rows: Sequence[Row], table: Table = table) -> Counter[tuple[object, ...]]:
+                return Counter(tuple(map(shown, table.columns, map(stored, row))) for row in rows)
+
+            if (table.name in state) is not bool(self.columns_of(table)):
+                return f"{table.name} is there, or is not, and should not, or should"
+            if table.name not in state:
+                continue
+            found = counted(self.base.execute(f"SELECT * FROM {place_of(table)}").fetchall())
+            expected = counted(state[table.name])
+            if found != expected:
+                less, more = (expected - found).most_common(2), (found - expected).most_common(2)
+                return f"{table.name} {table.columns} lacks {less}, has {more} beside"
+        return None

@@ -1,0 +1,130 @@
+"""Logs of Db2 LUW and solidDB that somebody else wrote by the format notes: redo and undo end in
+the true rows, with machine code and without, and damage is never passed over in silence.
+
+Seeds below four are in the fast lane. One seed: ``scripts/run test -n 0 -k "luw and 17"``.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from replay.logs.db2luw import framing
+from replay.pipeline import fast_path
+from tests.independent import luw_history, solid_history
+from tests.independent.harm import harmed_export, harmed_log
+from tests.independent.judge import Case
+from tests.independent.luw_records import VARYING
+from tests.independent.solid_export import PROFILES, Export, form_of
+from tests.support.lanes import DRAWN
+
+SEEDS = range(20)
+#: Damaged logs of each seed.
+HARMED = 3
+HERE = Path(__file__).parent
+
+
+def luw(seed: int) -> luw_history.History:
+    return luw_history.History(seed, luw_history.form_of(seed), luw_history.wants_of(seed))
+
+
+def small_luw(seed: int) -> luw_history.History:
+    wants = luw_history.Wants(changes=25, tables=2, rows=4, values=False)
+    return luw_history.History(f"harm {seed}", luw_history.form_of(seed), wants)
+
+
+def small_solid(seed: int) -> solid_history.History:
+    return solid_history.History(f"harm {seed}", form_of(seed), 25, 2, bytes_too=False)
+
+
+def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows are right, and machine code writes what the general path does."""
+    assert case.complaint() is None
+    quick = case.scripts("redo"), case.scripts("undo")
+    assert any(b"COMMIT" in text.upper() for text in quick[0])
+    monkeypatch.setattr(fast_path, "WORTH", 1 << 62)
+    monkeypatch.setattr(framing, "WORTH", 1 << 62)
+    assert case.run("redo", "redo")[0] == 0
+    assert case.run("undo", "undo", "--schema", "none")[0] == 0
+    assert (case.scripts("redo"), case.scripts("undo")) == quick
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_of_luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(framing, "WORTH", 0)
+    both_ways(luw_history.case_of(luw(seed), tmp_path), monkeypatch)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_of_solid(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = solid_history.History(seed, form_of(seed))
+    both_ways(solid_history.case_of(history, tmp_path, named=seed % 4 != 0), monkeypatch)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_damage_of_luw(seed: int, tmp_path: Path) -> None:
+    history, pick = small_luw(seed), random.Random(f"harm luw {seed}")
+    case = luw_history.case_of(history, tmp_path)
+    for _ in range(HARMED):
+        what, data = harmed_log(history.log, pick)
+        (tmp_path / "log").write_bytes(data)
+        assert case.harm() is None, what
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_damage_of_solid(seed: int, tmp_path: Path) -> None:
+    history, pick = small_solid(seed), random.Random(f"harm solid {seed}")
+    case = solid_history.case_of(history, tmp_path, named=True)
+    for _ in range(HARMED):
+        what, lines = harmed_export(history.export, pick)
+        Export(history.form, lines).write(tmp_path)
+        assert case.harm() is None, what
+
+
+@pytest.mark.parametrize("release", ["v7", "v10"])
+def test_values_in_another_order_are_refused(release: str, tmp_path: Path) -> None:
+    """The notes say where a value lies and not in which order (10.2): a catalog's tables have them
+    in the order of their columns."""
+    form = luw_history.Form(release, "little", "raw", backwards=True)
+    history = luw_history.History("backwards", form, luw_history.Wants(changes=30, tables=4))
+    kinds = [[c.kind for c in table.columns] for table in history.tables]
+    assert any(sum(kind in VARYING for kind in found) > 1 for found in kinds)
+    code, said, _ = luw_history.case_of(history, tmp_path).run("redo", "redo")
+    assert code == 8
+    assert "LR2014" in said
+
+
+def test_histories_have_what_they_are_for() -> None:
+    """The first seeds alone have every sort of record, and all releases and byte orders."""
+    count: Counter[str] = Counter()
+    forms = set()
+    for seed in SEEDS:
+        made = luw(seed)
+        count += made.count
+        if seed < DRAWN:
+            forms |= {made.form.release, made.form.order}
+        count += Counter(record.what for record in made.log.records)
+    assert forms == {"v7", "v97", "v10", "big", "little"}
+    for what in ("moves", "many", "shifts", "savepoints", "aborts", "in flight", "tables"):
+        assert count[what] > 2, what
+    for function in (118, 162, 165):
+        assert count[f"insert {function}"] > 4
+    for what in ("no insert 131", "no delete 166", "no inserts 168", "no update 112"):
+        assert count[what], what
+    assert {form_of(seed).profile for seed in SEEDS} == set(PROFILES)
+
+
+def test_nothing_of_the_decoders_is_used() -> None:
+    """What writes the logs knows the command of the program, and nothing else of it."""
+    for path in HERE.glob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        used = {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module}
+        ours = {name for name in used if name.startswith(("replay", "sqlgen"))}
+        others = {name for name in used if name.startswith("tests.model")}
+        if path.name != Path(__file__).name:
+            assert ours <= {"replay.cli.main"}, path.name
+            assert not others, path.name
