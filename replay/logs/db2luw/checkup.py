@@ -41,6 +41,14 @@ UNCONFIRMED = (
         "Rows of another inner type, and rows that do not end exactly (LR2014).",
     ),
     UnconfirmedReading(
+        "value-order",
+        "In which order the values of varying length lie in a row: each column says where its value"
+        " is, and no page says more.",
+        "In the order of their columns, one after the other; only where the log describes a table"
+        " whose columns lie in another order, in any order without room between them.",
+        "Values in another order (LR2014).",
+    ),
+    UnconfirmedReading(
         "short-rows",
         "A row that is older than a column ends before it.",
         "The column is null, or has the default of the catalog export.",
@@ -231,6 +239,12 @@ def _evidence(log: LuwLog, roles: Counter[int], unknown: Counter[str]) -> Iterat
     closed, short, forms, looked = _rows(log)
     yield Evidence("row-place", looked, {"closes": closed}, "closes")
     yield Evidence("row-form", forms.total(), dict(sorted(forms.items())))
+    several = sum(
+        int((entries["version"] == version.index).sum())
+        for version in log.catalog.versions
+        if sum(entry.variable for entry in version.format.columns) > 1
+    )
+    yield Evidence("value-order", several, {"changes of tables with several such columns": several})
     yield Evidence("short-rows", short, {"ends before its last columns": short})
     moved = int((entries["segments"] > 1).sum())
     yield Evidence("moved-rows", moved, {"records of changes made of several": moved})
