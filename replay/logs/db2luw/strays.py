@@ -19,7 +19,7 @@ import numpy as np
 from replay.arrays import Hashes, Index, Mask, Records
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
-from replay.logs.db2luw.units import Units
+from replay.logs.db2luw.units import Units, positions
 
 _STREAM = np.uint64(48)
 _FAR = np.iinfo(np.int64).max
@@ -140,7 +140,8 @@ def _behind_open_units(records: Records, result: Units, loose: Index, bounds: _B
     """Those of ``loose`` that may name the last record of a unit that has changes and no end."""
     open_ = np.flatnonzero((result.disposition == ord("F")) & _changing(records, result))
     last = np.sort(_whole(records, result.last[open_]))
-    at = bounds.known
+    # what is counted from lengths is not exact where a record of another stream lay between
+    at = positions(records).astype(np.int64)
     low, high = (np.where(at > 0, at - 1, bounds.low), np.where(at > 0, at + 1, bounds.high))
     named = records["previous"][loose].astype(np.int64)
     fits = np.zeros(len(loose), bool)
