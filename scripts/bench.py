@@ -508,7 +508,7 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
     """Which units really depend on incomplete ones, in this process or (with ``conf``) on a Spark
     context that has started."""
     from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
-    from replay.dependencies.write_sets import KeySpaces
+    from replay.dependencies.key_spaces import KeySpaces
 
     execute = local.ENGINE.execute
     with Watch() as watch:
@@ -570,7 +570,7 @@ def _graph_and_check(control: Path, data: Path, rounds: int) -> tuple[list[float
     """CPU seconds of the dependency passes and of a check in this process, taken in turn."""
     from replay.dependencies.agreement import agreement_of
     from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
-    from replay.dependencies.write_sets import KeySpaces
+    from replay.dependencies.key_spaces import KeySpaces
     from replay.logs import source_named
     from replay.pipeline.request import OpenLog
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 
@@ -84,11 +85,159 @@ class TableVersion:
         return self.format.places[column]
 
 
+class VersionColumns:
+    """The table versions of a catalog as columns, of which each version is made when somebody asks
+    for it: of tens of thousands a task needs few. What many of them share, as their columns, stands
+    there once. Pickled it is small, and soon read. TypeError for versions of a subclass."""
+
+    def __init__(self, versions: Sequence[TableVersion]) -> None:
+        if any(type(version) is not TableVersion for version in versions):
+            raise TypeError("found versions of another class; expected TableVersion")
+        self._count = len(versions)
+        self._of_table = {
+            name: _column([getattr(version.table, name) for version in versions], name)
+            for name in _TABLE_FIELDS
+        }
+        self._own = {
+            name: _column([getattr(version, name) for version in versions], name)
+            for name in _VERSION_FIELDS
+        }
+
+    def __len__(self) -> int:
+        return self._count
+
+    def version(self, index: int) -> TableVersion:
+        """The version with a number."""
+        table = Table(**{name: column[index] for name, column in self._of_table.items()})
+        own = {name: column[index] for name, column in self._own.items()}
+        return TableVersion(index=index, table=table, **own)
+
+    def key(self, index: int) -> tuple[str, ...]:
+        """The identity columns of a version's table."""
+        found: tuple[str, ...] = self._of_table["key"][index]
+        return found
+
+    def format(self, index: int) -> RowFormat:
+        """The row format of a version."""
+        found: RowFormat = self._own["format"][index]
+        return found
+
+    def name(self, index: int) -> str:
+        """OWNER.NAME of a version."""
+        return f"{self._of_table['schema'][index]}.{self._of_table['name'][index]}"
+
+    def names(self) -> list[str]:
+        """OWNER.NAME of each version."""
+        schema, name = (_every(self._of_table[part]) for part in ("schema", "name"))
+        return [f"{owner}.{table}" for owner, table in zip(schema, name, strict=True)]
+
+    def ids(self) -> list[tuple[int, int, int]]:
+        """DBID, PSID and OBID of each version."""
+        columns = (_every(self._own[name]) for name in ("dbid", "psid", "obid"))
+        return list(zip(*columns, strict=True))
+
+    def keyed(self) -> Mask:
+        """Which versions are of a table with a key."""
+        column = self._of_table["key"]
+        if isinstance(column, _Shared):
+            return np.array([bool(key) for key in column.values], bool)[column.place]
+        return np.array([bool(key) for key in column], bool)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Values that are repeated: the different ones, and which of them stands where."""
+
+    values: list[Any]
+    place: Versions
+
+    def __getitem__(self, index: int) -> Any:
+        return self.values[self.place[index]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.values.__getitem__, self.place.tolist())
+
+
+def _every(column: list[Any] | _Shared) -> list[Any]:
+    return column if isinstance(column, list) else list(column)
+
+
+def _column(values: list[Any], name: str) -> list[Any] | _Shared:
+    """The values of a field, repeated ones once where that makes them fewer."""
+    place: dict[Hashable, int] = {}
+    different: list[Any] = []
+    places: list[int] = []
+    for value in values:
+        # to compare what is deep takes longer than it saves
+        known = place.setdefault(id(value) if name in _DEEP else value, len(different))
+        if known == len(different):
+            different.append(value)
+        places.append(known)
+    if 2 * len(different) > len(values):
+        return values
+    return _Shared(different, np.array(places, np.int32))
+
+
+_DEEP = frozenset({"columns", "format"})
+_TABLE_FIELDS = tuple(field.name for field in fields(Table))
+_VERSION_FIELDS = tuple(
+    field.name for field in fields(TableVersion) if field.name not in ("index", "table")
+)
+
+
+class _Versions(Sequence[TableVersion]):
+    """The versions of columns, each made once when it is asked for."""
+
+    def __init__(self, columns: VersionColumns) -> None:
+        self.columns = columns
+        self._made: dict[int, TableVersion] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @overload
+    def __getitem__(self, index: int) -> TableVersion: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[TableVersion, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> TableVersion | tuple[TableVersion, ...]:
+        if isinstance(index, slice):
+            return tuple(self[number] for number in range(len(self))[index])
+        number = range(len(self))[index]
+        made = self._made.get(number)
+        if made is None:
+            made = self._made[number] = self.columns.version(number)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _unpickled(columns: VersionColumns) -> Catalog:
+    catalog = Catalog(_Versions(columns))
+    catalog.__dict__["columns"] = columns
+    return catalog
+
+
 @dataclass(frozen=True)
 class Catalog:
-    """All table versions of a log; ``versions[i].index == i``."""
+    """All table versions of a log; ``versions[i].index == i``. It travels as ``columns``, and where
+    it arrives versions are made as they are asked for."""
 
-    versions: tuple[TableVersion, ...]
+    versions: Sequence[TableVersion]
+
+    def __reduce__(self) -> tuple[Callable[[VersionColumns], Catalog], tuple[VersionColumns]]:
+        return _unpickled, (self.columns,)
+
+    @cached_property
+    def columns(self) -> VersionColumns:
+        """The versions as columns."""
+        return VersionColumns(self.versions)
 
     def lookup(
         self,
@@ -129,22 +278,23 @@ class Catalog:
     @cached_property
     def _by_id(self) -> tuple[Index, Versions, dict[int, list[TableVersion]]]:
         """(ids in order, a version of each, the versions of those that have several)."""
-        generations: dict[int, list[TableVersion]] = {}
-        for version in self.versions:
-            generations.setdefault(
-                (version.dbid << 32) | (version.psid << 16) | version.obid, []
-            ).append(version)
-        for versions in generations.values():
-            versions.sort(
-                key=lambda version: version.created
-            )  # where two would fit, the later one counts
-        keys = sorted(generations)
-        latest = np.array([generations[key][-1].index for key in keys], np.int32)
-        return (
-            np.array(keys, np.int64),
-            latest,
-            {key: versions for key, versions in generations.items() if len(versions) > 1},
+        ids = np.array(
+            [(dbid << 32) | (psid << 16) | obid for dbid, psid, obid in self.columns.ids()],
+            np.int64,
         )
+        rising = np.argsort(ids, kind="stable")
+        last = np.flatnonzero(np.append(np.diff(ids[rising]), 1)[: len(ids)])
+        latest, size = rising[last], np.diff(last, prepend=-1)
+        several = {}
+        for end, count in zip(last[size > 1].tolist(), size[size > 1].tolist(), strict=True):
+            versions = [self.versions[int(index)] for index in rising[end - count + 1 : end + 1]]
+            # where two would fit, the later one counts
+            versions.sort(key=lambda version: version.created)
+            several[int(ids[rising[end]])] = versions
+        keys = ids[latest]
+        for key, versions in several.items():
+            latest[np.searchsorted(keys, key)] = versions[-1].index
+        return keys, latest.astype(np.int32), several
 
 
 def _within(positions: Bytes, version: TableVersion) -> Mask:

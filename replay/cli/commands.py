@@ -67,7 +67,7 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.cli import demo
-    from replay.dependencies import analysis, cascade, drawing, passes, write_sets
+    from replay.dependencies import analysis, cascade, drawing, key_spaces, passes
     from replay.live import dry_run
     from replay.output import lake, migration, structure
     from replay.reports import ask, page
@@ -75,9 +75,9 @@ if TYPE_CHECKING:
     from sqlgen import schema_script as schemas
 else:  # what some commands alone need
     demo = LateModule("replay.cli.demo")
-    analysis, cascade, drawing, passes, write_sets = (
+    analysis, cascade, drawing, passes, key_spaces = (
         LateModule(f"replay.dependencies.{name}")
-        for name in ("analysis", "cascade", "drawing", "passes", "write_sets")
+        for name in ("analysis", "cascade", "drawing", "passes", "key_spaces")
     )
     dry_run = LateModule("replay.live.dry_run")
     lake, migration, structure = (
@@ -121,7 +121,7 @@ def analysis_of(
 ) -> tuple[Plan, analysis.DependencyAnalysis]:
     """The plan of a request, and who can be asked what depends on what in it."""
     plan = request.plan(arguments.split_mb << 20, engine)
-    spaces = write_sets.KeySpaces(request.log.catalog, request.constraints)
+    spaces = key_spaces.KeySpaces(request.log.catalog, request.constraints)
     return plan, analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 
 

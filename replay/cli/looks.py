@@ -32,7 +32,7 @@ from replay.cli.request import (
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import consequences
-from replay.dependencies.write_sets import KeySpaces
+from replay.dependencies.key_spaces import KeySpaces
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
 from replay.leftovers import WorkFolder
 from replay.live import certificate

@@ -31,6 +31,7 @@ from replay.changes.envelope import (
 from replay.changes.position import UnitId
 from replay.decoding.hashes import mixed, unit_hash, unit_hashes
 from replay.dependencies.analysis import DependencyAnalysis
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     touch_order,
 )
@@ -45,14 +46,7 @@ from replay.dependencies.passes import (
     file_and_number,
 )
 from replay.dependencies.row_chains import Contradiction, contradictions
-from replay.dependencies.write_sets import (
-    TOUCH,
-    ChangeBatch,
-    ImagesSeen,
-    KeyRole,
-    KeySpaces,
-    WriteSets,
-)
+from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRole, WriteSets
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
@@ -248,10 +242,11 @@ class CheckJob(EdgeJob):
         seen = partial(self._unread, log, result, batch)
         touches = np.array(write_sets.touches(batch, seen))
         result.counts["changes"] += len(batch.head)
-        own = [uses[0] for uses in self.spaces.uses]
-        identity = np.array([use.space for use in own] or [0], np.int64)
-        keyed = np.array([bool(use.columns) for use in own] or [False], bool)
         of, role = batch.version[touches["change"]], np.ascontiguousarray(touches["role"])
+        identity, keyed = (np.zeros(len(self.spaces.uses), kind) for kind in (np.int64, bool))
+        for version in distinct(of).tolist():
+            own = self.spaces.uses[version][0]
+            identity[version], keyed[version] = own.space, bool(own.columns)
         event = role == KeyRole.EVENT
         row = (touches["space"] == identity[of]) & (role <= KeyRole.DESTROY)
         loose = touches["change"][row & ~keyed[of]]
@@ -317,10 +312,7 @@ class CheckJob(EdgeJob):
         opened = touches.view(f"V{TOUCH.itemsize}")
         events, rows = opened[event].view(TOUCH), opened[~event].view(TOUCH)
         rows = rows.view(f"V{TOUCH.itemsize}")[touch_order(rows)].view(TOUCH)
-        tables = {
-            space.table: space.number for space in self.spaces.spaces if space.kind == "table"
-        }
-        table = np.array([tables.get(space.table, -1) for space in self.spaces.spaces], np.int64)
+        table = self.spaces.kinds.table
         lacking = unit_hashes(self.incomplete)
         wrong = contradictions(rows, events, table, self.rising, lacking)
         result.counts.update(wrong.counts)

@@ -45,6 +45,7 @@ from replay.dependencies.graph import (
     Paths,
     grouped,
 )
+from replay.dependencies.key_spaces import KeySpace, KeySpaces
 from replay.dependencies.links import (
     LINK,
     Link,
@@ -73,12 +74,7 @@ from replay.dependencies.proof import (
     Ask,
     AskedUnits,
 )
-from replay.dependencies.write_sets import (
-    ChangeBatch,
-    KeySpace,
-    KeySpaces,
-    WriteSets,
-)
+from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT

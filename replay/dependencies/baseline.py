@@ -190,9 +190,9 @@ class LookupJob(Look):
             wanted.append((_KEY, version, use.columns, use.columns))
         others = [
             (index, other)
-            for index, those in enumerate(uses)
+            for index in self.spaces.versions_of(space)
             if self.versions[index] == index
-            for other in those
+            for other in uses[index]
             if other.space == space and (other.how == "child") == (ask is Ask.CHILDREN)
         ]
         if ask is Ask.PARENT and "child" in own and others:
@@ -350,7 +350,8 @@ def state_differences(
     job = RowsJob(analysis.spaces, frozenset(survey.evented), pieces, after=after)
     parts = [pickle.loads(blob) for blob in analysis.run(job, analysis.log, analysis.splits)]
     asked = np.frombuffer(b"".join(part for part, _ in parts), QUESTION)
-    taken = {analysis.spaces.uses[version][0].space for version in np.flatnonzero(versions_taken)}
+    chosen = np.flatnonzero(versions_taken).tolist()
+    taken = {analysis.spaces.uses[version][0].space for version in chosen}
     asked = asked[np.isin(asked["space"], list(taken))]
     asked = asked[np.argsort(asked["change"], kind="stable")]
     versions = (last_versions if after else first_versions)(analysis.spaces)

@@ -18,6 +18,7 @@ from replay.dependencies.graph import (
     Cycle,
     reordered,
 )
+from replay.dependencies.key_spaces import KeySpaces, key_spaces
 from replay.dependencies.links import (
     unit_needs,
 )
@@ -30,7 +31,7 @@ from replay.dependencies.unique_order import (
     met_spans,
     unit_order,
 )
-from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets, key_spaces
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages
 from sqlgen.choices import Deferral
@@ -87,16 +88,12 @@ class ConstraintOrder:
         able = deferral is not Deferral.NONE
         self.firm = key_spaces(log.catalog, firm) if able and firm != constraints else None
         self.referred = self._referred(constraints, deferral)
-        related = {
-            name for foreign in constraints.foreign_keys for name in (foreign.table, foreign.parent)
-        }
-        versions = log.catalog.versions
-        self.related = np.array(
-            [version.name.upper() in related for version in versions] or [False], bool
-        )
-        self.keyed = np.array(
-            [any(use.columns for use in uses) for uses in self.spaces.uses] or [False], bool
-        )
+        self.related = np.zeros(max(len(self.spaces.uses), 1), bool)
+        for foreign in constraints.foreign_keys:
+            for name in (foreign.table, foreign.parent):
+                self.related[self.spaces.of_name.get(name, [])] = True
+        keyed = self.spaces.kinds.keyed
+        self.keyed = keyed if len(keyed) else np.zeros(1, bool)
         self.table = np.array(self.spaces.table_space or [0], np.int64)
         self.row_spaces = _row_spaces(self.spaces)
         self.unwritten: Mapping[int, int] = {}
@@ -433,10 +430,8 @@ class ConstraintOrder:
 
 def _row_spaces(spaces: KeySpaces) -> Mask:
     """By key space: whether it is what tells the rows of a table apart."""
-    mask = np.zeros(2 * len(spaces.spaces), bool)  # the second half: keys with nulls
-    for uses in spaces.uses:
-        mask[uses[0].space] = bool(uses[0].columns)
-    return mask
+    row = spaces.kinds.row
+    return np.concatenate([row, np.zeros_like(row)])  # the second half: keys with nulls
 
 
 def nulls_once(touches: Records, span: Index, spaces: int) -> Records:

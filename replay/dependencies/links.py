@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes import order
-from replay.dependencies.write_sets import KeyRole, KeySpaces
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.write_sets import KeyRole
 
 
 class Link(IntEnum):
@@ -256,8 +257,6 @@ def unit_needs(touches: Records, number: Index) -> tuple[Index, Index]:
 def row_spaces(spaces: KeySpaces, evented: Iterable[int]) -> Mask:
     """Per key space: whether it is a row identity whose versions can be followed (a declared key,
     in a table that was never emptied)."""
-    emptied = {spaces.spaces[number].table for number in evented}
-    return np.array(
-        [space.kind == "row" and space.table not in emptied for space in spaces.spaces] or [False],
-        bool,
-    )
+    kinds = spaces.kinds
+    emptied = np.isin(kinds.table, list(evented))
+    return kinds.listed & ~emptied if len(emptied) else np.zeros(1, bool)

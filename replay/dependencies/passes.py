@@ -41,6 +41,7 @@ from replay.changes.units import UnitCommits, UnitSet
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.forms import form_edges
 from replay.dependencies.graph import packed_edges
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import links, row_spaces, touch_order
 from replay.dependencies.proof import (
     QUESTION,
@@ -50,7 +51,7 @@ from replay.dependencies.proof import (
     first_versions,
     questions,
 )
-from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeySpaces, WriteSets
+from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.scan import sort_records
 from replay.pipeline.sorted_records import in_commit_order

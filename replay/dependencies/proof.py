@@ -32,8 +32,9 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.decoding.hashes import unit_hash
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.row_chains import Visits, row_visits
-from replay.dependencies.write_sets import TOUCH, KeyRole, KeySpaces
+from replay.dependencies.write_sets import TOUCH, KeyRole
 
 
 class Ask(IntEnum):
@@ -143,19 +144,13 @@ class SpaceRoles:
     @classmethod
     def of(cls, spaces: KeySpaces, evented: frozenset[int]) -> SpaceRoles:
         """The roles of the key spaces of a log, in which the tables ``evented`` were emptied."""
-        count = max(len(spaces.spaces), 1)
-        row, image, unique, parent, unsure, emptied = (np.zeros(count, bool) for _ in range(6))
-        gone = {spaces.spaces[number].table for number in evented}
-        several = {spaces.spaces[number].table for forms in spaces.forms for number, _ in forms}
-        for uses in spaces.uses:
-            own = uses[0]
-            (row if own.columns else image)[own.space] = True
-            for use in uses[1:]:
-                (parent if use.how == "child" else unique)[use.space] = True
-        for space in spaces.spaces:
-            emptied[space.number] = space.table in gone
-            unsure[space.number] = space.table in gone or space.table in several
-        return cls(row, image, unique & ~row, parent, unsure, emptied)
+        if not len(spaces.spaces):
+            return cls(*(np.zeros(1, bool) for _ in range(6)))
+        kinds = spaces.kinds
+        emptied = np.isin(kinds.table, list(evented))
+        several = kinds.table[list(spaces.several_forms())]
+        unsure = emptied | np.isin(kinds.table, several)
+        return cls(kinds.row, kinds.image, kinds.unique & ~kinds.row, kinds.parent, unsure, emptied)
 
 
 def questions(

@@ -3,7 +3,6 @@ whole numbers at a fixed place, and most units touch none of them twice."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,7 +16,8 @@ from replay.decoding import images
 from replay.decoding.hashes import mixed
 from replay.decoding.machine_code import ArrayOf, Kernel, available
 from replay.decoding.plain_rows import Framed, PlainRows, Sectioned, ValueForm
-from replay.dependencies.write_sets import ChangeBatch, KeySpaces
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.write_sets import ChangeBatch
 from replay.logs import Images, LogFile
 from replay.logs.plain import FoundImages
 from sqlgen.schema import SqlType
@@ -80,7 +80,6 @@ class RawKeys:
         self.log, self.spaces = log, spaces
         self._known: dict[tuple[int, bool], Sequence[_Key] | None] = {}
         self._joined: dict[tuple[int, ...], tuple[Index, Index, Index] | None] = {}
-        self._generations = Counter(spaces.table_space)
 
     def met_spans(self, batch: ChangeBatch, rows: Index, span: Index) -> Index | None:
         """The stretches ``span[change]`` in which a key that one of the changes ``rows`` takes is
@@ -174,7 +173,7 @@ class RawKeys:
         return self._known[version, plain]
 
     def _found(self, version: int, plain: bool) -> Sequence[_Key] | None:
-        if self._generations[self.spaces.table_space[version]] > 1:
+        if self.spaces.generations(version) > 1:
             return None
         table, reading = self.log.catalog.versions[version], self.log.image_reading(version)
         rows = self.log.plain_rows(version) if plain and reading is None else None

@@ -1,11 +1,9 @@
 """Keys: which rows and key values a change touches, as narrow records of fixed width that can be
 shuffled and sorted.
 
-A *key space* is one key of one table: its row identity (primary key, else a unique key, else the
-whole row image), a further unique key, or the table as a whole. A *touch* says what a change did to
-one key of a space. Keys are 96-bit hashes of the values, the same whatever the row layout of a
-table's generation: blanks at the end of text and zeros at the end of a fraction do not count, as in
-Db2's comparisons.
+A *touch* says what a change did to one key of a key space (:mod:`replay.dependencies.key_spaces`).
+Keys are 96-bit hashes of the values, the same whatever the row layout of a table's generation:
+blanks at the end of text and zeros at the end of a fraction do not count, as in Db2's comparisons.
 
 Where a table has several *forms* (generations whose rows cannot be told by the same values: another
 key, no key and another row layout, key columns of another type), touches of the table in one form
@@ -14,9 +12,7 @@ are tied to those in another by :mod:`replay.dependencies.forms`.
 
 from __future__ import annotations
 
-import weakref
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -25,13 +21,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
-from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import ROW_CHANGES, WHOLE_TABLE, Change, distinct, take_records
 from replay.changes.position import POSITION, UNIT
 from replay.decoding.hashes import hash_ranges, hash_values, mixed
+from replay.dependencies.key_spaces import KeySpaces, KeyUse
 from replay.dependencies.row_identity import row_hashes, spelled_anew
 from replay.logs import Images, LogFile, Walk
-from sqlgen.constraints import Constraints
 from sqlgen.schema import SqlType
 from sqlgen.statements import RenderOptions, shown_columns
 
@@ -73,245 +68,6 @@ TOUCH = np.dtype(
         ("change", "<i8"),
     ]
 )
-
-
-@dataclass(frozen=True)
-class KeySpace:
-    """One key of one table (``OWNER.NAME``). ``kind`` is ``row``, ``unique``, ``image`` (no key:
-    the whole row) or ``table``."""
-
-    number: int
-    table: str
-    columns: tuple[str, ...]
-    kind: str
-
-
-@dataclass(frozen=True)
-class _Use:
-    """How rows of a table version touch a space: as the ``row`` itself, as a further ``unique``
-    key, or as a ``child`` that refers to it. ``textual``: integers are hashed as decimals, because
-    other rows have decimals there."""
-
-    space: int
-    columns: tuple[str, ...]
-    how: str
-    textual: frozenset[str] = frozenset()
-
-    @property
-    def in_order(self) -> Sequence[str]:
-        """The columns in the order in which they are hashed."""
-        return self.columns if self.how == "child" else sorted(self.columns)
-
-
-class KeySpaces:
-    """The key spaces of a log's tables and what each table version has to do with them. Cheap to
-    pickle. ``masked``: columns (OWNER.NAME.COLUMN) whose values must not be shown."""
-
-    def __init__(
-        self,
-        catalog: Catalog,
-        constraints: Constraints | None = None,
-        masked: frozenset[str] = frozenset(),
-    ) -> None:
-        self.masked = masked
-        self.constraints = constraints or Constraints()
-        self.spaces: list[KeySpace] = []
-        self._known: dict[tuple[str, tuple[str, ...], str], int] = {}
-        self._tables = _table_names(catalog)
-        #: The versions of each table, by its name in upper case.
-        self.of_name: dict[str, list[int]] = {}
-        for version in catalog.versions:
-            self.of_name.setdefault(version.name.upper(), []).append(version.index)
-        #: By version: its uses (the row's first), the space of its table, its forms as (space,
-        #: form), and the place of each of its columns among those of all generations of the table.
-        self.uses: list[tuple[_Use, ...]] = []
-        self.table_space: list[int] = []
-        self.forms: list[tuple[tuple[int, int], ...]] = []
-        self.column_places: list[tuple[int, ...]] = []
-        for version, table in zip(catalog.versions, self._tables, strict=True):
-            self.table_space.append(self._space(table, (), "table"))
-            self.uses.append(tuple(self._uses(version, table, catalog)))
-        tables, spaces = (
-            Counter(self._tables),
-            Counter(use.space for uses in self.uses for use in uses),
-        )
-        #: Versions that share a table or a space with another one.
-        sharing = [
-            catalog.versions[index]
-            for index, (table, uses) in enumerate(zip(self._tables, self.uses, strict=True))
-            if tables[table] > 1 or any(spaces[use.space] > 1 for use in uses)
-        ]
-        self._compare_values(sharing)
-        self._find_forms(catalog, sharing)
-        self._place_columns(catalog)
-
-    def _space(self, table: str, columns: tuple[str, ...], kind: str) -> int:
-        known_as = kind if kind in ("table", "image", "forms") else "key"
-        key = (table, tuple(sorted(columns)), known_as)
-        if key not in self._known:
-            self._known[key] = len(self.spaces)
-            shown = "table" if kind == "forms" else kind
-            self.spaces.append(KeySpace(len(self.spaces), table, columns, shown))
-        number = self._known[key]
-        if kind == "row" and self.spaces[number].kind == "unique":  # known as a child's parent
-            self.spaces[number] = replace(self.spaces[number], columns=columns, kind=kind)
-        return number
-
-    def _uses(self, version: TableVersion, table: str, catalog: Catalog) -> Iterator[_Use]:
-        columns = {column.name for column in version.table.columns}
-        name, key = version.name.upper(), version.table.key
-        unique = [entry for entry in self.constraints.keys_of(name) if set(entry) <= columns]
-        row = key or (unique[0] if unique else ())
-        yield _Use(self._space(table, row, "row" if row else "image"), row, "row")
-        for entry in unique:
-            if set(entry) != set(row):
-                yield _Use(self._space(table, entry, "unique"), entry, "unique")
-        for foreign in self.constraints.foreign_keys_of(name):
-            parents = [
-                (catalog.versions[parent].table.key, self._tables[parent])
-                for parent in self.of_name.get(foreign.parent, ())
-            ]
-            if not set(foreign.columns) <= columns:
-                continue
-            targets = [(foreign.parent_columns or key, of) for key, of in parents]
-            for target, of in dict.fromkeys(targets):
-                if len(target) == len(foreign.columns):
-                    ordered = tuple(sorted(zip(target, foreign.columns, strict=True)))
-                    space = self._space(of, tuple(column for column, _ in ordered), "unique")
-                    yield _Use(space, tuple(column for _, column in ordered), "child")
-
-    def _compare_values(self, sharing: Sequence[TableVersion]) -> None:
-        """Where rows of one form have integers and those of another decimals, both are hashed as
-        decimals."""
-        kinds: dict[tuple[int, int], set[str]] = defaultdict(set)
-        for version in sharing:
-            for use in self.uses[version.index]:
-                for place, name in enumerate(use.in_order):
-                    kinds[use.space, place].add(_comparison(version.table.column(name).type))
-        for version in sharing:
-            self.uses[version.index] = tuple(
-                replace(
-                    use,
-                    textual=frozenset(
-                        name
-                        for place, name in enumerate(use.in_order)
-                        if {"integer", "decimal"} <= kinds[use.space, place]
-                        and _comparison(version.table.column(name).type) == "integer"
-                    ),
-                )
-                for use in self.uses[version.index]
-            )
-
-    def _find_forms(self, catalog: Catalog, sharing: Sequence[TableVersion]) -> None:
-        """The forms of each table and of each key whose values are hashed in several ways."""
-        groups: dict[tuple[str, int], dict[Hashable, int]] = defaultdict(dict)
-        members: list[list[tuple[tuple[str, int], int]]] = [[] for _ in catalog.versions]
-
-        def add(index: int, group: tuple[str, int], form: Hashable) -> None:
-            forms = groups[group]
-            members[index].append((group, forms.setdefault(form, len(forms))))
-
-        for version in sharing:
-            index = version.index
-            own, *more = self.uses[index]
-            layout = None if own.columns else version.format
-            unique = frozenset(use.space for use in more if use.how == "unique")
-            add(index, (self._tables[index], -1), (own.space, layout, unique))
-            for use in self.uses[index]:
-                if use.columns:
-                    kinds = tuple(
-                        "decimal" if name in use.textual else _comparison(column.type)
-                        for name in use.in_order
-                        for column in (version.table.column(name),)
-                    )
-                    add(index, (self.spaces[use.space].table, use.space), kinds)
-        for entries in members:
-            several = [(group, form) for group, form in entries if len(groups[group]) > 1]
-            self.forms.append(
-                tuple(
-                    dict.fromkeys(
-                        (self._space(table, (str(number),), "forms"), form)
-                        for (table, number), form in several
-                    )
-                )
-            )
-
-    def _place_columns(self, catalog: Catalog) -> None:
-        """Columns that not all generations of a table have share place 0: one may be another under
-        a new name."""
-        formats = defaultdict(list)
-        for version, table in zip(catalog.versions, self._tables, strict=True):
-            formats[table].append(version.format)
-        shared: dict[tuple[int, ...], dict[str, int]] = {}
-        places: dict[tuple[int, ...], tuple[int, ...]] = {}
-        for version, table in zip(catalog.versions, self._tables, strict=True):
-            alike = tuple(map(id, formats[table]))
-            if alike not in shared:
-                names = set.intersection(*(set(one.places) for one in formats[table]))
-                shared[alike] = {name: place for place, name in enumerate(sorted(names), 1)}
-            own = (id(version.format), *alike)
-            if own not in places:
-                columns = version.format.columns
-                places[own] = tuple(shared[alike].get(one.column.name, 0) for one in columns)
-            self.column_places.append(places[own])
-
-    def row_space(self, version: int) -> KeySpace:
-        """The space of a table version's row identity."""
-        return self.spaces[self.uses[version][0].space]
-
-
-#: Key spaces that were made, as long as their catalog is there.
-_MADE: list[tuple[weakref.ref[Catalog], Constraints, KeySpaces]] = []
-
-
-def key_spaces(
-    catalog: Catalog, constraints: Constraints, masked: frozenset[str] = frozenset()
-) -> KeySpaces:
-    """The key spaces of a catalog, which are made once in a process for all its tasks."""
-    made = [entry for entry in _MADE if entry[0]() is not None]
-    for known, stated, spaces in made:
-        if known() is catalog and stated == constraints and spaces.masked == masked:
-            return spaces
-    spaces = KeySpaces(catalog, constraints, masked)
-    _MADE[:] = [*made[-3:], (weakref.ref(catalog), constraints, spaces)]
-    return spaces
-
-
-def _table_names(catalog: Catalog) -> list[str]:
-    """By version, the name of its table (``OWNER.NAME``), the same for all its generations: those
-    of one name, and those of one object in the database, which was renamed or whose number was
-    taken again. Of several names, the last one."""
-    names = [version.name.upper() for version in catalog.versions]
-    leader: dict[Hashable, Hashable] = {}
-
-    def find(member: Hashable) -> Hashable:
-        while leader.setdefault(member, member) != member:
-            member = leader[member]
-        return member
-
-    for version, name in zip(catalog.versions, names, strict=True):
-        ids = (version.dbid, version.psid, version.obid)
-        if any(ids):
-            leader[find(ids)] = find(name)
-    last = {find(name): name for name in names}
-    return [str(last[find(name)]) for name in names]
-
-
-def _comparison(kind: SqlType) -> str:
-    """Types whose values have one hash where they are equal have one word."""
-    return _COMPARISON.get(kind, kind.value)
-
-
-_COMPARISON = {
-    SqlType.SMALLINT: "integer",
-    SqlType.INTEGER: "integer",
-    SqlType.BIGINT: "integer",
-    SqlType.DECIMAL: "decimal",
-    SqlType.REAL: "float",
-    SqlType.DOUBLE: "float",
-    SqlType.CHAR: "text",
-    SqlType.VARCHAR: "text",
-}
 
 
 # -- touches
@@ -613,7 +369,7 @@ class WriteSets:
     def _keys(
         self,
         walk: Walk,
-        use: _Use,
+        use: KeyUse,
         version: int,
         places: Index,
         rows: Index,
@@ -655,7 +411,7 @@ def _touches(batch: ChangeBatch, rows: Index) -> Records:
 
 
 def _touches_of_use(
-    base: Records, use: _Use, kind: Change, keys: dict[str, KeyHashes], whole: dict[str, Hashes]
+    base: Records, use: KeyUse, kind: Change, keys: dict[str, KeyHashes], whole: dict[str, Hashes]
 ) -> Iterator[Records]:
     gone, come = (
         (KeyRole.RELEASE, KeyRole.REFER)

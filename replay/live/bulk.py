@@ -20,7 +20,8 @@ import numpy as np
 
 from replay.arrays import Index, Mask
 from replay.changes.envelope import ROW_CHANGES, Change
-from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSets
 from replay.live.merged import bring_in, run_loose
 from replay.live.net_changes import NetChanges
 from replay.live.pace import Pace

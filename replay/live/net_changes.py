@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
-from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile, Walk
 from replay.output.row_parts import values_differ
 from replay.output.steps import Script

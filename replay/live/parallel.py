@@ -21,8 +21,9 @@ import numpy as np
 from replay.arrays import Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.changes.position import UnitId
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import links, touch_order
-from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.live.position_store import Store
 from replay.live.route import UnitGroup, runs_of, steps_of
 from replay.live.strict import StrictOrder

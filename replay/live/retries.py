@@ -23,12 +23,12 @@ from replay.changes.balance import Tally
 from replay.changes.position import UnitId, UnitPosition, unit_of
 from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.baseline import StateBefore
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.passes import StartUnits
 from replay.dependencies.proof import AppliedUnits
-from replay.dependencies.write_sets import KeySpaces
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError, UsageError
 from replay.leftovers import WorkFolder
 from replay.live.diagnosis import Diagnoser

@@ -25,7 +25,7 @@ from replay.dependencies.cascade import (
     leave_out,
     limits_changes,
 )
-from replay.dependencies.write_sets import key_spaces
+from replay.dependencies.key_spaces import key_spaces
 from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.row_parts import can_count, counts_parts

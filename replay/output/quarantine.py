@@ -32,7 +32,7 @@ from replay.dependencies.analysis import (
     key_text,
     resolve_incomplete,
 )
-from replay.dependencies.write_sets import key_spaces
+from replay.dependencies.key_spaces import key_spaces
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write

@@ -19,7 +19,7 @@ from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import BY_LOCATION, Selection, limits
 from replay.dependencies.baseline import StateBefore
-from replay.dependencies.write_sets import KeySpaces
+from replay.dependencies.key_spaces import KeySpaces
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.output.formats import ROW_BATCHES, Dataset, export_request

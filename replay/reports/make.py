@@ -14,11 +14,12 @@ from replay.dependencies.cascade import consequences
 from replay.dependencies.graph import (
     ChangeLink,
 )
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
-from replay.dependencies.write_sets import KeySpaces, WriteSets
+from replay.dependencies.write_sets import WriteSets
 from replay.errors import UsageError
 from replay.output.formats import OPS
 from replay.pipeline.request import Demand, Request, make_request

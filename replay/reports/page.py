@@ -22,12 +22,12 @@ import numpy as np
 from replay.changes.position import UnitId, unit_of
 from replay.changes.selection import Selection, limits
 from replay.dependencies.analysis import DependencyAnalysis
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
 from replay.dependencies.passes import StartUnits
-from replay.dependencies.write_sets import KeySpaces
 from replay.errors import UsageError
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.ask import (

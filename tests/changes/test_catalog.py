@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from replay.changes.catalog import Catalog, RowFormat, TableVersion
-from sqlgen.schema import Table
+from replay.changes.catalog import (
+    Catalog,
+    ColumnFormat,
+    RowFormat,
+    TableVersion,
+    VersionColumns,
+)
+from sqlgen.schema import Column, SqlType, Table
 
 
 def version(index: int, obid: int, created: int, dropped: int, psid: int = 2) -> TableVersion:
@@ -106,3 +115,69 @@ def test_all_three_ids_count() -> None:
 def test_large_ids_do_not_run_into_each_other() -> None:
     high = version(0, 0xFFFF, 0, 0, psid=0xFFFF)
     assert lookup(Catalog((high,)), (1, 0xFFFF, 0xFFFF, 0), (2, 0, 0xFFFF, 0)) == [0, -1]
+
+
+def many(count: int) -> tuple[TableVersion, ...]:
+    """Tables that share their columns, each third one without a key, and two generations of one."""
+    columns = (Column("ID", SqlType.INTEGER, False), Column("NAME", SqlType.VARCHAR, True, 20))
+    shared = RowFormat(tuple(ColumnFormat(column, "INT", 4) for column in columns))
+    return tuple(
+        TableVersion(
+            index,
+            Table("T", f"V{index}", columns, ("ID",) if index % 3 else ()),
+            1 + index % 7,
+            2,
+            index if index else 1,
+            index + 1,
+            index % 2,
+            index.to_bytes(10, "big"),
+            b"\xff" * 10,
+            "T",
+            f"SHORT{index}",
+            shared if index % 5 else replace(shared, date_format="SAS"),
+            "V" if index % 4 else "F",
+            "EDIT" * (index == 8),
+            (f"IX{index}",) if index % 2 else (),
+            index % 3,
+        )
+        for index in range(count)
+    )
+
+
+def test_catalogs_travel_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What arrives is what was sent, and versions that nobody asks for are not made."""
+    versions = many(40)
+    sent = Catalog(versions)
+    arrived = pickle.loads(pickle.dumps(sent))
+    made: list[int] = []
+    whole = VersionColumns.version
+
+    def noted(columns: VersionColumns, index: int) -> TableVersion:
+        made.append(index)
+        return whole(columns, index)
+
+    monkeypatch.setattr(VersionColumns, "version", noted)
+    assert arrived.versions[7] == versions[7]
+    records = [(one.dbid, one.psid, one.obid, 10**18) for one in versions]
+    assert lookup(arrived, *records) == lookup(sent, *records)
+    assert arrived.versions[7] is arrived.versions[7]
+    assert len(arrived.versions) == 40
+    assert made == [7]
+    assert arrived.versions[-1:] == versions[-1:]
+    assert arrived.versions == versions
+    assert arrived == sent
+    assert sorted(made) == list(range(40))
+    assert arrived.versions[1].format is arrived.versions[2].format
+    assert pickle.loads(pickle.dumps(arrived)) == sent
+    with pytest.raises(IndexError):
+        arrived.versions[40]
+
+
+def test_versions_of_a_subclass_do_not_travel() -> None:
+    """What it adds would be lost."""
+
+    class Richer(TableVersion):
+        pass
+
+    with pytest.raises(TypeError, match="expected TableVersion"):
+        pickle.dumps(Catalog((Richer(**vars(many(1)[0])),)))

@@ -25,11 +25,11 @@ from replay.dependencies.cascade import consequences
 from replay.dependencies.graph import (
     Edges,
 )
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.passes import StartUnits
-from replay.dependencies.write_sets import KeySpaces
 from replay.errors import Refusal, Where
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from replay.changes.envelope import RECORD, ROW_CHANGES, Change
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import assemble
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import met_spans
-from replay.dependencies.write_sets import ChangeBatch, KeySpaces, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.logs.plain import FoundImages

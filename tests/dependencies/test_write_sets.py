@@ -11,8 +11,9 @@ import pytest
 
 from replay.arrays import Records
 from replay.changes.envelope import RECORD
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import EdgeJob
-from replay.dependencies.write_sets import ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.constraints import Constraints, ForeignKey

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from replay.changes.envelope import RECORD, Change
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import EdgeJob
-from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, KeySpaces, WriteSets
+from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.constraints import Constraints, ForeignKey

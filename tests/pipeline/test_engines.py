@@ -13,8 +13,8 @@ import pytest
 
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import StartUnits, SurveyJob
-from replay.dependencies.write_sets import KeySpaces
 from replay.errors import InputError
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle

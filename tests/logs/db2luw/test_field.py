@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.dependencies.write_sets import KeySpaces
+from replay.dependencies.key_spaces import KeySpaces
 from replay.logs.db2luw.reader import LuwLog
 from replay.output.bundle import Bundle
 from tests.logs.db2luw.test_damage import opened, row, script, two_units, written
