@@ -83,6 +83,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pyspark": (
         "replay.pipeline.spark",
         "replay.pipeline.spark_daemon",
+        "replay.pipeline.spark_results",
         "replay.pipeline.connect",
         "replay.frames.spark",
     ),
@@ -90,7 +91,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.decoding.machine_code",
         "replay.decoding.shared_kernel",
     ),
-    "py4j": ("replay.pipeline.spark",),
+    "py4j": ("replay.pipeline.spark", "replay.pipeline.spark_results"),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
     "duckdb": ("replay.changes.value_filter", "replay.targets.duckdb"),

@@ -63,6 +63,8 @@ UNREAD_BUCKET = KEY_BUCKETS
 #: Records that are looked at together: of a batch, every table and kind of change is a step of its
 #: own, so larger batches than those of scripts pay (a quarter of the time, at 50 MB more).
 TOGETHER = 65_536
+#: Octets of edges in one result.
+EDGES = 8 << 20
 #: Units that are named in a message.
 _NAMED = 20
 #: A change that cannot be read; ``version``: of its table, -1 where that is not known either.
@@ -313,8 +315,9 @@ class EdgeJob(Look):
             yield UNREAD_BUCKET, _unread(commit, unit, batch.version[rows]).tobytes()
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The different edges of a bucket, packed, the questions that it leaves open, how many
-        changes contradict the one before, and those that cannot be read (:data:`UNREAD`)."""
+        """The different edges of a bucket, packed, up to :data:`EDGES` of them in a result; then
+        the questions that it leaves open, how many changes contradict the one before, and those
+        that cannot be read (:data:`UNREAD`)."""
         if bucket == UNREAD_BUCKET:
             yield pickle.dumps((b"", b"", 0, b"".join(blocks)))
             return
@@ -327,7 +330,10 @@ class EdgeJob(Look):
             contrary = contrary_rows(touches, roles)
         if self.asked is not None and len(touches):
             asked = questions(touches, self.asked, roles, first_versions(self.spaces))
-        yield pickle.dumps((edges + form_edges(touches), asked.tobytes(), contrary, b""))
+        edges += form_edges(touches)
+        for low in range(0, len(edges), EDGES):
+            yield pickle.dumps((edges[low : low + EDGES], b"", 0, b""))
+        yield pickle.dumps((b"", asked.tobytes(), contrary, b""))
 
 
 def _unread(commit: Records, unit: Records, version: Versions) -> Records:

@@ -94,6 +94,9 @@ def why_failed(
                 " their machine, and to the output folder"
             ),
         )
+    large = _too_large(conf, text, title)
+    if large is not None:
+        return large
     lost = re.search(
         r"ExecutorLostFailure[^\n]*|Master removed our application[^\n]*"
         r"|All masters are unresponsive[^\n]*|SparkContext was shut down[^\n]*"
@@ -107,3 +110,23 @@ def why_failed(
             hint=f"Their logs, at the workers, say why they ended.{reach}",
         )
     return None
+
+
+def _too_large(conf: Mapping[str, str], text: str, title: str) -> LogReplayError | None:
+    """What is said where results of tasks were more than the driver may take."""
+    found = re.search(
+        r"\(([^()]*)\) is bigger than spark\.driver\.maxResultSize|TaskResultLost", text
+    )
+    if found is None:
+        return None
+    what = f"{found[1]} of results" if found[1] else "that Spark dropped the result of a task"
+    allowed = conf.get("spark.driver.maxResultSize", "1g")
+    return UsageError(
+        "LR1005",
+        f"found {what}, in the stage: {title}; expected no more at a time than"
+        f" spark.driver.maxResultSize, {allowed}",
+        hint=(
+            "--conf spark.driver.maxResultSize=SIZE allows more; spark.driver.memory must hold it."
+            " Results of executors that ended are lost, too: their logs say why"
+        ),
+    )

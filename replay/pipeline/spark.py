@@ -18,7 +18,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import RDD, Accumulator, SparkConf, SparkContext, SparkFiles, TaskContext, cloudpickle
+from pyspark import Accumulator, SparkConf, SparkContext, SparkFiles, TaskContext, cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -47,6 +47,7 @@ from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.libraries import VARIABLE, versions, written
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
+from replay.pipeline.spark_results import PiecedResults
 from replay.pipeline.stages import (
     OTHERS,
     BucketBlock,
@@ -399,22 +400,48 @@ def execute(
         blocks = blocks.partitionBy(buckets + OTHERS, _place).mapPartitions(reduce)
     if last is not None:
         blocks = blocks.partitionBy(meetings + OTHERS, _place).mapPartitions(meet)
-    watch = _ProgressWatch(context, (splits, tasks), progress, limits, read, error)
-    with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
-        results = _collected(blocks, watch, title)
-    _count_archives()
-    yield from results_of(job, results, warned)
+    results = PiecedResults(context, blocks)
+    counts, limited = (read, error, events), (progress, limits)
+    watched = partial(_watched, context, (title, splits, tasks, buckets), limited, counts)
+    yield from results_of(job, _given(results, watched, told), warned)
 
 
-def _collected(blocks: RDD[BucketBlock], watch: _ProgressWatch, title: str) -> list[BucketBlock]:
-    """The results of a job; LogReplayError where that is why it failed."""
+def _given(
+    results: PiecedResults,
+    watched: Callable[[Told | None], AbstractContextManager[None]],
+    told: Told | None,
+) -> Iterator[BucketBlock]:
+    """The results, which are made first. Tasks are told of as they make them."""
     try:
-        return blocks.collect()
-    except (Py4JError, PySparkException) as failure:
-        reason = watch.reason(failure, title)
-        if reason is None:
-            raise
-        raise reason from failure
+        with watched(told):
+            results.make()
+        _count_archives()
+        yield from results.pieces(partial(watched, None))
+    finally:
+        results.forget()
+
+
+@contextmanager
+def _watched(
+    context: SparkContext,
+    job: tuple[str, Sequence[Split], int, int],
+    limited: tuple[Progress, Limits],
+    counts: tuple[Accumulator[int], Accumulator[bytes], Accumulator[list[TaskEvent]]],
+    told: Told | None,
+) -> Iterator[None]:
+    """What looks after Spark while it works for a ``job`` (its title, splits, tasks that scan them,
+    buckets). Raises LogReplayError where that is why Spark failed."""
+    title, splits, tasks, buckets = job
+    read, error, events = counts
+    watch = _ProgressWatch(context, (splits, tasks), *limited, read, error)
+    with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
+        try:
+            yield
+        except (Py4JError, PySparkException) as failure:
+            reason = watch.reason(failure, title)
+            if reason is None:
+                raise
+            raise reason from failure
 
 
 #: That of the Java that this process started, until it carried out a job.

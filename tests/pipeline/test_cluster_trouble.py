@@ -38,6 +38,12 @@ LOST = "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
             ["gave up the stage: write scripts: ExecutorLostFailure (executor 3 exited);"],
         ),
         (LOST + "No module named 'zstandard'", "LR1005", ["no Python module zstandard"]),
+        (
+            "Job aborted due to stage failure: Total size of serialized results of 3 tasks"
+            " (1.2 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)\nat",
+            "LR1005",
+            ["found 1.2 GiB of results", "write scripts", "maxResultSize, 1g", "memory"],
+        ),
         ("[PYTHON_VERSION_MISMATCH] 3.9 and 3.11", "LR1005", ["another Python", "3.9 and 3.11"]),
     ],
 )
