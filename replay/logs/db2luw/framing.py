@@ -154,8 +154,6 @@ def fitting_shapes(
             shape
             for shape in shapes
             if _lsn_bytes(shape) in (0, shape.dialect.header["previous"].size)
-            # the framings that tell an LSO are those of 10.1 and later (section 2)
-            and ("lso" not in shape.framing.parts or "stream" in shape.dialect.header)
         ]
     if len(shapes) == 1:
         return shapes
@@ -193,7 +191,13 @@ def fitting_shapes(
             Where(name, 1, start),
             f"{_NAME_IT}. {_AGAIN}",
         )
-    return best
+    # the framings that tell an LSO are those of 10.1 and later (section 2)
+    usual = [
+        shape
+        for shape in best
+        if "lso" not in shape.framing.parts or "stream" in shape.dialect.header
+    ]
+    return usual or best
 
 
 def _lsn_bytes(shape: LuwShape) -> int:

@@ -150,7 +150,8 @@ def test_bytes_under_a_null_tell_no_rows_apart(
     second.update(table, (1, None), (2, None), (1, 1))
     second.commit()
     log: LuwLog = opened(tmp_path, builder.bytes(), tables=(table,))
-    assert KeySpaces(log.catalog).spaces[-1].kind == "image"
+    *_, last = KeySpaces(log.catalog).spaces
+    assert last.kind == "image"
     where = ["--source", "db2luw", "--log", str(tmp_path / "0.log")]
     where += ["--catalog", str(tmp_path / "catalog.csv"), "--engine", "local"]
     out = ["--out", str(tmp_path / "undo"), "--ur", "000000000A1F"]
