@@ -191,7 +191,7 @@ def _ways(arguments: argparse.Namespace) -> Iterator[Line]:
     control, data = bench._apart(generate, folder, records, arguments.seed)
     few = min(records, bench_ways.OF_FAMILIES)
     families = bench._apart(bench_ways.family_logs, folder, few, arguments.seed)
-    rows = bench_ways.measure(control, data, records, 1, families, few)
+    rows = bench_ways.measure(control, data, records, 2, families, few)
     plain = next(row["us"] for row in rows if row["way"] == "plain")
     for row in rows:
         if "refused" in row:
