@@ -48,8 +48,11 @@ def strays(records: Records, result: Units, position: Hashes) -> Strays:
     if not len(heads):
         return nothing
     bounds = _bounds(records, result.unit, position)
-    shared = _named_twice(records, heads, bounds, position)
-    loose = heads[~_known(records, heads, bounds)]
+    # two records of two units that name the same one, where the framing does not tell whose it is
+    followed = np.flatnonzero((bounds.follower >= 0) & (position == 0))
+    shared = heads[_named_among(records, heads, bounds, followed)]
+    placed = np.flatnonzero(bounds.known > 0)
+    loose = heads[~_named_among(records, heads, bounds, placed)]
     contradicted = nothing.contradicted
     contradicted[_begun_too_early(records, result, loose, bounds)] = True
     # where a filter left records out, most units begin with one that names what is not there
@@ -100,28 +103,15 @@ def _bounds(records: Records, unit: Index, position: Hashes) -> _Bounds:
     return _Bounds(known, follower, low, high)
 
 
-def _known(records: Records, heads: Index, bounds: _Bounds) -> Mask:
-    """Whether ``heads`` name a position at which there is a record of their log stream."""
+def _named_among(records: Records, heads: Index, bounds: _Bounds, rows: Index) -> Mask:
+    """Whether ``heads`` name a position that one of ``rows`` of their log stream is known to
+    have."""
     stream, named = records["tid"] >> _STREAM, records["previous"].astype(np.int64)
-    placed = np.flatnonzero(bounds.known > 0)
     result = np.zeros(len(heads), bool)
     for each in np.unique(stream[heads]).tolist():
         mine = stream[heads] == each
-        result[mine] = np.isin(named[heads[mine]], bounds.known[placed[stream[placed] == each]])
+        result[mine] = np.isin(named[heads[mine]], bounds.known[rows[stream[rows] == each]])
     return result
-
-
-def _named_twice(records: Records, heads: Index, bounds: _Bounds, position: Hashes) -> Index:
-    """Those of ``heads`` that name as their predecessor what a record of another unit names, too,
-    where the framing does not tell whose it is."""
-    told = np.flatnonzero((bounds.follower >= 0) & (position == 0))
-    named, stream = records["previous"], records["tid"] >> _STREAM
-    twice = np.zeros(len(heads), bool)
-    for each in np.unique(stream[heads]).tolist():
-        mine = stream[heads] == each
-        theirs = bounds.known[told[stream[told] == each]].astype(np.uint64)
-        twice[mine] = np.isin(named[heads[mine]], theirs)
-    return heads[twice]
 
 
 def _begun_too_early(records: Records, result: Units, loose: Index, bounds: _Bounds) -> Index:
