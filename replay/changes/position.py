@@ -175,9 +175,13 @@ def sortable(positions: Bytes | Records) -> npt.NDArray[np.bytes_]:
 
 def lowest_of(positions: Records) -> Position:
     """The lowest of some positions (:data:`POSITION`, one at least)."""
-    return Position(bytes(np.sort(sortable(positions))[0]).ljust(Position.SIZE, b"\0"))
+    words = leading_words(positions)
+    least = np.sort(sortable(positions[words == words.min()]))[0]
+    return Position(bytes(least).ljust(Position.SIZE, b"\0"))
 
 
 def highest_of(positions: Records) -> Position:
     """The highest of some positions (:data:`POSITION`, one at least)."""
-    return Position(bytes(np.sort(sortable(positions))[-1]).ljust(Position.SIZE, b"\0"))
+    words = leading_words(positions)
+    most = np.sort(sortable(positions[words == words.max()]))[-1]
+    return Position(bytes(most).ljust(Position.SIZE, b"\0"))

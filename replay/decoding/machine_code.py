@@ -176,12 +176,16 @@ def _made(kernel: Kernel, llvm: Any, processor: tuple[str, str]) -> bytes:
     made = alone.overloads[signature]
     if made.signature.return_type != numba.types.int64:
         raise RuntimeError(f"{kernel.name} returns {made.signature.return_type}; expected a number")
+    code = alone.inspect_llvm(signature)
+    if " double " in code:
+        # an octet that is no longer a signed number (shared_kernel.octet) is enough for it
+        raise RuntimeError(f"{kernel.name} computes with floats; expected whole numbers only")
     name, features = processor
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=name, features=features, opt=3, jit=True
     )
-    code = machine.emit_object(llvm.parse_assembly(alone.inspect_llvm(signature)))
-    return bytes(made.fndesc.llvm_func_name.encode() + b"\n" + code)
+    kept = machine.emit_object(llvm.parse_assembly(code))
+    return bytes(made.fndesc.llvm_func_name.encode() + b"\n" + kept)
 
 
 def _source(module: str) -> bytes:

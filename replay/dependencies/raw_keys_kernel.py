@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, machine_code
+from replay.decoding.shared_kernel import Array, U, fetched, machine_code
 
-#: Changes whose images are fetched from memory together.
-AHEAD = 64
+#: How many changes before it is looked at the images of a change are fetched from memory.
+AHEAD = 32
 
 
 @machine_code
@@ -38,16 +38,11 @@ def _hashed(
 
 
 @machine_code
-def _fetched(buffer: Array, bounds: Array, row: int) -> int:
-    """Read an octet of each image of some changes, all at once: one after the other, each would be
-    waited for."""
-    found = 0
-    for ahead in range(row, min(row + AHEAD, bounds.shape[1])):
+def _fetch(buffer: Array, bounds: Array, row: int) -> None:
+    """Have where the images of a change begin come from memory, if there is such a change."""
+    if row < bounds.shape[1]:
         for side in range(0, bounds.shape[0], 2):
-            place = bounds[U(side), U(ahead)]
-            if 0 <= place < len(buffer):
-                found ^= int(buffer[U(place)])
-    return found
+            fetched(buffer, bounds[U(side), U(row)])
 
 
 @machine_code
@@ -87,10 +82,9 @@ def taken_keys_met(
     and which ``columns`` (int64[c, 2], place in the image and octets) are its own. ``seen``
     (uint64[a power of two], zeros) and ``taken`` (uint8 of that size) are for the work.
     """
-    left, fetched = len(seen) // 2, 0
+    left = len(seen) // 2
     for row in range(len(unit)):
-        if row % AHEAD == 0:
-            fetched |= _fetched(buffer, bounds, row)
+        _fetch(buffer, bounds, row + AHEAD)
         of_version = version[U(row)]
         for key in range(keys_of[U(of_version), 0], keys_of[U(of_version), 1]):
             space, low, high = keys[U(key), 0], keys[U(key), 2], keys[U(key), 3]
@@ -115,4 +109,4 @@ def taken_keys_met(
             if met == 2:
                 return 1
             left -= met
-    return fetched & 0
+    return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, machine_code
+from replay.decoding.shared_kernel import Array, U, copied, machine_code
 from replay.output.script_lines_tables import (
     AT,
     BEFORE_END,
@@ -48,13 +48,6 @@ _UNKNOWN = np.frombuffer(b"unknown", np.uint8)
 
 
 @machine_code
-def _copied(texts: Array, start: int, end: int, out: Array, place: int) -> int:
-    for index in range(end - start):
-        out[U(place + index)] = texts[U(start + index)]
-    return int(place + end - start)
-
-
-@machine_code
 def _digits(number: int, out: Array, place: int) -> int:
     """A number that is not below zero."""
     behind, rest = place + 1, number // 10
@@ -86,10 +79,10 @@ def _filled(
         if pieces[U(piece), PART] != part:
             continue
         start, end = pieces[U(piece), TEXT], pieces[U(piece), TEXT_END]
-        place = _copied(pool, start, end, out, place)
+        place = copied(pool, start, end, out, place)
         slot = pieces[U(piece), SLOT]
         if slot == UNIT:
-            place = _copied(names, low, high, out, place)
+            place = copied(names, low, high, out, place)
         elif slot == NUMBER:
             place = _digits(number, out, place)
     return place
@@ -108,15 +101,15 @@ def _before(
 ) -> int:
     """What stands before a unit, whose comment lies between ``start`` and ``end``."""
     if what & COMMITS:
-        place = _copied(frame, 0, frame_ends[U(0)], out, place)
+        place = copied(frame, 0, frame_ends[U(0)], out, place)
     if what & TOLD:
-        place = _copied(comments, start, end, out, place)
+        place = copied(comments, start, end, out, place)
         out[U(place)] = 10
         place += 1
     if what & BEGINS:
-        place = _copied(frame, frame_ends[U(0)], frame_ends[U(1)], out, place)
+        place = copied(frame, frame_ends[U(0)], frame_ends[U(1)], out, place)
     if what & DEFERS:
-        place = _copied(frame, frame_ends[U(1)], frame_ends[U(2)], out, place)
+        place = copied(frame, frame_ends[U(1)], frame_ends[U(2)], out, place)
     return place
 
 
@@ -173,13 +166,13 @@ def put_lines(
             while named < end and texts[U(named)] != NAMED:
                 named += 1
             if named < end:
-                place = _copied(texts, start, named, out, place)
+                place = copied(texts, start, named, out, place)
                 place = _filled(LABEL, pieces, pool, comments, low, high, number, out, place)
                 start = named + 1
-        place = _copied(texts, start, end, out, place)
+        place = copied(texts, start, end, out, place)
         if len(note_offsets) > len(picked):
             start, end = note_offsets[U(row)], note_offsets[U(row + 1)]
-            place = _copied(notes, start, end, out, place)
+            place = copied(notes, start, end, out, place)
         if needed & CHECKED:
             place = _filled(CHECK, pieces, pool, comments, low, high, number, out, place)
         if needed & CLOSES:
@@ -218,7 +211,7 @@ def _time(block: Array, row: int, at: int, out: Array, place: int) -> int:
         some = some or digit > 0
         fine = fine or (20 <= index < 26 and digit > 0)
     if not some:
-        return _copied(_UNKNOWN, 0, len(_UNKNOWN), out, place)
+        return copied(_UNKNOWN, 0, len(_UNKNOWN), out, place)
     year = 100 * _pair(block, row, at, 0) + _pair(block, row, at, 1)
     month, day = _pair(block, row, at, 2), _pair(block, row, at, 3)
     if year == 0 or month > 12 or day == 0 or day > _DAYS[U(month)]:
@@ -295,7 +288,7 @@ def put_comments(
         start = 0
         for field in range(len(fields)):
             end = fields[U(field), BEFORE_END]
-            place = _copied(pool, start, end, out, place)
+            place = copied(pool, start, end, out, place)
             place = _field(block, row, fields[U(field)], letters, out, place)
             if place < 0:
                 return row

@@ -10,7 +10,14 @@ else (damaged, an odd character, an hour 24) gets the status ``ODD`` and no text
 
 from __future__ import annotations
 
-from replay.decoding.shared_kernel import Array, U, machine_code, machine_code_in_place
+from replay.decoding.shared_kernel import (
+    Array,
+    U,
+    copied,
+    fetched,
+    machine_code,
+    same_octets,
+)
 from replay.pipeline.fast_path_tables import (
     AGAIN,
     ASSIGNED,
@@ -53,34 +60,15 @@ from replay.pipeline.fast_path_tables import (
 from replay.pipeline.row_values_kernel import said_value
 from replay.pipeline.row_walk_kernel import find_columns, find_counted
 
-#: Rows whose images are fetched from memory together, and the bytes that come at once.
-AHEAD, LINE = 64, 64
-
-
-@machine_code
-def _same(buffer: Array, one: int, other: int, size: int) -> bool:
-    """Whether two values have the same bytes."""
-    same = True
-    for place in range(size):
-        same = same and buffer[U(one + place)] == buffer[U(other + place)]
-    return same
-
-
-@machine_code
-def _copy(pool: Array, start: int, end: int, out: Array, place: int) -> int:
-    """A text of the pool."""
-    into = U(place)
-    for index in range(U(start), U(end)):
-        out[into] = pool[index]
-        into += U(1)
-    return int(place + end - start)
+#: How many rows before it is written a row is fetched from memory, and the bytes that come at once.
+AHEAD, LINE = 16, 64
 
 
 @machine_code
 def _fixed(pool: Array, elements: Array, element: int, text: int, out: Array, place: int) -> int:
     """One of the texts of an element."""
     start, end = elements[U(element), U(text)], elements[U(element), U(text + 1)]
-    return _copy(pool, start, end, out, place)
+    return copied(pool, start, end, out, place)
 
 
 @machine_code
@@ -96,7 +84,7 @@ def _changes(
         different = null[U(column)] != null[U(other)]
         if not different and not null[U(column)]:
             length = size[U(column)]
-            different = length != size[U(other)] or not _same(
+            different = length != size[U(other)] or not same_octets(
                 buffer, at[U(column)], at[U(other)], length
             )
         changed[U(column)] = different
@@ -114,18 +102,15 @@ def _changes(
 
 
 @machine_code
-def _touch(buffer: Array, bounds: Array, start: int, stop: int) -> int:
-    """Read a byte of each cache line of the images of some rows, all at once: one after the other,
-    each would be waited for."""
-    seen = 0
-    for row in range(start, min(stop, bounds.shape[1])):
+def _fetch(buffer: Array, bounds: Array, row: int) -> None:
+    """Have the images of a row come from memory, if there is such a row."""
+    if row < bounds.shape[1]:
         for side in range(bounds.shape[0] // 2):
             for place in range(bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)], LINE):
-                seen ^= buffer[U(place)]
-    return seen
+                fetched(buffer, place)
 
 
-@machine_code_in_place
+@machine_code
 def _statement(
     buffer: Array,
     cells: Array,
@@ -163,7 +148,7 @@ def _statement(
             noted, noted_end = noted_end, place
             continue
         if when == AGAIN:
-            place = _copy(out, noted, noted_end, out, place)
+            place = copied(out, noted, noted_end, out, place)
             continue
         if when == FLAG or (when == OR_NULL and not changed[U(column)]):
             there = changed[U(column)] != 0
@@ -182,12 +167,12 @@ def _statement(
             if end > start:
                 start += 2 if first else 0
                 first = False
-        place = _copy(pool, start, end, out, place)
+        place = copied(pool, start, end, out, place)
         if column >= 0 and not empty:
             if cells[U(column), KIND] == GIVEN:
                 texts = cells[U(column), U(GIVEN_BEFORE + side)]
                 start, end = given_offsets[U(texts), U(row)], given_offsets[U(texts), U(row + 1)]
-                place = _copy(given, start, end, out, place)
+                place = copied(given, start, end, out, place)
             else:
                 place = said_value(
                     buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
@@ -256,8 +241,7 @@ def render_rows(
     at, size, null, changed = work[0], work[1], work[2], work[3]
     place = offsets[U(start)]
     for row in range(start, bounds.shape[1]):
-        if (row - start) % AHEAD == 0:
-            work[U(0), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
+        _fetch(buffer, bounds, row + AHEAD)
         program = programs[U(program_of[U(row)])]
         if place + _room(bounds, program, row, given_offsets) > len(out):
             return row
@@ -309,8 +293,7 @@ def locate_rows(
     at, size, null = work[0], work[1], work[2]
     count = 0
     for row in range(bounds.shape[1]):
-        if row % AHEAD == 0:
-            work[U(3), U(0)] = _touch(buffer, bounds, row, row + AHEAD)
+        _fetch(buffer, bounds, row + AHEAD)
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
             if not find_counted(buffer, begin, end, cells, at, size, null, side):

@@ -585,8 +585,9 @@ class BucketReader(ABC, Generic[Content]):
             if count:
                 part.changes[(value // 16, value % 16)] += count
         if emitted.any():
-            commits = changes.records["commit"][changes.head[emitted]]
-            part.saw_commits(Position(commits[0].tobytes()), Position(commits[-1].tobytes()))
+            of = changes.head[np.flatnonzero(emitted)[[0, -1]]]
+            first, last = changes.records["commit"][of]
+            part.saw_commits(Position(first.tobytes()), Position(last.tobytes()))
         if chunk.pieces == 1:
             self.tally.add(part)
         else:

@@ -95,7 +95,7 @@ def find_counted(
         if cells[U(column), VARIABLE]:
             if place + 2 > end:
                 return False
-            length = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
+            length = _half(buffer, place, True)
             place += 2
             if cells[U(column), EXPANDED]:
                 length = min(length, taken)

@@ -20,7 +20,7 @@ import numpy as np
 from replay.arrays import Hashes, Mask, Records
 from replay.changes.envelope import compare
 from replay.changes.position import UNIT_POSITION, UNIT_POSITION_FIELDS, UnitPosition
-from replay.decoding.hashes import hash_ranges
+from replay.decoding.hashes import hash_rows
 
 #: So many units of runs before the last one are known at least, if there were so many.
 KEPT = 1 << 14
@@ -31,19 +31,14 @@ _SIZE = UNIT_POSITION.itemsize
 
 def hashes_of(units: Records) -> Hashes:
     """A hash of each unit with its commit position (:data:`UNIT_POSITION`)."""
-    octets = np.ascontiguousarray(units).view(np.uint8).reshape(-1)
-    start = np.arange(len(units), dtype=np.int64) * _SIZE
-    return hash_ranges(octets, start, start + _SIZE)
+    return hash_rows(np.ascontiguousarray(units).view(np.uint8).reshape(-1, _SIZE))
 
 
 def _ids_of(units: Records) -> Hashes:
     """A hash of the id of each unit, and none where ids are numbers of one run (and left out)."""
     ids = np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)["unit"])
-    octets = ids.view(np.uint8).reshape(-1)
-    if not octets.any():
-        return np.zeros(0, np.uint64)
-    start = np.arange(len(ids), dtype=np.int64) * ids.itemsize
-    return hash_ranges(octets, start, start + ids.itemsize)
+    octets = ids.view(np.uint8).reshape(-1, ids.itemsize)
+    return hash_rows(octets) if octets.any() else np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import replay
 from replay.decoding import machine_code
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, loaded
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
 from replay.leftovers import UNUSED_DAYS
 from replay.logs.logmaster import framing
 from replay.pipeline import fast_path
@@ -39,6 +41,39 @@ def test_other_arrays_are_refused(wrong: np.ndarray) -> None:
         render(*rows, wrong, *outcome)
     with pytest.raises(ValueError, match="argument 2 is longer"):
         render(byte)
+
+
+def _kernels() -> list[Kernel]:
+    """All kernels of the package."""
+    found = set()
+    root = Path(replay.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        if "machine_code import" in path.read_text():
+            name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+            found |= {one for one in vars(import_module(name)).values() if isinstance(one, Kernel)}
+    return sorted(found, key=lambda kernel: kernel.name)
+
+
+def test_all_kernels_can_be_loaded() -> None:
+    kernels = _kernels()
+    assert len(kernels) >= 12
+    assert [kernel.name for kernel in kernels if available(kernel) is None] == []
+
+
+def test_a_kernel_that_computes_with_floats_is_not_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "floating_kernel.py").write_text(
+        "import numpy as np\nfrom replay.decoding.shared_kernel import machine_code\n\n"
+        "@machine_code\ndef mixed(octets, value):\n    if value > 3:\n"
+        "        value = np.uint64(octets[0])\n    return np.int64(value)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    kernel = Kernel("floating_kernel", "mixed", (ArrayOf("uint8", fixed=True), NUMBER))
+    with pytest.raises(RuntimeError, match="computes with floats"):
+        loaded(kernel)
+    assert available(kernel) is None
 
 
 def test_a_kernel_that_is_not_there() -> None:

@@ -7,22 +7,10 @@ nobody else.
 
 from __future__ import annotations
 
-from replay.decoding.shared_kernel import Array, U, machine_code
+from replay.decoding.shared_kernel import Array, U, fetched, machine_code, octet
 
-#: Changes whose data is fetched from memory together: one after the other, each would be waited
-#: for.
+#: How many changes before it is looked at the data of a change is fetched from memory.
 AHEAD = 32
-
-
-@machine_code
-def _touch(buffer: Array, start: Array, row: int) -> int:
-    """Read an octet of each of some changes, all at once."""
-    seen = 0
-    for ahead in range(row, min(row + AHEAD, len(start))):
-        place = start[U(ahead)]
-        if 0 <= place < len(buffer):
-            seen ^= int(buffer[U(place)])
-    return seen
 
 
 @machine_code
@@ -42,17 +30,17 @@ def closing_images(
     ``outer``: octets of the length of all of it, 0 or 2; ``inclusive``: octets of an image's own
     length that it counts. 0, or 1 where lengths of a row do not fill its DATA exactly.
     """
-    sides, seen = bounds.shape[0] // 2, 0
+    sides = bounds.shape[0] // 2
     for row in range(len(start)):
-        if row % AHEAD == 0:
-            seen |= _touch(buffer, start, row)
+        if row + AHEAD < len(start):
+            fetched(buffer, start[U(row + AHEAD)])
         place, stop = start[U(row)], end[U(row)]
         if place < 0 or stop > len(buffer):
             return 1
         if outer:
             if place + 2 > stop:
                 return 1
-            total = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
+            total = (octet(buffer, place) << 8) | octet(buffer, place + 1)
             if total != stop - place:
                 return 1
             place += 2
@@ -62,7 +50,7 @@ def closing_images(
         for image in range(images):
             if place + 2 > stop:
                 return 1
-            size = (int(buffer[U(place)]) << 8) | int(buffer[U(place + 1)])
+            size = (octet(buffer, place) << 8) | octet(buffer, place + 1)
             place += 2
             bounds[U(2 * image), U(row)] = place
             place += size - inclusive
@@ -73,4 +61,4 @@ def closing_images(
             return 1
         if images < sides:
             bounds[U(2), U(row)] = bounds[U(3), U(row)] = place
-    return seen & 0
+    return 0
