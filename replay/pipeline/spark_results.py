@@ -1,8 +1,8 @@
 """The results of a job on Spark, which come to the driver piece by piece.
 
-Tasks leave their results on the disks of their executors. The driver learns from each task how
-large they are, and then asks for as many at a time as it may hold; so neither its memory nor
-``spark.driver.maxResultSize`` must hold all of them.
+A task that has few sends them along with the word that it has ended. Others leave theirs on the
+disks of their executors, and say how large they are; the driver then asks for as many at a time as
+it may hold. So neither its memory nor ``spark.driver.maxResultSize`` must hold all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from py4j.protocol import Py4JError
 from pyspark import RDD, Accumulator, SparkContext, StorageLevel
@@ -25,6 +25,8 @@ _LIMIT = "spark.driver.maxResultSize"
 
 #: The blocks and bytes of each part of the results of a task, by the number of the task.
 _Sizes = tuple[int, list[tuple[int, int]]]
+#: Few results of a task, by its number.
+_Few = tuple[int, list[BucketBlock]]
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,28 @@ class PiecedResults:
         allowed = context._jsc.sc().conf().getSizeAsBytes(_LIMIT, "1g") or _PIECES * PIECE
         self.piece = max(1, min(PIECE, allowed // _PIECES))
         self._sizes: Accumulator[list[_Sizes]] = context.accumulator([], Listed())  # type: ignore[arg-type]
-        sizes, piece = self._sizes, self.piece
+        self._few: Accumulator[list[_Few]] = context.accumulator([], Listed())  # type: ignore[arg-type]
+        sizes, few, piece = self._sizes, self._few, self.piece
+        share = piece // blocks.getNumPartitions()
 
         def weighed(number: int, part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+            rest, first, size = iter(part), list[BucketBlock](), 0
+            for block in rest:
+                first.append(block)
+                size += len(block[1])
+                if size > share:
+                    break
+            else:
+                few.add([(number, first)])
+                return
             parts, count, size = [], 0, 0
-            for block in part:
+            for block in chain(first, rest):
                 if count and size + len(block[1]) > piece:
                     parts.append((count, size))
                     count = size = 0
                 count, size = count + 1, size + len(block[1])
                 yield block
-            if count:
-                sizes.add([(number, [*parts, (count, size)])])
+            sizes.add([(number, [*parts, (count, size)])])
 
         self.blocks = blocks.mapPartitionsWithIndex(weighed).persist(StorageLevel.DISK_ONLY)
 
@@ -68,7 +80,8 @@ class PiecedResults:
     def pieces(self, watched: Callable[[], AbstractContextManager[None]]) -> Iterator[BucketBlock]:
         """All blocks, of which some are here at a time; ``watched`` looks after what Spark does for
         them."""
-        sizes = dict(self._sizes.value)
+        few, sizes = dict(self._few.value), dict(self._sizes.value)
+        yield from chain.from_iterable(few.values())
         for tasks, part in _together(sizes, self.piece):
             with watched():
                 if part is not None:
