@@ -7,6 +7,7 @@ can say so, where an import error or another program's code would be all there i
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -41,16 +42,29 @@ def _is_ours(origin: Path, beginning: str) -> bool:
     return text.startswith(beginning)
 
 
+def _run(argv: Sequence[str] | None) -> int:
+    from replay.cli.main import main as run
+
+    return run(argv)
+
+
+def _own_process() -> int:
+    """Run the program with the words of the process, which ends with it."""
+    gc.disable()  # modules are no garbage; the program says when it has some
+    # nothing here multiplies matrices; each of these threads would wait busily for that
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        return _run(None)
+    finally:
+        gc.freeze()  # else all modules are looked through once more, a tenth of a small command
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program (``argv``: its words, those of the process unless given), or say which other
     package is in its way; the exit code."""
     foreign = foreign_packages()
     if not foreign:
-        if argv is None:
-            gc.disable()  # modules are no garbage; the program says when it has some
-        from replay.cli.main import main as run
-
-        return run(argv)
+        return _own_process() if argv is None else _run(argv)
     from importlib.metadata import packages_distributions
 
     owners = packages_distributions()
