@@ -43,13 +43,19 @@ _SQL_TYPES = {
     "SMALLINT": SqlType.SMALLINT, "INTEGER": SqlType.INTEGER, "BIGINT": SqlType.BIGINT,
     "DECIMAL": SqlType.DECIMAL, "REAL": SqlType.REAL,
     "DOUBLE": SqlType.DOUBLE, "CHARACTER": SqlType.CHAR, "VARCHAR": SqlType.VARCHAR,
-    "LONG VARCHAR": SqlType.VARCHAR, "DATE": SqlType.DATE,
-    "TIME": SqlType.TIME, "TIMESTAMP": SqlType.TIMESTAMP, "BLOB": SqlType.VARBINARY,
-    "CLOB": SqlType.VARCHAR, "BINARY": SqlType.BINARY,
+    "LONG VARCHAR": SqlType.CLOB, "DATE": SqlType.DATE,
+    "TIME": SqlType.TIME, "TIMESTAMP": SqlType.TIMESTAMP, "BLOB": SqlType.BLOB,
+    "CLOB": SqlType.CLOB, "BINARY": SqlType.BINARY,
     "VARBINARY": SqlType.VARBINARY, "GRAPHIC": SqlType.CHAR, "VARGRAPHIC": SqlType.VARCHAR,
-    "LONG VARGRAPHIC": SqlType.VARCHAR,
-    "DBCLOB": SqlType.VARCHAR,
+    "LONG VARGRAPHIC": SqlType.CLOB,
+    "DBCLOB": SqlType.CLOB,
 }  # fmt: skip
+#: What holds text without a code page: FOR BIT DATA.
+_OF_BITS = {
+    "CHARACTER": SqlType.BINARY,
+    "VARCHAR": SqlType.VARBINARY,
+    "LONG VARCHAR": SqlType.BLOB,
+}
 _FIXED = {
     "SMALLINT": 2,
     "INTEGER": 4,
@@ -114,10 +120,10 @@ def column_format(
     known are kept as bytes."""
     kind = _SPELLED.get(kind, kind)
     variable = kind in _VARIABLE
-    sql = _SQL_TYPES.get(kind, SqlType.VARBINARY if variable else SqlType.BINARY)
-    bit_data = kind in ("CHARACTER", "VARCHAR", "LONG VARCHAR") and code_page == 0
+    sql = _SQL_TYPES.get(kind, SqlType.BLOB if variable else SqlType.BINARY)
+    bit_data = kind in _OF_BITS and code_page == 0
     if bit_data:
-        sql = SqlType.BINARY if sql is SqlType.CHAR else SqlType.VARBINARY
+        sql = _OF_BITS[kind]
     if kind == "TIMESTAMP":
         column = Column(name, sql, nullable, scale if length != 10 or scale else 6)
     elif kind == "DECIMAL":
@@ -125,7 +131,7 @@ def column_format(
     else:
         column = Column(name, sql, nullable, 0 if kind in _LARGE else length)
     size = 4 if variable else fixed_size(kind, length)
-    text = sql in (SqlType.CHAR, SqlType.VARCHAR)
+    text = sql in (SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB)
     ccsid = (_UTF16 if kind in _GRAPHIC else code_page) if text else None
     return ColumnFormat(
         column, kind, size, column.scale, nullable, variable, "U", "B" if bit_data else "", ccsid,

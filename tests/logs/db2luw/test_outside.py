@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from replay.changes.options import ScriptOptions
+from replay.logs.db2luw.tables import column_format
+from sqlgen.ddl import type_rule
+from sqlgen.dialects import BUILT_IN, profile_named
+from sqlgen.schema import SqlType
 from sqlgen.statements import RenderOptions
 from tests.logs.db2luw.test_damage import opened, script
 from tests.support.luwbuilder import Col, LogBuilder, Tab
@@ -115,3 +119,18 @@ def _with(table: Tab, number: int, text: str, big: bool) -> bytes:
     """A row whose second column has a descriptor of 24 bytes; the encoder puts 4 before those of
     large objects."""
     return table.row((number, bytes(20 if table.columns[1].type == "CLOB" else 24), text), big)
+
+
+@pytest.mark.parametrize("dialect", sorted(BUILT_IN))
+def test_a_target_has_room_for_large_objects(dialect: str) -> None:
+    """Nothing tells how much of them a row holds, so no length of the target may say it either."""
+    profile = profile_named(dialect)
+    kinds = ("CLOB", "DBCLOB", "LONG VARCHAR", "LONG VARGRAPHIC", "BLOB", "XML")
+    for kind, page in [*((kind, 1208) for kind in kinds), ("LONG VARCHAR", 0)]:
+        column = column_format("X", kind, 1000, 0, True, page, 0).column
+        assert not column.length
+        rule = type_rule(column, profile)
+        of_bytes = SqlType.BLOB if kind in ("BLOB", "XML") or not page else SqlType.CLOB
+        assert column.type is of_bytes
+        assert "(1)" not in rule.text, kind
+        assert "(1 " not in rule.text, kind
