@@ -100,7 +100,8 @@ class Form:
     """How a log is written. ``gaps``: the log has records that were left out. ``odd``: the bytes
     below a null are anything, and signs of packed numbers too. ``base``: whether offsets of rows in
     short form count from their array, else from the data behind it. ``backwards``: values of
-    varying length lie in the opposite order of their columns."""
+    varying length lie in the opposite order of their columns. ``streams``: members of a cluster,
+    of which each counts its positions and its units for itself (10.1 and later)."""
 
     release: str
     order: Order
@@ -109,6 +110,7 @@ class Form:
     odd: bool = False
     base: bool = False
     backwards: bool = False
+    streams: int = 1
 
     @property
     def mark(self) -> str:
@@ -227,6 +229,7 @@ class Record:
     framing: bytes
     body: bytes
     what: str
+    stream: int = 0
 
     @property
     def bytes(self) -> bytes:
@@ -235,12 +238,13 @@ class Record:
 
 @dataclass
 class Log:
-    """The records of a log as they are written. ``lsn`` is the position of the next one."""
+    """The records of a log as they are written. ``next`` is the position of the next one, by
+    stream."""
 
     form: Form
     pick: random.Random
     records: list[Record] = field(default_factory=list)
-    lsn: int = 3000
+    next: dict[int, int] = field(default_factory=dict)
     sequence: int = 0x1000
     time: int = 946_684_798
     previous: dict[int, int] = field(default_factory=dict)
@@ -256,7 +260,9 @@ class Log:
     ) -> int:
         """Write a record and say where it lies. ``undone``: what a compensation names, the record
         before the one that it takes back, and that one."""
-        form, here, previous = self.form, self.lsn, self.previous.get(unit, 0)
+        form, previous = self.form, self.previous.get(unit, 0)
+        number, stream = divmod(unit, form.streams)
+        here = self.next.setdefault(stream, 3000 + 70_000 * stream)
         pack, six = form.pack, form.six
         if form.release == "v7":
             head = pack("HH", kind, flags) + six(previous) + six(unit)
@@ -266,31 +272,33 @@ class Log:
             head += pack("QQ", *undone) if undone else b""
         else:
             flush = 0x55 + len(self.records) // 1000
-            head = pack("HHQQQ", kind, flags, self.sequence, flush, previous) + six(unit)
-            head += bytes(2) + (bytes(8) + pack("QQ", *undone) if undone else b"")
+            head = pack("HHQQQ", kind, flags, self.sequence, flush, previous) + six(number)
+            head += pack("H", stream)
+            head += pack("H", stream) + bytes(6) + pack("QQ", *undone) if undone else b""
         size = 4 + len(head) + len(payload)
         body = pack("I", size) + head + payload
-        self.records.append(Record(self._framing(size), body, what))
+        self.records.append(Record(self._framing(size, stream), body, what, stream))
         self.previous[unit] = here
-        self.lsn += size
+        self.next[stream] += size
         self.sequence += 1
         if form.gaps and self.pick.random() < 0.5:
-            self.lsn += self.pick.choice((60, 100, 1000, 12_345))
+            self.next[stream] += self.pick.choice((60, 100, 1000, 12_345))
             self.sequence += self.pick.randint(1, 5)
         return here
 
-    def _framing(self, size: int) -> bytes:
+    def _framing(self, size: int, stream: int) -> bytes:
         pack, flush = self.form.pack, 0x55 + len(self.records) // 1000
-        places = (1, flush, self.sequence, 2, 0, self.lsn)
+        here = self.next[stream]
+        places = (1, flush, self.sequence, 2, stream, here)
         match self.form.framing:
             case "raw":
                 return b""
             case "lsn6":
-                return self.form.six(self.lsn)
+                return self.form.six(here)
             case "lsn8":
-                return pack("Q", self.sequence if self.form.release == "v10" else self.lsn)
+                return pack("Q", self.sequence if self.form.release == "v10" else here)
             case "flt16":
-                return pack("QIi", self.lsn, size, 0)
+                return pack("QIi", here, size, 0)
             case "lri48":
                 return pack("6Q", *places)
             case _:
@@ -414,7 +422,9 @@ class Log:
             columns += pack("HH", 1 if column.nullable else 2, at)
             at += fixed_size(column) + column.nullable
         columns += large
-        payload = bytes((1, 128)) + pack("HH", *table.number) + self.form.six(self.lsn)
+        payload = (
+            bytes((1, 128)) + pack("HH", *table.number) + self.form.six(self.next.get(0, 3000))
+        )
         payload += bytes(2) + pack("HIi", 0, 0, 1) + bytes(60)
         payload += bytes(4) if self.form.release == "v10" else b""
         self.put(REDO, unit, payload + pack("I", len(columns)) + columns, "table 128")

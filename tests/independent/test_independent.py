@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from replay.logs.db2luw import framing
 from replay.pipeline import fast_path
-from tests.independent import luw_history, solid_history
+from tests.independent import luw_history, luw_records, solid_history
 from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case
 from tests.independent.luw_records import VARYING
@@ -57,6 +58,27 @@ def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_of_luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framing, "WORTH", 0)
     both_ways(luw_history.case_of(luw(seed), tmp_path), monkeypatch)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_log_streams_of_a_cluster(seed: int, tmp_path: Path) -> None:
+    """Members number their units alike. Merged, as db2ReadLog gives them, they are one log; their
+    files one behind the other are none, and are refused."""
+    pick = random.Random(f"streams {seed}")
+    framing = luw_records.FRAMINGS["v10"][seed % 4]
+    form = luw_history.Form("v10", pick.choice(luw_history.ORDERS), framing, streams=2)
+    history = luw_history.History(f"streams {seed}", form, luw_history.wants_of(seed))
+    case = luw_history.case_of(history, tmp_path)
+    assert {record.stream for record in history.log.records} == {0, 1}
+    assert case.complaint() is None
+    files = [str(tmp_path / f"member{number}") for number in range(2)]
+    for number, file in enumerate(files):
+        mine = [record.bytes for record in history.log.records if record.stream == number]
+        Path(file).write_bytes(b"".join(mine))
+    for names in (files, files[::-1]):
+        source = (*case.source[:2], "--log", *names, *case.source[4:])
+        code, said, _ = replace(case, source=source).run("redo", "redo")
+        assert (code, "LR2030" in said) == (12, True), said
 
 
 @pytest.mark.parametrize("seed", SEEDS)

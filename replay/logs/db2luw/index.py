@@ -89,6 +89,7 @@ _CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
 #: A byte that is no packed digits, and greater than all that are.
 _NO_DIGITS = 0xFF
 _ORDER = "Give the files in the order in which they were collected, each once, and complete"
+_STREAMS = "; records of several log streams as db2ReadLog merges them, by their positions"
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def _in_order(
             "found a record that cannot come after those before it; expected the records in log"
             " order",
             Where(files[row["file"]].name, None, int(row["offset"]), "position"),
-            _ORDER,
+            _ORDER + (_STREAMS if len(np.unique(records["tid"] >> np.uint64(48))) > 1 else ""),
         )
     return chained, holes
 

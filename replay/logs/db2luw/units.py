@@ -202,29 +202,38 @@ def _by_nesting(
 
 
 def disorder(records: Records, tids: Hashes) -> int | None:
-    """The first record that cannot stand where it does, or None: positions must rise, and each must
-    lie between those that the records around it in its transaction and in the log say. Copied,
-    reordered and spliced files break this."""
+    """The first record that cannot stand where it does, or None: positions must rise, within each
+    log stream and from one stream to the next, and each must lie between those that the records
+    around it in its transaction and in the log say. Copied, reordered and spliced files break
+    this, and log streams that nobody merged."""
     rows = np.flatnonzero(records["part"] == 0)
     if records["lso"].any():
         stream = records["tid"][rows] >> np.uint64(48)
         rows = rows[np.argsort(stream, kind="stable")]
         stream, position = records["tid"][rows] >> np.uint64(48), records["lso"][rows]
         places = np.flatnonzero((stream[1:] == stream[:-1]) & (position[1:] <= position[:-1]))
-        return int(rows[places + 1].min()) if len(places) else None
+        if len(places):
+            return int(rows[places + 1].min())
+        if stream[0] == stream[-1]:
+            return None
+        rows = np.sort(rows)
+        places = np.flatnonzero(_falls(records["lsn"][rows], records["lfs"][rows]))
+        return int(rows[places[0] + 1]) if len(places) else None
     lsn, lfs = records["lsn"][rows], records["lfs"][rows]
     if lsn.any():
-        falls = (
-            (lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1]))
-            if lfs.any()
-            else lsn[1:] <= lsn[:-1]
-        )
-        places = np.flatnonzero(falls)
+        places = np.flatnonzero(_falls(lsn, lfs) if lfs.any() else lsn[1:] <= lsn[:-1])
         if len(places):
             return int(rows[places[0] + 1])
         if not lfs.any():
             return None
     return _unchained(records, tids, rows)
+
+
+def _falls(lsn: Index, lfs: Index) -> Mask:
+    """Where a record lies before the one in front of it: by flush sequence and LSN, which log
+    streams share, and in which neighbours may be alike."""
+    fallen: Mask = (lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1]))
+    return fallen
 
 
 def _unchained(records: Records, tids: Hashes, rows: Index) -> int | None:
