@@ -304,13 +304,9 @@ class _Builder:
             row, version, StructureChange(Action.CREATE_TABLE, self.result.versions[version].table)
         )
         name = self.result.versions[version].name
-        if name == f"TS{key[0]}.T{key[1]}":
-            self._warn(
-                row,
-                f"table {key[1]} of table space {key[0]} is created with columns that the catalog"
-                f" export does not name: it is called {name} here, its columns C1 to"
-                f" C{len(columns or ())}; export the catalog again",
-            )
+        unnamed = self._unnamed(key, version, "is created with columns")
+        if unnamed:
+            self._warn(row, unnamed)
         if again:
             self._warn(
                 row,
@@ -320,6 +316,19 @@ class _Builder:
         flags = number(payload, 0, shape.dialect.initialize["flags"], shape.big)
         if flags & layouts.NOT_LOGGED_INITIALLY:
             self._not_logged(row, key, state)
+
+    def _unnamed(self, key: TableId, version: int, what: str) -> str:
+        """What to say of a table that ``what`` happens to where nothing but its number names it;
+        empty elsewhere."""
+        table = self.result.versions[version].table
+        name = self.result.versions[version].name
+        return (
+            f"table {key[1]} of table space {key[0]} {what} that the catalog export does not"
+            f" name: it is called {name} here, its columns C1 to C{len(table.columns)}; export"
+            " the catalog again"
+            if name == f"TS{key[0]}.T{key[1]}"
+            else ""
+        )
 
     def _add_columns(self, row: int, key: TableId, state: _State) -> None:
         payload, shape = self._record(row)
@@ -375,6 +384,9 @@ class _Builder:
         ) == (table, fmt):
             return
         before, state.version = self.steps[key][0][1], self._new_version(key, old)
+        unnamed = self._unnamed(key, state.version, "has columns")
+        if unnamed:  # also where its unit takes back that columns are added
+            self.result.warnings.append(unnamed)
         self.steps[key] = [
             (place, state.version if version == before else version)
             for place, version in self.steps[key]
@@ -400,6 +412,12 @@ class _Builder:
         return version.index
 
     def _drop(self, row: int, key: TableId, state: _State) -> None:
+        if state.version < 0 and not state.stack:
+            self._warn(
+                row,
+                f"table {key[1]} of table space {key[0]} is dropped, and neither the catalog export"
+                " nor the log says what it is called: where it is in the target, drop it there",
+            )
         if state.version >= 0:
             table = self.result.versions[state.version].table
             self._changed(

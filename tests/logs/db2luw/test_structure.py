@@ -25,6 +25,8 @@ OTHER = Tab(
     2, 5, "S", "OTHER", (Col("A", "INTEGER"), Col("B", "SMALLINT"), Col("D", "SMALLINT", null=True))
 )
 
+UNNAMED = Tab(2, 6, "S", "UNNAMED", (Col("ID", "INTEGER", key=1),))
+
 
 def begun(dialect: str, framing: str) -> LogBuilder:
     return LogBuilder(dialect, True, framing)
@@ -193,3 +195,38 @@ def test_columns_come_with_their_addition_after_a_change_that_was_taken_back(
     assert [line.split(" VALUES")[0] for line in lines if line.startswith("INSERT")] == [
         "INSERT INTO s.t (id, v)", "INSERT INTO s.t (id, v)", "INSERT INTO s.t (id, v, n, w)",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "framing"), DIALECTS)
+def test_a_table_that_is_dropped_and_has_no_name_is_warned_of(
+    tmp_path: Path, dialect: str, framing: str
+) -> None:
+    """Its DROP cannot be written, and the table stays where it is."""
+    builder = begun(dialect, framing)
+    insert(builder, SHORT, 1, "a")
+    aborted(lambda unit: unit.drop(UNNAMED))(builder)
+    assert not opened(tmp_path, builder.bytes(), tables=(SHORT,)).opening_warnings
+    unit = builder.begin()
+    unit.drop(UNNAMED)
+    unit.commit()
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    (warning,) = log.opening_warnings
+    assert warning.startswith("table 6 of table space 2 is dropped, and neither the catalog export")
+    assert len(script(log, tmp_path)[1]) == 1
+
+
+@pytest.mark.parametrize(("dialect", "framing"), DIALECTS)
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_table_that_added_columns_alone_describe_has_no_name(
+    tmp_path: Path, dialect: str, framing: str, kept: bool
+) -> None:
+    """The log says what columns it has, also where its unit takes back that some are added."""
+    builder = begun(dialect, framing)
+    insert(builder, SHORT, 1, "a")
+    unit = builder.begin()
+    unit.add_columns(LONG, 2)
+    (unit.commit if kept else unit.abort)()
+    log = opened(tmp_path, builder.bytes(), tables=(UNNAMED,))
+    (warning,) = log.opening_warnings
+    assert "has columns that the catalog export does not name: it is called TS2.T5" in warning
+    assert script(log, tmp_path)[1][0] == "INSERT INTO ts2.t5 (c1, c2) VALUES (1, 'a');"
