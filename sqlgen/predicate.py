@@ -5,7 +5,9 @@ on as DuckDB text.
 row that enters or leaves the set counts.
 
 Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole
-numbers divide to whole numbers. Timestamps are compared to the microsecond.
+numbers divide to whole numbers. Timestamps are compared with each other and with constants to their
+last digit, as Db2 does: hour 24 lies before hour 0 of the next day. DuckDB has microseconds, so in
+other expressions (with a duration, say) they count.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlglot
 from sqlglot import exp
@@ -79,6 +82,14 @@ _OPENINGS = re.compile(
 #: DuckDB can stand.
 _DEEPEST = 40
 
+#: A constant that is compared with timestamps: year, month, day, hour, minute, second, fraction.
+_MOMENT = re.compile(
+    r"(\d{4})-(\d\d?)-(\d\d?)(?:[ T-](\d\d?)[:.](\d\d)(?:[:.](\d\d)(?:\.(\d{0,12}))?)?)?"
+)
+#: Characters of a moment with the most digits of a fraction that a timestamp has.
+_MOMENT_LENGTH = 32
+_WHOLE = "whole"
+
 _CASTS = {
     SqlType.DATE: "DATE",
     SqlType.TIME: "TIME",
@@ -118,6 +129,7 @@ class Predicate:
                 division.replace(whole)
         for comparison in tree.find_all(*_COMPARISONS):
             operands = list(_operands(comparison))
+            _compare_moments(operands, types)
             if any(
                 isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.CHAR
                 for node in operands
@@ -133,7 +145,7 @@ class Predicate:
             named = exp.column(
                 exp.to_identifier(f"{(node.table or either).lower()}.{column.name}", quoted=True)
             )
-            return _typed(named, column)
+            return _whole_moment(named) if node.meta.get(_WHOLE) else _typed(named, column)
 
         return tree.transform(place).sql(dialect="duckdb", comments=False)
 
@@ -146,6 +158,51 @@ def _operands(comparison: exp.Expr) -> Iterator[exp.Expr]:
             if isinstance(node, exp.Tuple)
             else [node.unnest()]
         )
+
+
+def _compare_moments(operands: Sequence[exp.Expr], types: dict[str, Column]) -> None:
+    """Have a comparison of timestamps with nothing but each other and constants done on their
+    text, which has all their digits."""
+    moments = [
+        node
+        for node in operands
+        if isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.TIMESTAMP
+    ]
+    others = [node for node in operands if all(node is not one for one in moments)]
+    texts = [_constant_moment(node) for node in others]
+    if not moments or None in texts:
+        return
+    for moment in moments:
+        moment.meta[_WHOLE] = True
+    for node, text in zip(others, texts, strict=True):
+        node.replace(exp.Literal.string(text))
+
+
+def _constant_moment(node: exp.Expr) -> str | None:
+    """A constant as timestamps are compared with; None for what is none, or no moment, which
+    DuckDB names."""
+    if isinstance(node, exp.Cast) and node.to.this is exp.DType.TIMESTAMP:
+        node = node.this
+    found = _MOMENT.fullmatch(node.name.strip()) if node.is_string else None
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    midnight = (hour, minute, second, (found[7] or "").strip("0")) == (24, 0, 0, "")
+    try:
+        datetime(year, month, day, 0 if midnight else hour, minute, second)
+    except ValueError:
+        return None
+    fraction = (found[7] or "").ljust(12, "0")
+    return f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction}"
+
+
+def _whole_moment(named: exp.Expr) -> exp.Expr:
+    """The text of a timestamp with the most digits that one has."""
+    point = exp.Case().when(
+        exp.func("STRPOS", named.copy(), exp.Literal.string(".")).eq(0), exp.Literal.string(".")
+    )
+    text = exp.DPipe(this=named, expression=point.else_(exp.Literal.string("")), safe=True)
+    return exp.func("RPAD", text, exp.Literal.number(_MOMENT_LENGTH), exp.Literal.string("0"))
 
 
 def _is_whole(node: exp.Expr, types: dict[str, Column]) -> bool:

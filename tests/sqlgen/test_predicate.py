@@ -103,6 +103,13 @@ TRUE = [
     "clock = TIME '24:00:00'",
     "made > TIMESTAMP '2024-02-29 10:20:30'",
     "made < '2024-03-01'",
+    "made > '2024-02-29 10:20:30.123456'",
+    "NOT made = '2024-02-29 10:20:30.123456'",
+    "made = '2024-02-29-10.20.30.123456789012'",
+    "(made) IN ('2024-02-29', '2024-02-29 10:20:30.123456789012')",
+    "made BETWEEN '2024-2-29' AND CAST('2024-02-29T10:20:30.1234567891' AS timestamp)",
+    "before.made = made AND '2024-02-29 10:20' < made",
+    "made + INTERVAL '1' day < '2024-03-01 10:20:31'",
     "raw = x'00FF'",
     "raw IS NOT NULL",
     "id IS DISTINCT FROM 1",
@@ -119,9 +126,22 @@ def test_true_in_sql_is_true_in_duckdb(condition: str) -> None:
     assert holds(condition) is True
 
 
+def test_hour_24_lies_before_the_next_day() -> None:
+    late = (*VALUES[:7], "2024-02-29 24:00:00", *VALUES[8:])
+    assert holds("made < '2024-03-01' AND made > '2024-02-29 23:59:59.999999999999'", late)
+    assert holds("made = '2024-02-29 24:00:00' AND made <> '2024-03-01 00:00:00'", late)
+
+
+@pytest.mark.parametrize("moment", ["2024-02-30", "2024-02-29 25:00:00", "2024-02-29 10:20:30+01x"])
+def test_what_is_no_moment_is_refused(moment: str) -> None:
+    with pytest.raises(duckdb.Error):
+        holds(f"made > '{moment}'")
+
+
 def test_null_is_unknown() -> None:
     nothing = (None,) * len(VALUES)
     assert holds("status = 'A'", nothing) is None
+    assert holds("made > '2024-02-29'", nothing) is None
     assert holds("status IS NULL AND amount IS NULL AND made IS NULL", nothing) is True
 
 
