@@ -43,7 +43,6 @@ from replay.dependencies.graph import (
     DependencyGraph,
     Edges,
     Paths,
-    grouped,
 )
 from replay.dependencies.key_spaces import KeySpace, KeySpaces
 from replay.dependencies.links import (
@@ -74,6 +73,7 @@ from replay.dependencies.proof import (
     Ask,
     AskedUnits,
 )
+from replay.dependencies.reach import grouped
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,9 @@ from replay.changes.kept import PARTS, KeptColumn, column_of, in_parts
 from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
 from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
+from replay.dependencies import reach
 from replay.dependencies.links import Link, Links
+from replay.dependencies.reach import Arcs, Reached, windows
 
 if TYPE_CHECKING:  # functions that make graphs import it: scripts without a question need none
     import networkx as nx
@@ -170,15 +172,9 @@ class ChangeLink:
 
 #: Octets of edges that are sorted, and searched, together.
 _PIECE = 128 << 20
-#: Links, or edges, that are sorted together.
-_PART = 1 << 21
 _PAIR = np.dtype([("source", "<i8"), ("target", "<i8"), ("row", "<i8")])
 #: An edge: its nodes, the first of its links, and its number.
 _EDGE = np.dtype([*_PAIR.descr, ("edge", "<i8")])
-#: Groups of units whose reach is counted together: bits of a number.
-_TOGETHER = 4096
-#: Of so many that hang together, one that is asked about is looked at by itself.
-_RARE = 64
 #: Nodes that are taken one by one, and not as arrays.
 _FEW = 64
 #: Steps that are shown of either end of a path; more would take the square of its length.
@@ -199,7 +195,7 @@ class DependencyGraph:
 
     def __init__(self, units: Records, source: Index, target: Index, links: Records) -> None:
         self.units, self._links = units, links
-        parts = min(-(-len(source) // _PART) or 1, PARTS)
+        parts = min(-(-len(source) // reach.PART) or 1, PARTS)
         rows, begin, edges = KeptColumn(np.int64), KeptColumn(np.int64), KeptColumn(_EDGE)
         for pairs in in_parts(
             _pairs(source, target), lambda some: some["source"] * parts // len(units), parts, _PAIR
@@ -226,7 +222,7 @@ class DependencyGraph:
         # what a unit builds on, what was linked first first
         back = KeptColumn(np.int64)
         for found in in_parts(
-            _windows(every), lambda some: some["target"] * parts // len(units), parts, _EDGE
+            windows(every), lambda some: some["target"] * parts // len(units), parts, _EDGE
         ):
             sequence = np.lexsort([found["row"], found["target"]])
             back.add(np.ascontiguousarray(found["edge"][sequence]))
@@ -298,101 +294,12 @@ class DependencyGraph:
     def __len__(self) -> int:
         return len(self.units)
 
-    def reach_counts(self, asked: Index | None = None) -> Index:
+    def reach_counts(self, asked: Index | None = None) -> Reached:
         """How many units can be reached from each node that is ``asked`` about (None: from every
-        one), with itself; 1 of others. Where few are asked about of those that hang together, one
-        after the other is looked at; else all are together, for one by one takes the square of
-        their number."""
-        count = len(self.units)
-        counts = np.ones(count, np.int64)
-        if not len(self._source):
-            return counts
-        asked = np.arange(count) if asked is None else asked
-        label = grouped(self._source, self._target, count)
-        sizes = np.bincount(label, minlength=count)
-        of_label = np.bincount(label[asked], minlength=count)
-        together = of_label * _RARE > sizes
-        self._count_rare(asked[~together[label[asked]]], counts)
-        if not together.any():
-            return counts
-        group, rank = self._groups(label)
-        # of each that hang together, those that are reached first
-        ranked = np.lexsort([rank, label])
-        ranked = ranked[together[label[ranked]]]
-        ends = np.flatnonzero(np.diff(label[ranked], append=-1)) + 1
-        several = sizes[label[ranked[ends - 1]]] > 1
-        held: list[int] = []
-        for end, size in zip(
-            ends[several].tolist(), sizes[label[ranked[ends[several] - 1]]].tolist(), strict=True
-        ):
-            held += ranked[end - size : end].tolist()
-            if len(held) >= _TOGETHER:
-                self._count(held, group, counts)
-                held = []
-        self._count(held, group, counts)
-        return counts
-
-    def _count_rare(self, nodes: Index, counts: Index) -> None:
-        """Count what is reached from some nodes, one after the other."""
-        before = np.full(len(self.units), _UNREACHED, np.int64)
-        for node in nodes.tolist():
-            level = np.array([node], np.int64)
-            before[level] = _BEGINS
-            levels = [level]
-            while len(level):
-                level = self._following(level, before)
-                levels.append(level)
-            reached = np.concatenate(levels)
-            counts[node] = len(reached)
-            before[reached] = _UNREACHED
-
-    def _groups(self, label: Index) -> tuple[Index, Index]:
-        """(group, rank) of each node: the least one of those that it forms circles with, and a
-        number that is lower the later what it reaches comes."""
-        import networkx as nx
-
-        group = np.arange(len(label))
-        rank = len(label) - group
-        backward = self._source > self._target
-        if backward.any():
-            there = np.isin(label, label[self._source[backward]])
-            edges = np.flatnonzero(there[self._source])
-            graph: nx.DiGraph[int] = nx.DiGraph()
-            graph.add_edges_from(
-                zip(self._source[edges].tolist(), self._target[edges].tolist(), strict=True)
-            )
-            # the last ones come first
-            for number, circle in enumerate(nx.strongly_connected_components(graph)):
-                members = list(circle)
-                group[members], rank[members] = min(members), number
-        return group, rank
-
-    def _count(self, nodes: Sequence[int], group: Index, counts: Index) -> None:
-        """Count what is reached from nodes, which follow in the order of their ranks among those
-        that they hang together with."""
-        members: dict[int, list[int]] = {}
-        for node in nodes:
-            members.setdefault(int(group[node]), []).append(node)
-        number = {first: place for place, first in enumerate(members)}
-        following = [
-            {number[int(group[target])] for node in some for target in self._targets(node)}
-            - {number[first]}
-            for first, some in members.items()
-        ]
-        weights = [len(some) for some in members.values()]
-        totals = [0] * len(weights)
-        for low in range(0, len(weights), _TOGETHER):
-            sizes = weights[low : low + _TOGETHER]
-            single = max(sizes) == 1
-            reached: list[int] = []
-            for place, targets in enumerate(following):
-                bits = 1 << (place - low) if low <= place < low + len(sizes) else 0
-                for target in targets:
-                    bits |= reached[target]
-                reached.append(bits)
-                totals[place] += bits.bit_count() if single else _weight(bits, sizes)
-        for some, total in zip(members.values(), totals, strict=True):
-            counts[some] = total
+        one), with itself, as far as that is counted (:mod:`replay.dependencies.reach`); 1 of
+        others."""
+        arcs = Arcs(self._source, self._target, self._out, self._back, self._in)
+        return reach.reach_counts(arcs, np.arange(len(self.units)) if asked is None else asked)
 
     def _targets(self, node: int) -> list[int]:
         targets: list[int] = self._target[self._out[node] : self._out[node + 1]].tolist()
@@ -499,20 +406,10 @@ class Paths(Mapping[UnitId, list[UnitId]]):
         return len(self.nodes())
 
 
-def _weight(bits: int, sizes: Sequence[int]) -> int:
-    """The sum of the sizes whose bits are set."""
-    return sum(size for place, size in enumerate(sizes) if bits >> place & 1)
-
-
-def _windows(values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-    """An array in parts that one looks at together."""
-    return (values[low : low + _PART] for low in range(0, len(values), _PART))
-
-
 def _pairs(source: Index, target: Index) -> Iterator[Records]:
     """The links between nodes, numbered, in parts (:data:`_PAIR`)."""
     low = 0
-    for one, other in zip(_windows(source), _windows(target), strict=True):
+    for one, other in zip(windows(source), windows(target), strict=True):
         pairs = np.zeros(len(one), _PAIR)
         pairs["source"], pairs["target"] = one, other
         pairs["row"] = np.arange(low, low + len(one))
@@ -523,7 +420,7 @@ def _pairs(source: Index, target: Index) -> Iterator[Records]:
 def _column(records: Records, name: str) -> Index:
     """A field of records as an array of its own."""
     column = KeptColumn(np.int64)
-    for some in _windows(records):
+    for some in windows(records):
         column.add(np.ascontiguousarray(some[name]))
     return column.array()
 
@@ -532,24 +429,9 @@ def _ends(nodes: Index, count: int) -> Index:
     """Where the rows of each node begin, and the last ones end, among rows in the order of their
     ``nodes``."""
     sizes = np.zeros(count + 1, np.int64)
-    for some in _windows(nodes):
+    for some in windows(nodes):
         sizes[1:] += np.bincount(some, minlength=count)
     return column_of(np.cumsum(sizes))
-
-
-def grouped(one: Index, other: Index, count: int) -> Index:
-    """For each of ``0 … count-1`` the least member of the group that it hangs together with by the
-    pairs ``one`` and ``other``."""
-    label = np.arange(count, dtype=np.int64)
-    while True:
-        before = label.copy()
-        for here, there in zip(_windows(one), _windows(other), strict=True):
-            least = np.minimum(before[here], before[there])
-            np.minimum.at(label, before[here], least)
-            np.minimum.at(label, before[there], least)
-        label = label[label]
-        if np.array_equal(label, before):
-            return label
 
 
 def graphml(

@@ -180,14 +180,16 @@ def _unit(
 def missing_inputs(resolution: Resolution) -> Iterator[dict[str, Any]]:
     """What would complete the held units, the input that releases most first: per unit that started
     it, the log of its member from its first record to its commit, its tables, and how many units it
-    holds back."""
+    holds back, with itself (``holds``; ``holds_more_than`` where there are more than were counted:
+    :func:`replay.dependencies.reach.reach_counts`)."""
     subgraph, graph = resolution.subgraph, resolution.subgraph.graph
     nodes = resolution.paths.begins()
     units = np.ascontiguousarray(graph.units.view(UNIT_POSITION_FIELDS)["unit"][nodes])
     known = subgraph.unproven.units() | subgraph.followers.units()
     nodes = nodes[~known.mask(units)]
     commits = sortable(graph.units.view(UNIT_POSITION_FIELDS)["commit"][nodes])
-    holds = graph.reach_counts(nodes)[nodes]
+    counts, more_of_all = graph.reach_counts(nodes)
+    holds, more = counts[nodes], more_of_all[nodes]
     heads = subgraph.batch.records["unit"]
     order = column_of(np.argsort(as_sorted(heads), kind="stable"))
     heads = column_of(as_sorted(heads)[order])
@@ -203,7 +205,7 @@ def missing_inputs(resolution: Resolution) -> Iterator[dict[str, Any]]:
             "from": first.hexadecimal,
             "until": commit.hexadecimal,
             "tables": tables,
-            "holds": int(holds[at]),
+            "holds_more_than" if more[at] else "holds": int(holds[at]),
         }
 
 

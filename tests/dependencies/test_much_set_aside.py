@@ -32,7 +32,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.cli.main import main
-from replay.dependencies import analysis, change_links, passes
+from replay.dependencies import analysis, change_links, passes, reach
 from replay.dependencies import graph as graphs
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -69,20 +69,6 @@ def made(seed: int, nodes: int = 40, links: int = 45) -> tuple[DependencyGraph, 
     judge.add_edges_from(pairs)
     units = np.frombuffer(b"".join(sorted(positions)), UNIT_POSITION)
     return DependencyGraph(units, source, target, between), judge
-
-
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("links", [15, 45, 90])
-def test_reach_counts(seed: int, links: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Circles too, and more groups than are counted together."""
-    monkeypatch.setattr(graphs, "_TOGETHER", 7)
-    graph, judge = made(seed, links=links)
-    expected = [len(nx.descendants(judge, one)) + 1 for one in range(len(graph))]
-    assert graph.reach_counts().tolist() == expected
-    for rare in (1, 5, 1000):  # some are together, or none, or all
-        monkeypatch.setattr(graphs, "_RARE", rare)
-        some = np.array(random.Random(seed).sample(range(len(graph)), 3))
-        assert graph.reach_counts(some)[some].tolist() == [expected[one] for one in some]
 
 
 @pytest.mark.parametrize("few", [0, 3, 64])
@@ -225,9 +211,8 @@ def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     set_value(verdicts, "_TOGETHER", 3)
     set_value(analysis, "_TOGETHER", 5)
     set_value(change_links, "TOGETHER", 40)
-    set_value(graphs, "_PART", 6)
+    set_value(reach, "PART", 6)
     set_value(graphs, "_PIECE", 64)
-    set_value(graphs, "_RARE", 1)
     set_value(sorted_records, "RUN", 64)
 
 
