@@ -39,6 +39,8 @@ class FieldKind(Enum):
     RESERVED = "reserved"
 
 
+#: What a field holds that nobody gives a value; others are zeros.
+_DEFAULTS: dict[FieldKind, Any] = {FieldKind.TEXT: " ", FieldKind.NUMBER: 0, FieldKind.HEX: 0}
 #: Bases of numbers in text.
 _BASES = {FieldKind.NUMBER: 10, FieldKind.HEX: 16}
 
@@ -130,6 +132,7 @@ class Layout:
     _reads: tuple[tuple[str, int, int, FieldKind, int], ...] = field(
         init=False, repr=False, compare=False
     )
+    _blank: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         place = 0
@@ -153,6 +156,8 @@ class Layout:
             for entry in named
         )
         object.__setattr__(self, "_reads", reads)
+        blank = b"".join(entry.encode(_DEFAULTS.get(entry.kind)) for entry in self.fields)
+        object.__setattr__(self, "_blank", blank)
 
     @property
     def names(self) -> Mapping[str, Field]:
@@ -213,19 +218,13 @@ class Layout:
 
     def build(self, **values: Any) -> bytes:
         """A record with these field values; fields not named are zero (binary) or blank (text)."""
-        unknown = set(values) - set(self._by_name)
+        unknown = values.keys() - self._by_name.keys()
         if unknown:
             raise KeyError(f"{self.tag} has no field {', '.join(sorted(unknown))}")
-        record = bytearray(self.size)
-        for entry in self.fields:
-            default: Any = (
-                " "
-                if entry.kind is FieldKind.TEXT
-                else 0
-                if entry.kind in (FieldKind.NUMBER, FieldKind.HEX)
-                else None
-            )
-            record[entry.offset : entry.end] = entry.encode(values.get(entry.name, default))
+        record = bytearray(self._blank)
+        for name, value in values.items():
+            entry = self._by_name[name]
+            record[entry.offset : entry.end] = entry.encode(value)
         return bytes(record)
 
     def dump(self, record: Buffer) -> list[tuple[str, int, str, str]]:

@@ -16,6 +16,7 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -401,6 +402,7 @@ class LogBuilder:
         )
 
 
+@lru_cache(maxsize=1 << 14)
 def fit(value: Any, name: str, length: int) -> Any:
     """A header value in the width that a layout has for it."""
     kind = LLDF.names[name].kind if name in LLDF.names else FieldKind.BYTES
