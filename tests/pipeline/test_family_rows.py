@@ -459,6 +459,7 @@ def bundle(opened: dict[str, Any], out: Path, mode: str, options: dict[str, Any]
     return {path.name: path.read_bytes() for path in out.rglob("*.sql")} | said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [luw_log, solid_log], ids=["Db2 LUW", "solidDB"])
 @pytest.mark.parametrize("seed", range(2))
 def test_scripts_are_the_same(
