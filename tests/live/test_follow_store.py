@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
@@ -42,6 +44,12 @@ class Bucket:
         with self.system.open_output_stream(f"{self.name}/in/{name}", compression=None) as out:
             out.write(content)
         return f"{self.url}/{name}"
+
+    def hold(self, contents: Mapping[str, bytes]) -> None:
+        """Many objects, which nobody sends: the server is a thread of this process."""
+        backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+        for name, content in contents.items():
+            backend.put_object(self.name, f"in/{name}", content)
 
 
 @pytest.fixture(scope="module")
@@ -270,9 +278,8 @@ def test_a_list_in_pages(site: StoredSite, bucket: Bucket, tmp_path: Path) -> No
     """A store gives out 1,000 names at a time."""
     pair = site.arrive(0, range(1))
     control, data = (Path(name).read_bytes() for name in (pair.control, *pair.data))
-    for number in range(530):
-        bucket.put(f"n-{number:04d}.ctl", control)
-        bucket.put(f"n-{number:04d}.dat", data)
+    bucket.hold({f"n-{number:04d}.ctl": control for number in range(530)})
+    bucket.hold({f"n-{number:04d}.dat": data for number in range(530)})
     bucket.put("deeper/n-9999.ctl", control)  # not of this place
     family = source_named("logmaster")
     found = arrived(bucket.url, family, Arrival.RENAME, 0, time.time())
