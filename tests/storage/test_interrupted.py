@@ -77,6 +77,8 @@ def stopped(gate: Gate, words: list[str], work: Path, sign: signal.Signals) -> t
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # in a shell's background SIGINT is ignored, and who is started there ignores it too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         try:
             assert gate.stalled.wait(120)
