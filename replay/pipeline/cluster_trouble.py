@@ -120,13 +120,17 @@ def _too_large(conf: Mapping[str, str], text: str, title: str) -> LogReplayError
     if found is None:
         return None
     what = f"{found[1]} of results" if found[1] else "that Spark dropped the result of a task"
+    server = "spark.driver.host" not in conf
     allowed = conf.get("spark.driver.maxResultSize", "1g")
     return UsageError(
         "LR1005",
         f"found {what}, in the stage: {title}; expected no more at a time than"
-        f" spark.driver.maxResultSize, {allowed}",
+        f" spark.driver.maxResultSize{' of the server' if server else f', {allowed}'}",
         hint=(
-            "--conf spark.driver.maxResultSize=SIZE allows more; spark.driver.memory must hold it."
-            " Results of executors that ended are lost, too: their logs say why"
+            "All results of a stage count there: the server must be started with a larger one, and"
+            " its spark.driver.memory must hold it. Any --master but sc:// takes them in pieces"
+            if server
+            else "--conf spark.driver.maxResultSize=SIZE allows more; spark.driver.memory must hold"
+            " it. Results of executors that ended are lost, too: their logs say why"
         ),
     )

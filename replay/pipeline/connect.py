@@ -13,10 +13,13 @@ import pickle
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -56,6 +59,9 @@ _BATCH = 8 << 20
 #: splits and buckets, each of a size that was chosen: nothing is to be joined.
 DEFAULTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH),
+    # results come in batches that are as large as this many rows, or as the server allows: the
+    # larger of them, and the client holds each four times
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "8",
     "spark.sql.adaptive.enabled": "false",
 }
 
@@ -200,21 +206,25 @@ def execute(
     if last is not None:
         table = staged(table, last.meetings + OTHERS, ends, _meet)
     watch = _Watch(session, splits, progress, limits)
+    rows = watch.over(table.toLocalIterator())
     try:
-        results = watch.over(lambda: table.toArrow())
+        yield from results_of(
+            job, ((number, bytes(block)) for number, block in rows), travel.warned
+        )
     except PySparkException as error:
         told = why_failed({"spark.master": server}, error, title, None, watch.came)
         if told is None:
             raise
         raise told from error
+    finally:
+        rows.close()
     if watch.stalled is not None:
         raise no_task_ended(title, watch.stalled, [])
-    if results is None:
-        conf, expired = {"spark.master": server}, limits.executors
-        trouble = why_failed(conf, RuntimeError(), title, expired, watch.came)
+    if watch.expired is not None:
+        conf = {"spark.master": server}
+        trouble = why_failed(conf, RuntimeError(), title, watch.expired, watch.came)
         assert trouble is not None
         raise trouble
-    yield from results_of(job, _pairs(results.to_batches()), travel.warned)
 
 
 # -- what tasks do
@@ -325,8 +335,8 @@ def _line(error: Exception) -> str:
 
 class _Watch:
     """Tells the progress of a running job from what the server says of it, and gives it up by its
-    ``limits``. ``came`` says whether a task ever ran, ``stalled`` after how many seconds none of
-    those that run had ended."""
+    ``limits``. ``came`` says whether a task ever ran; ``expired`` after how many seconds without
+    one, ``stalled`` after how many in which none of those that run had ended, it was given up."""
 
     def __init__(
         self, session: Session, splits: Sequence[Split], progress: Progress, limits: Limits
@@ -334,33 +344,64 @@ class _Watch:
         self.session, self.progress, self.limits = session, progress, limits
         self.splits, self.size = len(splits), read_size(splits)
         self.came = False
+        self.expired: int | None = None
         self.stalled: int | None = None
         self._alive = self._ended_at = time.monotonic()
         self._ended: list[tuple[int, int]] = []
+        #: By which the server knows what is to be ended.
+        self._tag = os.urandom(8).hex()
+        self._over = Event()
 
-    def over(self, call: Callable[[], Any]) -> Any:
-        """What the call gives; None where the job was given up. Raises what the call raises."""
+    def over(self, rows: Iterator[Any]) -> Generator[Any]:
+        """The rows, for which the server is asked with the first one, as they come; fewer where the
+        job was given up. Raises what the client raises. What is not waited for any more is ended at
+        the server."""
         self.session.registerProgressHandler(self._hear)
+        came: Queue[Any] = Queue(1)
+        asking = Running(partial(self._ask, rows, came))
+        whole = False
         try:
-            running = Running(call)
-            while True:
-                with suppress(TimeoutError):
-                    return running.result(_LOOKS)
-                if self._expired():
-                    with suppress(TimeoutError, PySparkException):
-                        Running(self.session.interruptAll).result(_LOOKS)
-                    return None
+            while (row := self._waited(asking, came)) is not None:
+                yield row
+            whole = self.expired is self.stalled is None
         finally:
+            self._over.set()
             with suppress(Exception):
                 self.session.removeProgressHandler(self._hear)
+            if not whole:
+                with suppress(TimeoutError, PySparkException):
+                    Running(partial(self.session.interruptTag, self._tag)).result(_LOOKS)
 
-    def _expired(self) -> bool:
+    def _ask(self, rows: Iterator[Any], came: Queue[Any]) -> None:
+        """Put the rows, and None behind them, in one thread for all: others would each keep the
+        memory of a row. Raises what the client raises."""
+        self.session.addTag(self._tag)  # of this thread alone
+        for row in chain(rows, [None]):
+            while not self._over.is_set():
+                with suppress(Full):
+                    came.put(row, timeout=_LOOKS)
+                    break
+            if self._over.is_set():
+                return
+
+    def _waited(self, asking: Running[None], came: Queue[Any]) -> Any:
+        """The row that comes next; None behind the last one, or where the job was given up."""
+        self._alive = self._ended_at = time.monotonic()
+        while not self._gave_up():
+            ended = asking.ended()
+            with suppress(Empty):
+                return came.get(timeout=0 if ended else _LOOKS)
+            if ended:
+                asking.result(0)
+        return None
+
+    def _gave_up(self) -> bool:
         now, limits = time.monotonic(), self.limits
         if limits.executors is not None and now - self._alive > limits.executors:
-            return True
-        if limits.tasks is not None and now - self._ended_at > limits.tasks:
+            self.expired = limits.executors
+        elif limits.tasks is not None and now - self._ended_at > limits.tasks:
             self.stalled = limits.tasks
-        return self.stalled is not None
+        return not (self.expired is self.stalled is None)
 
     def _hear(
         self, stages: Iterable[Any] | None, inflight_tasks: int, operation_id: Any, done: bool

@@ -184,3 +184,13 @@ def test_what_is_said_of_tasks_that_do_not_end() -> None:
     assert "stage: sort; expected" in str(no_task_ended("sort", 9, []))
     said = str(no_task_ended("sort", 9, [f"task {number} on m" for number in range(5)]))
     assert "sort: task 0 on m, task 1 on m, task 2 on m, 2 more; expected" in said
+
+
+def test_a_server_of_spark_connect_has_a_limit_of_its_own() -> None:
+    """It is not ours to set, nor do we know it."""
+    text = "Total size of results (1.2 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"
+    told = why_failed({"spark.master": "sc://h"}, RuntimeError(text), "write scripts", None, True)
+    assert isinstance(told, LogReplayError)
+    assert "found 1.2 GiB of results" in str(told)
+    assert "spark.driver.maxResultSize of the server" in str(told)
+    assert "--conf" not in str(told)

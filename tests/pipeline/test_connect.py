@@ -81,6 +81,7 @@ class Session:
     def __init__(self, inflight: int, seconds: float, ends: bool = False) -> None:
         self.inflight, self.seconds, self.ends = inflight, seconds, ends
         self.interrupted = threading.Event()
+        self.tags: set[str] = set()
 
     def registerProgressHandler(self, handler: Any) -> None:
         self.handler = handler
@@ -88,27 +89,32 @@ class Session:
     def removeProgressHandler(self, handler: Any) -> None:
         assert handler == self.handler
 
-    def interruptAll(self) -> None:
+    def addTag(self, tag: str) -> None:
+        self.tags.add(tag)
+
+    def interruptTag(self, tag: str) -> None:
+        assert tag in self.tags
         self.interrupted.set()
 
-    def call(self) -> str:
+    def rows(self, count: int = 1) -> Iterator[str]:
         end, looks = time.monotonic() + self.seconds, 0
         while time.monotonic() < end and not self.interrupted.wait(0.05):
             looks += self.ends
             stage = SimpleNamespace(num_tasks=1000, num_completed_tasks=looks)
             self.handler([stage], self.inflight, "", False)
-        return "result"
+        yield from ["result"] * count
 
 
 @pytest.mark.parametrize(
-    ("inflight", "came", "result"), [(0, False, None), (1, True, "result")], ids=["none", "some"]
+    ("inflight", "came", "result"), [(0, False, []), (1, True, ["result"])], ids=["none", "some"]
 )
-def test_a_job_without_tasks_is_given_up(inflight: int, came: bool, result: str | None) -> None:
+def test_a_job_without_tasks_is_given_up(inflight: int, came: bool, result: list[str]) -> None:
     session = Session(inflight, 3)
     watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, Limits(executors=1))
-    assert watch.over(session.call) == result
+    assert [*watch.over(session.rows())] == result
     assert watch.came is came
-    assert session.interrupted.is_set() is (result is None)
+    assert watch.expired == (None if result else 1)
+    assert session.interrupted.is_set() is not bool(result)
     told = str(why_failed({"spark.master": "sc://h"}, RuntimeError(), "sort", 1, came))
     assert ("found no executor" in told) is not came
 
@@ -118,9 +124,47 @@ def test_a_job_whose_tasks_do_not_end_is_given_up(ends: bool) -> None:
     """Where now and then a task ends, the job goes on."""
     session = Session(1, 2.5, ends)
     watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, Limits(5, 1))
-    assert watch.over(session.call) == ("result" if ends else None)
+    assert [*watch.over(session.rows())] == (["result"] if ends else [])
     assert watch.stalled == (None if ends else 1)
     assert session.interrupted.is_set() is not ends
+
+
+def test_results_are_taken_as_they_come() -> None:
+    """Of the rows few are ahead of those that were taken; a job is not given up because its results
+    are not; and one of which not all are wanted ends."""
+    session, asked = Session(1, 0), list[int]()
+    watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, Limits(1, 1))
+
+    def rows() -> Iterator[int]:
+        for number in range(9):
+            asked.append(number)
+            yield number
+
+    taken = watch.over(rows())
+    assert next(taken) == 0
+    time.sleep(1.5)
+    assert next(taken) == 1
+    assert len(asked) < 5
+    assert not session.interrupted.is_set()
+    taken.close()
+    assert session.interrupted.is_set()
+    time.sleep(1)
+    assert (watch.expired, watch.stalled) == (None, None)
+    assert len(asked) < 5
+
+
+def test_what_the_client_raises_is_raised_behind_the_rows_before_it() -> None:
+    session = Session(1, 0)
+    watch = connect._Watch(session, [Split(0, 0, 10, 1)], lambda *_: None, Limits(1, 1))
+
+    def rows() -> Iterator[int]:
+        yield 1
+        raise ZeroDivisionError
+
+    taken = watch.over(rows())
+    assert next(taken) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(taken)
 
 
 def test_blocks_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
