@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+#: ``json.dumps`` makes an encoder for each value that it is asked about.
+_said = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write an object, the bytes of ``json.dumps`` with an indent of 1 and a line's end. Of the
@@ -29,7 +32,7 @@ def plain(value: Any) -> Any:
 
 def _key(name: Any) -> str:
     """The name of an item as ``json.dumps`` has it, which takes numbers too."""
-    return json.dumps(name if isinstance(name, str) else json.dumps(name), ensure_ascii=False)
+    return _said(name if isinstance(name, str) else json.dumps(name))
 
 
 def _is_list(value: Any) -> bool:
@@ -37,7 +40,9 @@ def _is_list(value: Any) -> bool:
 
 
 def _pieces(value: Any, depth: int) -> Iterator[str]:
-    if isinstance(value, Mapping):
+    if isinstance(value, str):  # most are
+        yield _said(value)
+    elif isinstance(value, Mapping):
         before = "{"
         for name, item in value.items():
             yield f"{before}\n{' ' * (depth + 1)}{_key(name)}: "
@@ -52,4 +57,4 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
             yield from _pieces(item, depth + 1)
         yield "[]" if before == "[" else f"\n{' ' * depth}]"
     else:
-        yield json.dumps(value, ensure_ascii=False)
+        yield _said(value)
