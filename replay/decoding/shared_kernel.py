@@ -43,9 +43,24 @@ def leading_word(octets: Array, place: int) -> Any:
 
 
 @machine_code
+def word_of(octets: Array, place: int) -> Any:
+    """Eight octets, the first one lowest."""
+    value = np.uint64(0)
+    for index in range(8):
+        value |= np.uint64(octets[U(place + index)]) << np.uint64(8 * index)
+    return value
+
+
+@machine_code
 def octet(octets: Array, place: int) -> Any:
     """An octet as a signed number: unsigned ones and signed ones together would be floats."""
     return np.int64(octets[U(place)])
+
+
+@machine_code
+def half(octets: Array, place: int) -> Any:
+    """Two octets as a number, the first one higher."""
+    return (octet(octets, place) << 8) | octet(octets, place + 1)
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
@@ -89,17 +104,6 @@ def fetched(context: Any, octets: Any, at: Any) -> Any:
     return types.none(octets, types.intp), code
 
 
-@_machine_step
-def _word(context: Any, octets: Any, at: Any) -> Any:
-    """Eight octets as a number, in the order of this processor."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], *arguments)
-        return builder.load(builder.bitcast(place, _ir.IntType(64).as_pointer()), align=1)
-
-    return types.uint64(octets, types.intp), code
-
-
 _move_16, _move_8, _move_4 = _moves(16), _moves(8), _moves(4)
 
 
@@ -128,10 +132,10 @@ def same_octets(octets: Array, one: int, other: int, size: int) -> bool:
     """Whether two ranges have the same octets."""
     if size >= 8:
         for index in range(0, size - 8, 8):
-            if _word(octets, one + index) != _word(octets, other + index):
+            if word_of(octets, one + index) != word_of(octets, other + index):
                 return False
         last = size - 8
-        return bool(_word(octets, one + last) == _word(octets, other + last))
+        return bool(word_of(octets, one + last) == word_of(octets, other + last))
     same = True
     for index in range(size):
         same = same and octets[U(one + index)] == octets[U(other + index)]

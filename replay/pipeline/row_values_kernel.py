@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, machine_code, octet
+from replay.decoding.shared_kernel import Array, U, half, machine_code, octet
 from replay.pipeline.fast_path_tables import (
     BINARY_DATE,
     BLANK_FOR_NONE,
@@ -160,12 +160,6 @@ def _sequence(buffer: Array, at: int, size: int) -> int:
 
 
 @machine_code
-def _unit(buffer: Array, at: int) -> Any:
-    """A number of two octets, the higher one first."""
-    return (octet(buffer, at) << 8) | octet(buffer, at + 1)
-
-
-@machine_code
 def _text(
     buffer: Array,
     at: int,
@@ -232,13 +226,13 @@ def _text_utf16(
     if size & 1:
         return -1
     if strip:
-        while size and _unit(buffer, at + size - 2) == 32:
+        while size and half(buffer, at + size - 2) == 32:
             size -= 2
     if not size and least:
         return _none(least, out, place)
     index = 0
     while index < size:
-        point = _unit(buffer, at + index)
+        point = half(buffer, at + index)
         index += 2
         if point < 0x80:
             letter = lengths[U(charset), U(point)]
@@ -251,7 +245,7 @@ def _text_utf16(
         if 0xD800 <= point < 0xE000:
             if point >= 0xDC00 or index == size:
                 return -1
-            low = _unit(buffer, at + index)
+            low = half(buffer, at + index)
             if low < 0xDC00 or low >= 0xE000:
                 return -1
             point = 0x10000 + ((point & 0x3FF) << 10) + (low & 0x3FF)
@@ -349,7 +343,7 @@ def _binary_moment(
 ) -> int:
     """A moment in 11 octets: year (2), month, day, hour, minute, second, nanoseconds (4), the
     higher octet first. What its type has not is not looked at, but the fraction of a time is 0."""
-    year = _unit(buffer, at)
+    year = half(buffer, at)
     if year >= _BIAS:
         year -= _BIAS
     month, day = octet(buffer, at + 2), octet(buffer, at + 3)
@@ -358,7 +352,7 @@ def _binary_moment(
         octet(buffer, at + 5),
         octet(buffer, at + 6),
     )
-    fraction = (_unit(buffer, at + 7) << 16) | _unit(buffer, at + 9)
+    fraction = (half(buffer, at + 7) << 16) | half(buffer, at + 9)
     if kind != TIME and (year > _LAST_YEAR or month > 12 or day > 31):
         return -1
     if kind != DATE and (hour > 23 or minute > 59 or second > 59):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replay.decoding.shared_kernel import Array, U, machine_code, octet
+from replay.decoding.shared_kernel import Array, U, half, machine_code, octet
 from replay.pipeline.fast_path_tables import (
     BIG,
     COUNT_SIZE,
@@ -95,7 +95,7 @@ def find_counted(
         if cells[U(column), VARIABLE]:
             if place + 2 > end:
                 return False
-            length = _half(buffer, place, True)
+            length = half(buffer, place)
             place += 2
             if cells[U(column), EXPANDED]:
                 length = min(length, taken)
@@ -111,8 +111,7 @@ def find_counted(
 
 @machine_code
 def _half(buffer: Array, place: int, big: bool) -> Any:
-    one, other = octet(buffer, place), octet(buffer, place + 1)
-    return (one << 8) | other if big else (other << 8) | one
+    return half(buffer, place) if big else octet(buffer, place) | (octet(buffer, place + 1) << 8)
 
 
 @machine_code

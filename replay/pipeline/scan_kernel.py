@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, leading_word, machine_code
+from replay.decoding.shared_kernel import Array, U, half, leading_word, machine_code, word_of
 from replay.pipeline.plain_scan_tables import (
     BEGIN,
     CHANGE,
@@ -39,22 +39,8 @@ WIDE, NARROW, LONG = 10, 2, 17
 
 
 @machine_code
-def _word(octets: Array, place: int) -> Any:
-    """Eight octets, the first one lowest."""
-    value = np.uint64(0)
-    for index in range(8):
-        value |= np.uint64(octets[U(place + index)]) << np.uint64(8 * index)
-    return value
-
-
-@machine_code
-def _pair(octets: Array, place: int) -> int:
-    return (int(octets[U(place)]) << 8) | int(octets[U(place + 1)])
-
-
-@machine_code
 def _zero(octets: Array, place: int) -> bool:
-    return bool(_word(octets, place) == np.uint64(0) and _pair(octets, place + 8) == 0)
+    return bool(word_of(octets, place) == np.uint64(0) and half(octets, place + 8) == 0)
 
 
 @machine_code
@@ -63,7 +49,7 @@ def _falls(octets: Array, one: int, other: int) -> bool:
     first, second = leading_word(octets, one), leading_word(octets, other)
     if first != second:
         return bool(first > second)
-    return bool(_pair(octets, one + 8) > _pair(octets, other + 8))
+    return bool(half(octets, one + 8) > half(octets, other + 8))
 
 
 @machine_code
@@ -81,14 +67,14 @@ def _class_of(
     slot that its key's hash names on; the slot behind the last class of a run is -1."""
     mixed = np.uint64(0)
     for index in range(len(places)):
-        word = _word(octets, begin + places[U(index)]) & masks[U(index)]
+        word = word_of(octets, begin + places[U(index)]) & masks[U(index)]
         mixed = (mixed ^ word) * np.uint64(0x9E37_79B9_7F4A_7C15)
         mixed ^= mixed >> np.uint64(29)
     slot = mixed & np.uint64(len(slots) - 1)
     while slots[U(slot)] >= 0:
         found, same = slots[U(slot)], True
         for index in range(len(places)):
-            word = _word(octets, begin + places[U(index)]) & masks[U(index)]
+            word = word_of(octets, begin + places[U(index)]) & masks[U(index)]
             same = same and word == keys[U(found), U(index)]
         if same:
             return int(found)
@@ -111,13 +97,13 @@ def _plain(
             return False
     time = begin + spec[U(TIME)]
     for part in range(2):
-        if not _digits(_word(octets, time + 8 * part)):
+        if not _digits(word_of(octets, time + 8 * part)):
             return False
     if not _digits(np.uint64(octets[U(time + 16)])):
         return False
     excess = spec[U(EXCESS)] if facts[U(known), U(SEGMENT)] <= 1 else spec[U(EXCESS_LATER)]
     if excess >= 0:
-        more = _pair(octets, begin + spec[U(COUNTED)]) - length
+        more = half(octets, begin + spec[U(COUNTED)]) - length
         if more & 0xFFFF != excess:
             return False
     return True
@@ -142,12 +128,12 @@ def _taken(octets: Array, start: int, rows: Array, place: int, size: int) -> int
 def _facts(octets: Array, begin: int, number: Any, spec: Array, factor: Any) -> Any:
     """:func:`replay.changes.envelope.unit_facts` of a header."""
     place = begin + spec[U(BEGIN)]
-    number = number * factor + _word(octets, place)
+    number = number * factor + word_of(octets, place)
     for index in range(8, WIDE):
         number = number * factor + np.uint64(octets[U(place + index)])
     place = begin + spec[U(TIME)]
     for part in range(2):
-        number = number * factor + _word(octets, place + 8 * part)
+        number = number * factor + word_of(octets, place + 8 * part)
     return number * factor + np.uint64(octets[U(place + LONG - 1)])
 
 

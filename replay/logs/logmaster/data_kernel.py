@@ -7,7 +7,7 @@ nobody else.
 
 from __future__ import annotations
 
-from replay.decoding.shared_kernel import Array, U, fetched, machine_code, octet
+from replay.decoding.shared_kernel import Array, U, fetched, half, machine_code
 
 #: How many changes before it is looked at the data of a change is fetched from memory.
 AHEAD = 32
@@ -40,7 +40,7 @@ def closing_images(
         if outer:
             if place + 2 > stop:
                 return 1
-            total = (octet(buffer, place) << 8) | octet(buffer, place + 1)
+            total = half(buffer, place)
             if total != stop - place:
                 return 1
             place += 2
@@ -50,7 +50,7 @@ def closing_images(
         for image in range(images):
             if place + 2 > stop:
                 return 1
-            size = (octet(buffer, place) << 8) | octet(buffer, place + 1)
+            size = half(buffer, place)
             place += 2
             bounds[U(2 * image), U(row)] = place
             place += size - inclusive

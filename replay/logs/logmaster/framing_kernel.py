@@ -7,7 +7,7 @@ nobody else.
 
 from __future__ import annotations
 
-from replay.decoding.shared_kernel import Array, U, machine_code
+from replay.decoding.shared_kernel import Array, U, half, machine_code
 
 
 @machine_code
@@ -28,7 +28,7 @@ def walk_chains(
             at = slot[U(chain)]
             if here + 4 > len(buffer) or at >= last[U(chain)]:
                 return 1
-            size = (int(buffer[U(here)]) << 8) | int(buffer[U(here + 1)])
+            size = half(buffer, here)
             if size <= 4 or buffer[U(here + 2)] != 0 or buffer[U(here + 3)] != 0:
                 return 1
             offsets[U(at)], sizes[U(at)] = here + 4, size - 4
