@@ -53,6 +53,7 @@ from replay.dependencies.proof import (
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
+from replay.pipeline.packed_records import packed
 from replay.pipeline.scan import sort_records
 from replay.pipeline.sorted_records import in_commit_order
 
@@ -417,7 +418,7 @@ class CollectJob(Look):
                 else np.zeros(0, np.int64)
             )
             if len(wanted):
-                yield 0, records[wanted].tobytes()
+                yield 0, packed(records[wanted].view(np.uint8))
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Nothing meets."""

@@ -49,6 +49,7 @@ from replay.output.formats import OPS, export_request
 from replay.output.lake import conformed, widened
 from replay.output.trial import BucketPlace, Trial, try_export
 from replay.pipeline import local
+from replay.pipeline.packed_records import packed, unpacked
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import Demand, OpenLog, Request, open_source
 from replay.pipeline.scan import BATCH, scan_split
@@ -242,19 +243,20 @@ class Prepared:
     def _changes(self, place: BucketPlace, condition: Pushed) -> Iterator[pa.RecordBatch]:
         assert self.plan is not None
         tally = Tally()
-        found = b"".join(
+        found = [
             block
             for number in place.splits
             for bucket, block in scan_split(self.plan, self.log, self.plan.splits[number], tally)
             if bucket == place.bucket
-        )
+        ]
         if condition.asks:
-            records = np.frombuffer(found, RECORD)
-            found = take_records(records, condition.units(records, self.log)).tobytes()
+            records = np.concatenate([np.zeros(0, RECORD), *map(unpacked, found)])
+            records = take_records(records, condition.units(records, self.log))
+            found = [packed(records.view(np.uint8))] if len(records) else []
         if not found:
             return
         with WorkFolder() as work:
-            result = export_bucket(self.plan, self.log, place.bucket, [found], Path(work))
+            result = export_bucket(self.plan, self.log, place.bucket, found, Path(work))
             self._check(result.tally, place, condition)
             names = [file.name for file in result.files if is_of(self.schema, file.name)]
             for table in merged([Path(work) / name for name in names], self._fitted):

@@ -22,7 +22,6 @@ from replay import storage
 from replay.changes.balance import Tally
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps, Incomplete
-from replay.changes.envelope import RECORD
 from replay.changes.position import UNIT_POSITION, Position, UnitId, sortable, unit_positions
 from replay.changes.selection import Selection
 from replay.changes.verdicts import Verdict, Verdicts
@@ -48,6 +47,7 @@ from replay.output.lake import widened
 from replay.output.trial import look_through, try_export
 from replay.pipeline import local
 from replay.pipeline.late import digest_of_log
+from replay.pipeline.packed_records import unpacked
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.request import Request, open_source
 from replay.pipeline.scan import scan_split
@@ -343,7 +343,7 @@ class Stream:
         seen = [np.zeros(0, UNIT_POSITION)]
         for split in plan.splits:
             for _, block in scan_split(plan, request.log, split, Tally()):
-                records = np.frombuffer(block, RECORD)
+                records = unpacked(block)
                 seen.append(np.unique(unit_positions(records["commit"], records["unit"])))
         units = np.unique(np.concatenate(seen))
         if len(units) <= most:

@@ -22,6 +22,7 @@ from replay.changes.envelope import RECORD, ROW_CHANGES, Change, take_records
 from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, unit_positions
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
+from replay.pipeline.packed_records import packed, unpacked
 from replay.pipeline.partition import (
     FAILED,
     BucketReader,
@@ -197,7 +198,7 @@ def copy_bucket(
     assert plan.copies is not None
     writer = source_named(plan.copies).writer
     assert writer is not None
-    records = np.frombuffer(b"".join(blocks), RECORD)
+    records = np.concatenate([np.zeros(0, RECORD), *map(unpacked, blocks)])
     beside = np.isin(records["change"], BESIDE_CHANGES)
     proven = plan.flags_resolved and plan.selection.incomplete == "resolve"
     others = take_records(records, np.flatnonzero(beside))
@@ -210,7 +211,7 @@ def copy_bucket(
             sink.write(others[start : start + _TOGETHER])
         if not len(changes):
             return _result(sink, tally)
-        copier = BucketCopier(plan, log, [changes.tobytes()], sink)
+        copier = BucketCopier(plan, log, [packed(changes.view(np.uint8))], sink)
         tally.add(copier.run())
     taken = np.ascontiguousarray(copier.unit_heads["unit"][copier.taken])
     return replace(_result(sink, tally), taken=taken)

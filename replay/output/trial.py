@@ -13,7 +13,7 @@ import numpy as np
 
 from replay.arrays import Records
 from replay.changes.balance import Tally
-from replay.changes.envelope import RECORD, distinct
+from replay.changes.envelope import distinct
 from replay.changes.position import leading_words, unit_positions
 from replay.dependencies.baseline import StateBefore
 from replay.logs import LogFile, Split
@@ -21,6 +21,7 @@ from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.datasets import export_bucket
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
+from replay.pipeline.packed_records import unpacked
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
@@ -96,7 +97,7 @@ class TrialJob:
         """The blocks of a split, and what they are."""
         tally, seen = Tally(), dict[int, _Seen]()
         for bucket, block in scan_split(self.plan, log, split, tally):
-            seen.setdefault(bucket, _Seen()).add(np.frombuffer(block, RECORD))
+            seen.setdefault(bucket, _Seen()).add(unpacked(block))
             yield bucket, block
         yield self.buckets, pickle.dumps((split, tally, seen))
 
@@ -105,7 +106,7 @@ class TrialJob:
         if self.images:
             result = export_bucket(self.plan, log, bucket, blocks, None)
         else:
-            records = np.frombuffer(b"".join(blocks), RECORD)
+            records = np.concatenate([unpacked(block) for block in blocks])
             units = np.unique(unit_positions(records["commit"], records["unit"]))
             result = BucketResult((), Tally(), units)
         yield pickle.dumps((-1, result, bucket))

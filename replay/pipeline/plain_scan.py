@@ -24,6 +24,7 @@ from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, o
 from replay.logs import LogFile, Split
 from replay.logs.plain import PlainHeaders, PlainLog
 from replay.pipeline import plain_scan_tables as tables
+from replay.pipeline.packed_records import packed
 from replay.pipeline.plan import Plan
 
 #: Bytes of a split that make it worth to load machine code.
@@ -122,7 +123,7 @@ class PlainScan:
         blocks, start = [], 0
         for number, end in enumerate(ends[:-1].tolist()):
             if end > start:
-                blocks.append((number, out[start * size : end * size].tobytes()))
+                blocks.append((number, packed(out[start * size : end * size])))
             start = end
         return blocks, np.flatnonzero(bucket < 0)
 

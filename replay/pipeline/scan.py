@@ -41,6 +41,7 @@ from replay.changes.selection import (
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
+from replay.pipeline.packed_records import packed
 from replay.pipeline.plain_scan import Judged, plain_scan
 from replay.pipeline.plan import Plan
 
@@ -233,7 +234,7 @@ def _by_bucket(plan: Plan, records: Records) -> Iterator[tuple[int, bytes]]:
     ordered = take_records(records, order)
     for index in range(plan.buckets):
         if starts[index] < starts[index + 1]:
-            yield index, ordered[starts[index] : starts[index + 1]].tobytes()
+            yield index, packed(ordered[starts[index] : starts[index + 1]].view(np.uint8))
 
 
 def _refuse_events(

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, half, leading_word, machine_code, word_of
+from replay.decoding.shared_kernel import (
+    Array,
+    U,
+    copied,
+    half,
+    leading_word,
+    machine_code,
+    word_of,
+)
 from replay.pipeline.plain_scan_tables import (
     BEGIN,
     CHANGE,
@@ -118,13 +126,6 @@ def _put(rows: Array, place: int, value: int, size: int) -> int:
 
 
 @machine_code
-def _taken(octets: Array, start: int, rows: Array, place: int, size: int) -> int:
-    for index in range(size):
-        rows[U(place + index)] = octets[U(start + index)]
-    return place + size
-
-
-@machine_code
 def _facts(octets: Array, begin: int, number: Any, spec: Array, factor: Any) -> Any:
     """:func:`replay.changes.envelope.unit_facts` of a header."""
     place = begin + spec[U(BEGIN)]
@@ -144,10 +145,10 @@ def _record(
 ) -> int:  # fmt: skip
     """The sort record (:data:`replay.changes.envelope.RECORD`) of a header; its fields are written
     in their order."""
-    place = _taken(octets, commit, rows, place, WIDE)
-    place = _taken(octets, begin + spec[U(UNIT)], rows, place, WIDE)
-    place = _taken(octets, begin + spec[U(MEMBER)], rows, place, NARROW)
-    place = _taken(octets, begin + spec[U(POSITION)], rows, place, WIDE)
+    place = copied(octets, commit, commit + WIDE, rows, place)
+    place = copied(octets, begin + spec[U(UNIT)], begin + spec[U(UNIT)] + WIDE, rows, place)
+    place = copied(octets, begin + spec[U(MEMBER)], begin + spec[U(MEMBER)] + NARROW, rows, place)
+    place = copied(octets, begin + spec[U(POSITION)], begin + spec[U(POSITION)] + WIDE, rows, place)
     place = _put(rows, place, facts[U(known), U(SEGMENT)], 2)
     place = _put(rows, place, spec[U(FILE)], 4)
     place = _put(rows, place, begin, 8)
@@ -230,6 +231,7 @@ def _by_bucket(bucket: Array, ends: Array, rows: Array, out: Array, size: int) -
     count = ends[U(len(ends) - 1)]
     for row in range(len(bucket)):
         if bucket[U(row)] >= 0:
-            _taken(rows, row * size, out, ends[U(bucket[U(row)])] * size, size)
+            start = row * size
+            copied(rows, start, start + size, out, ends[U(bucket[U(row)])] * size)
             ends[U(bucket[U(row)])] += 1
     return int(count)

@@ -21,6 +21,7 @@ from replay.changes.envelope import RECORD, field_slice, take_records
 from replay.changes.order import commit_order
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.leftovers import scratch_file
+from replay.pipeline.packed_records import PackedRecords
 
 #: Records that are sorted in memory; a bucket of more is sorted by runs of so many.
 RUN = 1 << 19
@@ -34,22 +35,11 @@ _KERNEL = Kernel(
     "settle_order",
     (ArrayOf("uint8"), NUMBER, NUMBER, ArrayOf("int64", fixed=True), NUMBER),
 )
-_OCTETS = ArrayOf("uint8", fixed=True)
-_WORDS = Kernel(
-    "replay.pipeline.sorted_records_kernel",
-    "leading_words",
-    (_OCTETS, NUMBER, NUMBER, NUMBER, ArrayOf("uint64", 2)),
-)
-_SPREAD = Kernel(
-    "replay.pipeline.sorted_records_kernel",
-    "spread_records",
-    (_OCTETS, NUMBER, ArrayOf("int64", fixed=True), ArrayOf("uint8")),
-)
 
 
 def in_commit_order(blocks: Iterable[bytes]) -> Records:
-    """The records of ``blocks`` (each some of :data:`replay.changes.envelope.RECORD`) in the order
-    of :func:`replay.changes.order.commit_order`. More than :data:`RUN` of them are merged in a
+    """The records of ``blocks`` (:mod:`replay.pipeline.packed_records`) in the order of
+    :func:`replay.changes.order.commit_order`. More than :data:`RUN` of them are merged in a
     file, to which the array refers. Raises OSError where that cannot be written."""
     runs = _runs(blocks)
     first = next(runs, np.zeros(0, RECORD))
@@ -70,49 +60,50 @@ def in_commit_order(blocks: Iterable[bytes]) -> Records:
 
 def _runs(blocks: Iterable[bytes]) -> Iterator[Records]:
     """Sorted runs of the records as they come; the last one may be shorter."""
-    size = RUN * RECORD.itemsize
-    pieces, room = list[Bytes](), size
+    pieces, room = list[PackedRecords](), RUN
     for block in blocks:
-        rest = np.frombuffer(block, np.uint8)
-        while len(rest) > room:
-            run = _sorted([*pieces, rest[:room]])
-            pieces, rest, room = [], rest[room:], size
+        rest = PackedRecords.of(block)
+        while rest.count > room:
+            run = _sorted([*pieces, rest.part(0, room)])
+            pieces, rest, room = [], rest.part(room, rest.count), RUN
             yield run
         pieces.append(rest)
-        room -= len(rest)
-    if room < size:
+        room -= rest.count
+    if room < RUN:
         yield _sorted(pieces)
 
 
-def _sorted(pieces: Sequence[Bytes]) -> Records:
+def _sorted(pieces: Sequence[PackedRecords]) -> Records:
     """The records of all ``pieces`` in their order."""
-    count = sum(len(piece) for piece in pieces) // RECORD.itemsize
+    count = sum(piece.count for piece in pieces)
+    together = [piece.rest for piece in pieces if piece.is_whole]
+    if len(together) > 1:  # many that are small
+        others = [piece for piece in pieces if not piece.is_whole]
+        pieces = [PackedRecords.whole(np.concatenate(together)), *others]
     settle = available(_KERNEL) if count >= WORTH else None
     octets = None if settle is None else _nearly_sorted(pieces, count)
     if settle is None or octets is None:
-        records = np.concatenate(pieces).view(RECORD)
+        records = np.concatenate([piece.records() for piece in pieces])
         return take_records(records, commit_order(records))
     unsettled = settle(octets, RECORD.itemsize, *_key_places(), _MOVES * count)
     records = octets.view(RECORD)[:count]
     return take_records(records, commit_order(records)) if unsettled else records
 
 
-def _nearly_sorted(pieces: Sequence[Bytes], count: int) -> Bytes | None:
+def _nearly_sorted(pieces: Sequence[PackedRecords], count: int) -> Bytes | None:
     """The octets of the records in the order of their leading words, with room for one record
     more. None where there is no machine code."""
-    read, spread = available(_WORDS), available(_SPREAD)
-    if read is None or spread is None:
-        return None
-    size, start = RECORD.itemsize, 0
-    commit, position = (field_slice(name).start for name in ("commit", "position"))
+    starts = np.cumsum([0, *(piece.count for piece in pieces)]).tolist()
     fields = np.empty((count, 4), np.uint64)
-    for piece in pieces:
-        start += read(piece, size, commit, position, fields[start:])
+    for piece, start in zip(pieces, starts, strict=False):
+        if not piece.leading_words(fields[start : start + piece.count]):
+            return None
     ranks = np.empty(count, np.int64)
     ranks[np.argsort(_leading_word(fields))] = np.arange(count)
-    octets, start = np.empty((count + 1) * size, np.uint8), 0
-    for piece in pieces:
-        start += spread(piece, size, ranks[start : start + len(piece) // size], octets)
+    octets = np.empty((count + 1) * RECORD.itemsize, np.uint8)
+    for piece, start in zip(pieces, starts, strict=False):
+        if not piece.put(ranks[start : start + piece.count], octets):
+            return None
     return octets
 
 
@@ -128,17 +119,23 @@ def _leading_word(fields: Hashes) -> Hashes:
     bits = int(position.max()).bit_length()
     if int(commit.max()).bit_length() + bits > 64:
         return commit
-    return np.asarray(commit << np.uint64(bits) | position)
+    commit <<= np.uint64(bits)
+    commit |= position
+    return commit
 
 
 def _one_word(first: Hashes, last: Hashes) -> Hashes | None:
-    """Numbers of 8 octets and 2 more, less the least of them, as words; None where they are too
-    large."""
+    """Words in the order of numbers of 8 octets and 2 more: the numbers less the least of them,
+    without the zeros that all of them end with; None where they are too large."""
     first = first - first.min()
     if int(first.max()).bit_length() > 48:
         return None
-    word = first << np.uint64(16) | last
-    return np.asarray(word - word.min())
+    word = first << np.uint64(16)
+    word |= last
+    word -= word.min()
+    ones = int(np.bitwise_or.reduce(word))
+    word >>= np.uint64((ones & -ones).bit_length() - 1 if ones else 0)
+    return word
 
 
 @cache
@@ -161,11 +158,12 @@ def merged(runs: Sequence[Records]) -> Iterator[Records]:
     while left:
         stops = {number: min(places[number] + WINDOW, len(runs[number])) for number in left}
         bound = min(_key(runs[number], stop - 1) for number, stop in stops.items())
-        pieces = list[Bytes]()
+        pieces = list[PackedRecords]()
         for number, stop in stops.items():
             start, run = places[number], runs[number]
             places[number] = _after(run, start, stop, bound)
-            pieces.append(np.ascontiguousarray(run[start : places[number]]).view(np.uint8))
+            part = np.ascontiguousarray(run[start : places[number]])
+            pieces.append(PackedRecords.whole(part.view(np.uint8)))
         yield _sorted(pieces)
         left = [number for number in left if places[number] < len(runs[number])]
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 #: Bytes that tasks which run together may have been given.
-TOGETHER = 128 << 20
+TOGETHER = 64 << 20
 
 Result = TypeVar("Result")
 

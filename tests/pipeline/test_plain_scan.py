@@ -22,6 +22,7 @@ from replay.logs.logmaster.layouts import LLDF
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline import plain_scan, scan
+from replay.pipeline.packed_records import unpacked
 from replay.pipeline.plain_scan import PlainScan
 from replay.pipeline.plan import Plan, make_plan
 from tests.support.logbuilder import OLD_HEADER, Col, LogBuilder, Tab, generation
@@ -82,7 +83,7 @@ def scanned(plan: Plan, log: LogmasterLog) -> tuple[dict[int, list[bytes]], Tall
     tally, found = Tally(), defaultdict(list)
     for split in plan.splits:
         for bucket, block in scan.scan_split(plan, log, split, tally):
-            found[bucket] += [row.tobytes() for row in np.frombuffer(block, RECORD)]
+            found[bucket] += [row.tobytes() for row in unpacked(block)]
     return {bucket: sorted(rows) for bucket, rows in found.items()}, tally
 
 
