@@ -43,6 +43,16 @@ def test_other_arrays_are_refused(wrong: np.ndarray) -> None:
         render(byte)
 
 
+def test_places_of_arrays_are_read_where_that_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped = np.memmap(__file__, np.uint8, "r")
+    arrays = (mapped, mapped[3:], np.zeros(0), np.zeros((3, 4))[1], np.frombuffer(b"x", np.uint8))
+    assert machine_code._fastest() is machine_code._address_within
+    for array in arrays:
+        assert machine_code._address_within(array) == machine_code._address(array)
+    monkeypatch.setattr(machine_code, "_PLACE", 0)
+    assert machine_code._fastest() is machine_code._address
+
+
 def _kernels() -> list[Kernel]:
     """All kernels of the package."""
     found = set()
