@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from typing import Any
 
 from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
@@ -29,6 +28,7 @@ from replay.cli.stopping import (
 from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
 from replay.leftovers import is_left, name_of_run
+from replay.machine import give_back_memory, start_arrow
 from replay.storage import StoredPath, at, remove_folder
 from sqlgen.errors import SqlgenError
 
@@ -180,54 +180,9 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
     return error.exit_code
 
 
-class _NoPandas:
-    """A finder that finds neither pandas nor dateutil."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name in ("pandas", "dateutil"):
-            raise ImportError(name)
-
-
-def _start_arrow() -> None:
-    """Make pyarrow's first array where pandas is not to be had. Arrow imports pandas, where it is
-    installed, to know its types when it meets them, and dateutil to know its time zones; no command
-    has any, and the import takes longer than the rest of a small run."""
-    if "pandas" in sys.modules or "pyarrow" in sys.modules:
-        return
-    finder: Any = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        import pyarrow as pa
-
-        pa.array([0])
-    finally:
-        sys.meta_path.remove(finder)
-
-
-#: glibc's mallopt(3): free memory at the end of the heap beyond which it is given back, bytes from
-#: which on memory is mapped for itself, and the numbers of these parameters.
-_FREE_AT_END, _MAPPED_FROM = (-1, 4 << 20), (-3, 4 << 20)
-
-
-def _give_back_memory() -> None:
-    """Have large arrays given back to the operating system when they are freed, by Arrow too, which
-    has an allocator of its own that keeps much. Without a word glibc keeps those that are as large
-    as one that was freed before."""
-    import ctypes
-
-    import pyarrow as pa
-
-    pa.set_memory_pool(pa.system_memory_pool())
-    with suppress(AttributeError, OSError, TypeError):  # another C library
-        tell = ctypes.CDLL(None).mallopt
-        for parameter in (_FREE_AT_END, _MAPPED_FROM):
-            tell(*parameter)
-
-
 def _run(name: str, arguments: argparse.Namespace) -> int:
-    _start_arrow()
-    _give_back_memory()
+    start_arrow()
+    give_back_memory()
     if name in _LOOKS:
         from replay.cli.looks import LOOKS
 

@@ -65,6 +65,7 @@ if __name__ == "__main__":
     from pyspark import daemon
 
     from replay.errors import UsageError
+    from replay.machine import give_back_memory, start_arrow
     from replay.pipeline.libraries import REFUSED, VARIABLE, as_written, check_libraries
 
     try:
@@ -72,6 +73,8 @@ if __name__ == "__main__":
     except UsageError as error:
         # before they are imported, which another version may break; Spark reports these words
         sys.exit(f"{REFUSED}{error.message}")
+    start_arrow()
+    give_back_memory()
     import_module(TASKS)
     with suppress(ImportError, OSError):  # which machine code is linked by, where it is there
         import_module("llvmlite.binding")

@@ -83,14 +83,14 @@ GIVEN_BACK = """
 import sys
 import numpy as np, pyarrow as pa
 from pathlib import Path
-from replay.cli.main import _give_back_memory
+from replay.machine import give_back_memory
 
 def held():
     (line,) = (s for s in Path("/proc/self/status").read_text().split("\\n") if "RssAnon" in s)
     return int(line.split()[1]) >> 10
 
 if sys.argv[1] == "settled":
-    _give_back_memory()
+    give_back_memory()
 size = 12 << 20
 del [np.ones(size, np.uint8)][0]  # from now on glibc would keep so much
 large, small, before = np.ones(size, np.uint8), [], held()
