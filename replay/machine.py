@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -16,29 +18,41 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-class _NoPandas:
-    """A finder that finds neither pandas nor dateutil."""
+class _Hides:
+    """A finder that does not find modules, for the thread that it was made in: others import what
+    they like meanwhile."""
 
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name in ("pandas", "dateutil"):
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names, self.thread = names, threading.get_ident()
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Nothing of others; ImportError for the names."""
+        if name in self.names and threading.get_ident() == self.thread:
             raise ImportError(name)
+
+
+@contextmanager
+def hidden(*names: str) -> Iterator[None]:
+    """Have this thread not find modules that were not imported before: libraries import them where
+    they are installed, to know their types if they should meet them, and do without them else."""
+    finder: Any = _Hides(names)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def start_arrow() -> None:
     """Make pyarrow's first array where pandas is not to be had. Arrow imports pandas, where it is
     installed, to know its types when it meets them, and dateutil to know its time zones; no command
     and no task has any, and the import takes longer than the rest of a small run."""
-    if "pandas" in sys.modules or "pyarrow" in sys.modules:
+    if "pandas" in sys.modules:
         return
-    finder: Any = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
+    with hidden("pandas", "dateutil"):
         import pyarrow as pa
 
         pa.array([0])
-    finally:
-        sys.meta_path.remove(finder)
 
 
 #: glibc's mallopt(3): free memory at the end of the heap beyond which it is given back, bytes from

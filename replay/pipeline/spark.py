@@ -38,6 +38,7 @@ from replay.changes.envelope import ENVELOPE
 from replay.errors import InputError, LogReplayError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
+from replay.machine import hidden
 from replay.pipeline.cluster_trouble import UNLIMITED, Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, scan_tasks, third_stage
 from replay.pipeline.failed_tasks import FailedTasks
@@ -122,6 +123,12 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         )
     prepare_environment(master)
     travels = {} if is_local(master) else _travelling(conf)
+    # to make an object of Java, pyspark asks the tools of its tests which packages there are
+    with hidden("pandas", "google"):
+        return _started(master, conf, travels)
+
+
+def _started(master: str, conf: Mapping[str, str], travels: Mapping[str, str]) -> SparkContext:
     logging.getLogger("py4j").setLevel(logging.ERROR)
     program = program_of(Path(os.environ["JAVA_HOME"]))
     archive = java_archive(program, DEFAULTS[_JAVA_OPTIONS])

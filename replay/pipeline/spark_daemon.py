@@ -25,6 +25,9 @@ _ARCHIVES = (".zip", ".jar")
 #: rooms above it; only this program, which nobody imports from, looks up there.
 TASKS = "replay.output.jobs"
 
+#: What each worker would import for its first task by itself.
+OF_WORKERS = ("replay.pipeline.spark", "pyspark.worker_message")
+
 
 def without_archives(path: Sequence[str]) -> list[str]:
     """The entries of a module path without the archives that lie within the pyspark package found
@@ -76,8 +79,10 @@ if __name__ == "__main__":
     start_arrow()
     give_back_memory()
     import_module(TASKS)
-    with suppress(ImportError, OSError):  # which machine code is linked by, where it is there
-        import_module("llvmlite.binding")
+    # machine code is linked by llvmlite, where it is there; a release of Spark may lack a module
+    for name in (*OF_WORKERS, "llvmlite.binding"):
+        with suppress(ImportError, OSError):
+            import_module(name)
     # Spark collects garbage after each task, and would look through all modules each time
     gc.freeze()
     daemon.worker = until_spark_goes(daemon.worker)  # type: ignore[assignment]

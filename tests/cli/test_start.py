@@ -79,6 +79,21 @@ def test_a_small_run_imports_what_it_uses(sakila_small: Path, tmp_path: Path) ->
     assert {"numpy", "pyarrow", "sqlglot"} <= used
 
 
+@pytest.mark.spark
+def test_a_run_on_spark_imports_no_pandas(sakila_small: Path, tmp_path: Path) -> None:
+    """Arrow and pyspark would, only to see whether they should know it."""
+    named = ["redo", "--control", str(sakila_small / "small.ctl"), "--out", str(tmp_path / "out")]
+    named += ["--data", str(sakila_small / "small.dat"), "--engine", "spark"]
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *named], capture_output=True, text=True, check=True
+    )
+    modules, _ = json.loads(ended.stdout)
+    assert (tmp_path / "out" / "manifest.json").exists()
+    used = {name.partition(".")[0] for name in modules}
+    assert "pyspark" in used
+    assert used & {"pandas", "google"} == set()
+
+
 GIVEN_BACK = """
 import sys
 import numpy as np, pyarrow as pa

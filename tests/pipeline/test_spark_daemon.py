@@ -45,8 +45,8 @@ from pyspark import daemon
 
 def manager():
     inherited = set(sys.modules)
-    import replay.output.datasets, replay.output.jobs, replay.output.scripts
-    print(len(inherited), *sorted(set(sys.modules) - inherited))
+    import replay.output.datasets, replay.output.jobs, replay.output.scripts, replay.pipeline.spark
+    print(len(inherited), *sorted(set(sys.modules) - inherited | {"pandas"} & inherited))
 
 daemon.manager = manager
 runpy.run_module("replay.pipeline.spark_daemon", run_name="__main__")
