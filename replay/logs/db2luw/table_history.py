@@ -290,7 +290,8 @@ class _Builder:
     def _initialize(self, row: int, key: TableId, state: _State) -> None:
         payload, shape = self._record(row)
         columns = _described(payload, shape, self.code_page)
-        again = bool(state.stack)
+        before = state.stack[-1] if state.stack else None
+        old = self._name(key, state)
         version = -1 if columns is None else self._new_version(key, columns)
         self._become(row, key, state, version)
         if version < 0:
@@ -303,19 +304,34 @@ class _Builder:
         self._changed(
             row, version, StructureChange(Action.CREATE_TABLE, self.result.versions[version].table)
         )
-        name = self.result.versions[version].name
         unnamed = self._unnamed(key, version, "is created with columns")
         if unnamed:
             self._warn(row, unnamed)
+        again = self._again(key, version, before, old)
         if again:
-            self._warn(
-                row,
-                f"TS{key[0]}.T{key[1]} is created although the log has it already: from there on"
-                f" its changes are those of {name}",
-            )
+            self._warn(row, again)
         flags = number(payload, 0, shape.dialect.initialize["flags"], shape.big)
         if flags & layouts.NOT_LOGGED_INITIALLY:
             self._not_logged(row, key, state)
+
+    def _again(self, key: TableId, version: int, before: _Step | None, old: str) -> str:
+        """What to say of a table, ``version`` now, whose number had another one, called ``old``
+        where nothing had dropped it; ``before`` is what last became of that. Empty where there is
+        nothing to say."""
+        if before is None:
+            return ""
+        name, number = self.result.versions[version].name, f"TS{key[0]}.T{key[1]}"
+        if before.role != RecordRole.DROP:
+            return (
+                f"{old} is created again as {name}, and nothing in the log drops it: from there on"
+                f" the changes of table {key[1]} of table space {key[0]} are those of {name}"
+            )
+        if before.before < 0 or number in (name, self.result.versions[before.before].name):
+            return ""  # two tables one after the other, each under a name of its own or said to lack
+        return (
+            f"{name} is dropped and created again as the catalog export describes it: what the log"
+            " has of it before is read so, too, and is wrong where that was another table"
+        )
 
     def _unnamed(self, key: TableId, version: int, what: str) -> str:
         """What to say of a table that ``what`` happens to where nothing but its number names it;

@@ -230,3 +230,46 @@ def test_a_table_that_added_columns_alone_describe_has_no_name(
     (warning,) = log.opening_warnings
     assert "has columns that the catalog export does not name: it is called TS2.T5" in warning
     assert script(log, tmp_path)[1][0] == "INSERT INTO ts2.t5 (c1, c2) VALUES (1, 'a');"
+
+
+def dropped_and_created(builder: LogBuilder, old: Tab, new: Tab) -> None:
+    unit = builder.begin()
+    unit.drop(old)
+    unit.create(new)
+    unit.commit()
+
+
+@pytest.mark.parametrize(
+    ("export", "old", "new", "warnings"),
+    [
+        (UNNAMED, UNNAMED, UNNAMED, ["S.UNNAMED is dropped and created again as the catalog"]),
+        (SHORT, SHORT, OTHER, ["table 5 of table space 2 is created with columns that the"]),
+        (
+            SHORT,
+            UNNAMED,
+            UNNAMED,
+            [
+                "table 6 of table space 2 is dropped, and neither the catalog export nor the log",
+                "table 6 of table space 2 is created with columns that the catalog export does",
+            ],
+        ),
+    ],
+)
+def test_a_number_that_another_table_had_before(
+    tmp_path: Path, export: Tab, old: Tab, new: Tab, warnings: list[str]
+) -> None:
+    """A table that was dropped is none that the log has already."""
+    builder = begun("v10", "flt56")
+    dropped_and_created(builder, old, new)
+    found = opened(tmp_path, builder.bytes(), tables=(export,)).opening_warnings
+    assert [text[: len(start)] for text, start in zip(found, warnings, strict=True)] == warnings
+
+
+def test_a_table_that_is_created_where_another_one_is_has_its_name_said(tmp_path: Path) -> None:
+    builder = begun("v10", "flt56")
+    for table in (OTHER, SHORT):
+        unit = builder.begin()
+        unit.create(table)
+        unit.commit()
+    found = opened(tmp_path, builder.bytes(), tables=(SHORT,)).opening_warnings
+    assert any(text.startswith("TS2.T5 is created again as S.T, and nothing in") for text in found)
