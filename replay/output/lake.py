@@ -37,6 +37,7 @@ from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
 from replay.output.json_file import write_json
 from replay.output.lake_late import check_rows
+from replay.output.lake_rows import balance, distinct, with_keys
 from replay.output.lake_stands import RUNS, Stands
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
@@ -630,16 +631,7 @@ def _net_changes(
     came, went = (_side(ordered, side) for side in ("after", "before"))
     if initial is not None and not len(truncated):
         came = pa.concat_tables([came, conformed(initial, came.schema)])
-    columns = came.column_names
-    both = pa.concat_tables(
-        [
-            came.append_column("balance", pa.array(np.ones(len(came), np.int64))),
-            went.append_column("balance", pa.array(np.full(len(went), -1, np.int64))),
-        ]
-    )
-    left = both.group_by(columns).aggregate([("balance", "sum")])
-    there = left.filter(pc.greater(left["balance_sum"], 0))
-    went = left.filter(pc.less(left["balance_sum"], 0)).select(columns)
+    rows, went = balance(came, went)
     gone = went.select(list(key))
     if initial is not None and len(gone):
         raise Refusal(
@@ -649,17 +641,15 @@ def _net_changes(
             Where(table=name),
             "logreplay redo --baseline names them",
         )
-    by_key = there.group_by(list(key)).aggregate([("balance_sum", "sum")])
-    if len(there) and int(pc.max(by_key["balance_sum_sum"]).as_py()) > 1:
+    keys = rows.select(list(key))
+    if len(distinct(keys)) < len(keys):
         raise Refusal(
             "LR2036",
             "found two rows of one key that are there at the end; expected one",
             Where(table=name),
             "logreplay check says where the log contradicts itself",
         )
-    rows = there.select(columns)
-    gone = gone.group_by(list(key)).aggregate([])
-    gone = gone.join(rows.select(list(key)), keys=list(key), join_type="left anti")
+    gone = with_keys(distinct(gone), keys, there=False)
     wanted = widened(known, rows.schema, name)
     return _Net(conformed(rows, wanted), gone, len(truncated) > 0, conformed(went, wanted))
 

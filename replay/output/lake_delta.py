@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.errors import optional_library
+from replay.errors import UsageError, optional_library
 from replay.output.lake import LakeMark
 
 #: Of a table that is kept equal to its source: commits tell inserts, deletes and both images of
@@ -32,10 +33,17 @@ class DeltaFolder:
     def __init__(self, folder: Path) -> None:
         self.library = optional_library("deltalake", "delta", "export --format delta")
         self.folder = folder
+        found = str(folder.absolute())
+        if unquote(found) != found or "\\" in found:
+            raise UsageError(
+                "LR1002",
+                f"{found} has a % with digits behind it, or a \\; expected a path without",
+                hint="The library for Delta Lake takes them for another character",
+            )
 
     def table(self, schema: str, name: str) -> DeltaFolderTable:
         """One of its tables."""
-        path = self.folder / (f"{schema}.{name}" if schema else name)
+        path = self.folder / _folder_of(f"{schema}.{name}" if schema else name)
         return DeltaFolderTable(self.library, path)
 
     def close(self) -> None:
@@ -142,14 +150,16 @@ class DeltaFolderTable:
             schema=rows.schema,
         )  # fmt: skip
         flag = "__logreplay_gone"
+        while flag in rows.column_names:
+            flag += "_"
         source = pa.concat_tables(
             [
                 part.append_column(flag, pa.array([value] * len(part), pa.bool_()))
                 for part, value in ((rows, False), (removed, True))
             ]
         )
-        same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
-        columns = {f'"{name}"': f's."{name}"' for name in rows.schema.names}
+        same = " AND ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in key)
+        columns = {_quoted(name): f"s.{_quoted(name)}" for name in rows.schema.names}
         table.merge(
             source,
             same,
@@ -192,6 +202,16 @@ class DeltaFolderTable:
     def _committed(self, number: int, mark: LakeMark) -> None:
         """Show the position for people; nothing is decided by it."""
         self._open().alter.set_table_properties({_MARK: mark.position}, raise_if_not_exists=False)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _folder_of(name: str) -> str:
+    """The folder of a table. The library takes ``%27`` in a path for the character that it stands
+    for: ``=27`` it is, and no name of a dataset has a ``=``."""
+    return name.replace("%", "=")
 
 
 def _name(number: int) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from replay.errors import optional_library
 from replay.output.lake import LakeMark
+from replay.output.lake_rows import with_keys
 
 _MARK, _POSITION = "logreplay.mark", "logreplay.position"
 #: The namespace of datasets without an owner.
@@ -97,11 +98,7 @@ class IcebergFolderTable:
                     for part in (rows, gone)
                 ]
             )
-            places = held.select(list(key)).append_column(
-                "place", pa.array(range(len(held)), pa.int64())
-            )
-            left = places.join(touched, keys=list(key), join_type="left anti")["place"]
-            kept = pa.concat_tables([held.take(left.combine_chunks()), rows])
+            kept = pa.concat_tables([with_keys(held, touched, there=False), rows])
         with table.transaction() as transaction:
             with transaction.update_schema() as update:
                 update.union_by_name(rows.schema)

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from replay.errors import Refusal, Where
+from replay.output.lake_rows import balance, distinct, with_keys
 
 
 def check_rows(
@@ -28,18 +27,10 @@ def check_rows(
     names = keys.column_names
     columns = went.column_names
     found = found.select(columns).cast(went.schema)
-    images = pa.concat_tables(
-        [
-            part.append_column("balance", pa.array(np.full(len(part), value, np.int64)))
-            for part, value in ((found, 1), (went, -1))
-        ]
-    )
-    left = images.group_by(columns).aggregate([("balance", "sum")])
-    other = left.filter(pc.greater(left["balance_sum"], 0)).select(names)
+    other = balance(found, went)[0].select(names)
     for touched in (keys, pa.concat_tables([went.select(names), came.select(names)])):
-        touched = touched.cast(other.schema).group_by(names).aggregate([])
-        other = other.join(touched, keys=names, join_type="left semi")
-    wrong = other
+        other = with_keys(other, touched)
+    wrong = distinct(other)
     if not len(wrong):
         return
     row = ", ".join(f"{column} {wrong[column][0].as_py()!r}" for column in names)

@@ -237,6 +237,37 @@ def test_columns_of_later_generations_are_added(kind: str, tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_are_no_words_of_the_engines(kind: str, tmp_path: Path) -> None:
+    """A column that is called as a sum of ours, names with quotes, and a dot that begins a path to
+    Arrow; of tables, what an URL would spell otherwise."""
+    names = ("BALANCE", "BALANCE_SUM", "PLACE", 'Q"T', ".DOT", "A.B", "__LOGREPLAY_GONE", "IT'S")
+    columns = (Col(names[3], "INT", 4, key=1), Col(names[4], "INT", 4, key=2))
+    columns += tuple(Col(name, "INT", 4) for name in names if name not in names[3:5])
+    odd = Tab("T'X#1%", columns, owner="A.B")
+    builder, out = LogBuilder(tables=(odd,)), tmp_path / "lake"
+    rest = (0,) * 6
+    unit = builder.unit()
+    unit.insert(odd, (1, 1, *rest))
+    unit.insert(odd, (2, 2, *rest))
+    assert lake(words(tmp_path, builder), out, kind, "--merge") == 0
+    unit = builder.unit()
+    unit.update(odd, (1, 1, *rest), (1, 3, 7, *rest[1:]))
+    unit.delete(odd, (2, 2, *rest))
+    builder.unit().insert(odd, (4, 4, *rest))
+    assert lake(words(tmp_path, builder, "u"), out, kind, "--merge") == 0
+    spelled = ("a%2Eb", "t%27x%231%25") if kind == "iceberg" else ("a=2Eb", "t=27x=231=25")
+    found = values(table(out, kind, *spelled), *(name.lower() for name in names))
+    assert found == [(0, 0, 0, 4, 4, 0, 0, 0), (7, 0, 0, 1, 3, 0, 0, 0)]
+
+
+def test_a_path_that_the_library_would_not_find_again_is_refused(tmp_path: Path) -> None:
+    builder = LogBuilder()
+    builder.unit().insert(ACCT, acct(1))
+    refused(tmp_path / "50%25", words(tmp_path, builder), "LR1002")
+    assert not (tmp_path / "50%25").exists()
+
+
 def refused(folder: Path, log: list[str], code: str, *more: str) -> None:
     from _pytest.capture import MultiCapture, SysCapture
 
