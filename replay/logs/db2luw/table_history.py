@@ -327,7 +327,7 @@ class _Builder:
                 f" the changes of table {key[1]} of table space {key[0]} are those of {name}"
             )
         if before.before < 0 or number in (name, self.result.versions[before.before].name):
-            return ""  # two tables one after the other, each under a name of its own or said to lack
+            return ""  # each has a name of its own, or is said to have none
         return (
             f"{name} is dropped and created again as the catalog export describes it: what the log"
             " has of it before is read so, too, and is wrong where that was another table"
