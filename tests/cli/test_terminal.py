@@ -142,3 +142,19 @@ def test_a_terminal_that_closes(tmp_path: Path, ignored: bool) -> None:
     assert running or not ignored
     assert ("interrupted" in said) is not ignored
     assert process.returncode == (8 if ignored else 12)
+
+
+def test_nothing_of_what_a_process_leaves() -> None:
+    """DuckDB, which --where asks, lists its types on stderr where they are not cleared away."""
+    small = ROOT / "fixtures" / "sakila" / "small"
+    words = ["history", "--control", str(small / "small.ctl"), "--data", str(small / "small.dat")]
+    words += ["--table", "FILM", "--where", "after.film_id > 0", "--engine", "local"]
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "logreplay_command.py"), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert run.stdout.startswith("FILM after.film_id > 0: ")
+    assert run.stderr == ""
