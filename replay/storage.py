@@ -314,6 +314,17 @@ def name_of(place: str | Place) -> str:
     return at(place).name
 
 
+def file_name(name: str) -> str:
+    """A table's name as that of a file: what no file's name can have is a code (a ``/`` is
+    ``%2F``), and so is ``%``."""
+    return re.sub(r"[/%\x00-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name)
+
+
+def name_in_file(name: str) -> str:
+    """The inverse of :func:`file_name`; a dot may be a code, too."""
+    return re.sub("%(2F|25|2E|[01][0-9A-F]|7F)", lambda found: chr(int(found[1], 16)), name)
+
+
 def names_below(folder: Place) -> Iterator[str]:
     """The names of all files below a folder, from there on. Raises OSError."""
     for path in folder.rglob("*"):

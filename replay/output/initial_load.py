@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, Where
-from replay.storage import Place, for_arrow, opened
+from replay.storage import Place, file_name, for_arrow, opened
 from sqlgen.ddl import source_type
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, FLOATS, Column, SqlType, Table
@@ -69,7 +69,7 @@ def state_files(
         entries: list[Place] = [*folder.iterdir()]
         for path in sorted(entries, key=lambda one: one.name):
             if path.name.endswith((".csv", ".csv.gz")):
-                first = files.setdefault(path.name.split(".csv")[0].upper(), path)
+                first = files.setdefault(_folded(_stem(path)), path)
                 if first != path:
                     raise InputError(
                         "LR2001",
@@ -82,14 +82,15 @@ def state_files(
         ) from error
     by_table: dict[str, Place] = {}
     every = {(table.schema, table.name) for table in among or tables}
-    short = [name.upper() for _, name in every]
+    short = [_folded(name) for _, name in every]
+    whole = {_folded(f"{schema}.{name}") for schema, name in every}
     for table in tables:
         name = f"{table.schema}.{table.name}"
-        names = [
-            name.upper(),
-            *([table.name.upper()] if short.count(table.name.upper()) == 1 else []),
-        ]
-        paths = [files[one] for one in names if one in files]
+        names = [name, full_file_name(table.schema, table.name)]
+        if short.count(_folded(table.name)) == 1 and _folded(table.name) not in whole:
+            names += [table.name, file_name(table.name)]
+        found = dict.fromkeys(files.get(_folded(one)) for one in names)
+        paths = [path for path in found if path is not None]
         if not paths and partial:
             continue
         if not paths:
@@ -112,6 +113,20 @@ def state_files(
             )
         by_table[name] = paths[0]
     return by_table
+
+
+def full_file_name(schema: str, name: str) -> str:
+    """``owner.table`` as the name of a file: a dot in one of them is ``%2E``."""
+    return ".".join(file_name(part).replace(".", "%2E") for part in (schema, name))
+
+
+def _folded(name: str) -> str:
+    """A name for which case does not count: a Turkish İ in lower case has another upper one."""
+    return name.lower().upper()
+
+
+def _stem(path: Place) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".csv")
 
 
 def other_files(folder: Place, taken: Iterable[Place]) -> list[str]:
@@ -171,10 +186,10 @@ def _columns(path: Place, table: Table) -> list[Column]:
                 names = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, EOFError) as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from error
-    known = {column.name.upper(): column for column in table.columns}
+    known = {_folded(column.name): column for column in table.columns}
     wrong = sorted(
-        {name for name in names if name.upper() not in known}
-        | {name for name in known if name not in map(str.upper, names)}
+        {name for name in names if _folded(name) not in known}
+        | {name for name in known if name not in map(_folded, names)}
     )
     if wrong or len(names) != len(known):
         expected = ", ".join(known)
@@ -186,7 +201,7 @@ def _columns(path: Place, table: Table) -> list[Column]:
         raise InputError(
             "LR2035", found, Where(str(path), table=f"{table.schema}.{table.name}"), hint
         )
-    return [known[name.upper()] for name in names]
+    return [known[_folded(name)] for name in names]
 
 
 def state_values(texts: pa.Array, column: Column, where: Where) -> pa.Array:

@@ -19,7 +19,7 @@ from replay.output.folder_state import proof_in
 from replay.output.initial_load import other_files, state_files, state_rows
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
-from replay.storage import Place
+from replay.storage import Place, file_name
 from replay.version import __version__
 from sqlgen import statements
 from sqlgen.constraints import Constraints
@@ -174,7 +174,7 @@ def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest
     for number, (name, path) in enumerate(state_files(request.initial, request.tables).items(), 1):
         table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)
         counts[name] = 0
-        with (folder / f"{number:04d}-{table.name.lower()}.sql").open(
+        with (folder / f"{number:04d}-{file_name(table.name.lower())}.sql").open(
             "w", encoding="utf-8", newline="\n"
         ) as script:
             script.write(script_prologue(profile, "load"))

@@ -17,7 +17,8 @@ from replay.output.bundle import check_output, publish, work_folder
 from replay.output.formats import Dataset
 from replay.output.formats.parquet import Parquet
 from replay.output.formats.values import BYTES, csv_text, number_text
-from replay.storage import Place
+from replay.output.initial_load import full_file_name
+from replay.storage import Place, file_name
 from replay.version import __version__
 from sqlgen.literals import Policy, hexadecimal
 from sqlgen.schema import FLOATS, Column, SqlType
@@ -118,11 +119,13 @@ def write_state(
 
 
 def file_names(tables: Sequence[TableRows]) -> list[str]:
-    """``table``, or ``owner.table`` where several owners have one."""
+    """``table``, or ``owner.table`` where several owners have one; a name that is both is the
+    latter. They are as :func:`replay.storage.file_name` spells them."""
     short = [table.dataset.topic[1] for table in tables]
+    full = [full_file_name(*table.dataset.topic) for table in tables]
     return [
-        name if short.count(name) == 1 else ".".join(table.dataset.topic)
-        for name, table in zip(short, tables, strict=True)
+        file_name(name) if short.count(name) == 1 and file_name(name) not in full else whole
+        for name, whole in zip(short, full, strict=True)
     ]
 
 

@@ -29,10 +29,15 @@ def image_texts(images: pa.Array, columns: Sequence[Column], loose: bool = False
         return pa.nulls(len(images), pa.string())
     parts: list[str | pa.Array] = [""]
     for column in columns:
-        values = _text(pc.struct_field(images, column.name), column, loose)
+        values = _text(field_of(images, column.name), column, loose)
         size = pc.cast(pc.binary_length(values), pa.string())
         parts.append(pc.fill_null(pc.binary_join_element_wise(size, ":", values, ""), "-"))
     return pc.if_else(pc.is_valid(images), joined(parts, len(images)), pa.scalar(None, pa.string()))
+
+
+def field_of(images: pa.Array, name: str) -> pa.Array:
+    """The values of a field of structs; Arrow takes a name that begins with a dot for a path."""
+    return pc.struct_field(images, images.type.get_field_index(name))
 
 
 def _text(values: pa.Array, column: Column, loose: bool) -> pa.Array:

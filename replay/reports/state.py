@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from replay.errors import InputError, Refusal, Where
 from replay.output.formats import Dataset
 from replay.output.formats.row_batches import row_type
-from replay.reports.images import image_texts, literal, shown_image
+from replay.reports.images import field_of, image_texts, literal, shown_image
 from replay.reports.net_rows import NetChange, NetRows
 from sqlgen.schema import Column
 
@@ -76,7 +76,7 @@ class TableNet:
         fields = []
         for column, target in zip(self.form.columns, kind, strict=True):
             values = (
-                pc.struct_field(images, column.name).cast(target.type)
+                field_of(images, column.name).cast(target.type)
                 if column.name in names
                 else pa.nulls(len(images), target.type)
             )
@@ -235,12 +235,14 @@ def _known_to_log(
 
 def sorted_rows(rows: pa.Array, columns: Sequence[Column], key: Sequence[Column]) -> pa.Table:
     """Rows (structs) as a table with a column each, by key (or all columns)."""
-    table = pa.Table.from_arrays(
-        [pc.struct_field(rows, column.name) for column in columns],
-        [column.name for column in columns],
-    )
-    order = [(column.name, "ascending") for column in (key or columns)]
-    return table.sort_by(order) if len(table) and columns else table
+    names = [column.name for column in columns]
+    table = pa.Table.from_arrays([field_of(rows, name) for name in names], names)
+    if not len(table) or not columns:
+        return table
+    # numbers in place of names, which Arrow may take for a path
+    numbered = table.rename_columns([str(place) for place in range(len(names))])
+    order = [(str(names.index(column.name)), "ascending") for column in (key or columns)]
+    return numbered.sort_by(order).rename_columns(names)
 
 
 # -- between two points

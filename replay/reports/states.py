@@ -130,11 +130,14 @@ def _at_time(asked: Asked, moment: bytes) -> Position:
 Known = Callable[[TableNet, Sequence[Dataset]], pa.Array]
 
 
-def _of_folder(folder: Place) -> Known:
+def _of_folder(folder: Place, forms: Mapping[str, Sequence[Dataset]]) -> Known:
+    """``forms``: the generations of all tables that are wanted."""
+    among = [form.table for each in forms.values() for form in each]
+
     def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
         problem: InputError | None = None
         for form in sorted(forms, key=lambda form: form is not net.form):
-            path = next(iter(state_files(folder, [form.table]).values()))
+            path = next(iter(state_files(folder, [form.table], among).values()))
             try:
                 parts = [
                     _structs(form.columns, part.after, part.count)
@@ -283,9 +286,11 @@ def state_of(
     place = None if initial is None else str(initial)
     url = place if place is not None and is_database(place) else None
     point = point_of(asked, at, url)
-    known = None if place is None else _of_database(url) if url else _of_folder(place_of(place))
     base = _base_of(asked, initial_at, url)
     changes = _nets(asked, selection, point, base)
+    known = _of_database(url) if url else None
+    if place is not None and not url:
+        known = _of_folder(place_of(place), changes.forms)
     before = True
     if known is not None:
         rows = {name: known(net, changes.forms[name]) for name, net in changes.nets.items()}

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, TargetError, UsageError, Where
+from replay.storage import name_in_file
 from replay.targets.urls import public_url
 
 #: Text of a script that is sent at once, up to the end of a statement.
@@ -27,7 +28,7 @@ def state_tables(folder: Path) -> dict[str, Path]:
             "LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))
         ) from error
     tables = {
-        path.name.split(".csv")[0]: path
+        name_in_file(path.name.removesuffix(".gz").removesuffix(".csv")): path
         for path in paths
         if path.name.endswith((".csv", ".csv.gz"))
     }

@@ -23,6 +23,9 @@ from replay.reports.net_rows import NetChange
 from replay.reports.state import TableNet, rows_at
 from replay.reports.states import load_rows
 from replay.targets import target_named
+from replay.targets.states import state_tables
+from sqlgen.schema import Column, SqlType, Table
+from tests.support.logbuilder import Col, LogBuilder, Tab
 
 POINTS = {
     "start": "initial",
@@ -329,3 +332,49 @@ def test_a_state_before_the_log_proves_flagged_units(
         assert rows_of(state) == expected
         assert len(expected) == 6
         assert "11 unit(s) are incomplete" in state.warnings[-1]
+
+
+def test_a_table_is_no_path_to_elsewhere(tmp_path: Path) -> None:
+    """Names that are paths, and one that is how another one is called in full, as files of CSV and
+    back; a column has a dot in front."""
+    columns = (Col("ID", "INT", 4, key=1), Col(".V", "INT", 4), Col("ß", "INT", 4))
+    named = [("T", "../../UP"), ("T", "A/50%"), ("T", "A.B"), ("A", "B"), ("C", "B"), ("T", "..")]
+    tables = [
+        Tab(name, columns, owner=owner, psid=2 + number, obid=3 + number)
+        for number, (owner, name) in enumerate(named)
+    ]
+    builder, out = LogBuilder(tables=tuple(tables)), tmp_path / "deep" / "out"
+    for number, table in enumerate(tables):
+        builder.unit().insert(table, (number, number, 0))
+    control, data = builder.write(tmp_path)
+    log = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
+    assert main(["state", *log, "--at", "end", "--format", "csv", "--out", str(out)]) == 4
+    assert {path.name for path in out.iterdir()} == {
+        *("...csv", "..%2F..%2Fup.csv", "a%2F50%25.csv", "a.b.csv", "c.b.csv", "manifest.json"),
+        "t.a%2Eb.csv",
+    }
+    assert not list(tmp_path.rglob("up.csv"))
+    assert (out / "t.a%2Eb.csv").read_text(encoding="utf-8").split("\n")[1] == "2,2,0"
+    again = ["--initial", str(out), "--initial-at", "after", "--out", str(tmp_path / "again")]
+    assert main(["state", *log, "--at", "end", "--format", "csv", *again]) == 0
+    for path in out.glob("*.csv"):
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+    assert set(state_tables(out)) >= {"..", "../../up", "a/50%", "t.a.b"}
+    plan = tmp_path / "plan"
+    words = ["migrate", *log, "--initial", str(tmp_path / "again"), "--schema", "none"]
+    (tmp_path / "again" / "..%2F..%2Fup.csv").write_text("id,.v,ß\n9,9,9\n", encoding="utf-8")
+    assert main([*words, "--dialect", "sqlite", "--out", str(plan)]) == 0
+    assert len(list((plan / "20-load").glob("*-..%2F..%2Fup.sql"))) == 1
+    (out / "a.b.csv").unlink()
+    (out / "c.b.csv").rename(out / "b.csv")  # of which of two owners?
+    assert main(["state", *log, "--at", "start", "--format", "csv", *again, "--overwrite"]) == 12
+    assert main(["report", "audit", *log]) == 0
+
+
+def test_a_letter_that_has_no_way_back(tmp_path: Path) -> None:
+    """A Turkish İ is two letters in lower case, and these are other ones in upper case."""
+    kinds = (Column("İ", SqlType.INTEGER),)
+    table = Table("S", "İ", kinds)
+    (tmp_path / f"{'İ'.lower()}.csv").write_text(f"{'İ'.lower()}\n1\n", encoding="utf-8")
+    (path,) = state_files(tmp_path, [table]).values()
+    assert [part.after["İ"].to_pylist() for part in state_rows(path, table)] == [[1]]
