@@ -34,7 +34,10 @@ def target_name(name: str, profile: Profile, names: str) -> str:
         else (len(spelled.encode()), "bytes")
     )
     if size > profile.name_length:
-        hint = "Leave the object out (--exclude-table, --exclude-columns)"
+        hint = (
+            "Give it another name (--mapping of redo, undo and migrate), or leave it out"
+            " (--exclude-table, --exclude-columns)"
+        )
         raise SqlgenError(
             "LR3005",
             f"found the name {name!r} of {size} {unit}; {profile.name} takes {profile.name_length}",

@@ -348,6 +348,22 @@ def test_names_make_folders_that_stay_where_they_are(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir() if path.is_dir()] == [entry["name"]]
 
 
+def test_names_of_many_letters_beyond_ascii_make_folders(tmp_path: Path) -> None:
+    """Each is six characters of a folder's name, of which file systems take 255."""
+    tables = tuple(
+        generation(ACCT, 1, name="É" * 60 + end, owner="Ü" * 40, psid=number, obid=number)
+        for number, end in enumerate("AB", 5)
+    )
+    log = LogBuilder(tables)
+    for number, table in enumerate(tables):
+        log.unit().insert(table, acct(number))
+    entries = export(written(log, tmp_path), tmp_path / "out")["datasets"]
+    names = [entry["name"] for entry in entries]
+    assert [len(name) for name in names] == [241, 241]
+    assert len(set(names)) == 2
+    assert [rows(tmp_path / "out", name, "after.id") for name in names] == [[(0,)], [(1,)]]
+
+
 def long_unit(tables: tuple[Tab, ...] = (ACCT,)) -> LogBuilder:
     log = LogBuilder(tables)
     log.unit().insert(ACCT, acct(100))

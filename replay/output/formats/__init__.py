@@ -3,6 +3,7 @@ in."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -109,6 +110,9 @@ STRUCTURE = Table(
 
 #: Where units begin and end, in formats that have events of their own for it (:class:`UnitFormat`).
 TRANSACTIONS = Table("", "transactions", ())
+#: Characters that the name of a dataset's folder may have (file systems take 255), and those of the
+#: owner and of the table where it would have more: of letters outside of ASCII each has six or nine.
+_LONGEST, _SHORT = 248, 120
 
 ImageColumns = Mapping[str, pa.Array]
 
@@ -245,9 +249,7 @@ class Datasets:
         generations, table = self._generations[version.name], version.table
         owner, name = (self._spelled(part) if part else "" for part in (table.schema, table.name))
         generation = generations[(table.columns, table.key)]
-        folder = f"{_folder(owner)}.{_folder(name)}" + (
-            f"@{generation}" if len(generations) > 1 else ""
-        )
+        folder = _folder_of(owner, name) + (f"@{generation}" if len(generations) > 1 else "")
         columns = shown_columns(table, self.options)
         return Dataset(
             folder,
@@ -334,6 +336,20 @@ def check_datasets(
                 " stay"
             )
             raise SqlgenError("LR3006", message, "Change --columns or --exclude-columns")
+
+
+def _folder_of(owner: str, name: str) -> str:
+    parts = [_folder(owner), _folder(name)]
+    if len(".".join(parts)) > _LONGEST:
+        parts = [
+            part if len(part) <= _SHORT else f"{part[: _SHORT - 17]}~{_digest(whole)}"
+            for part, whole in zip(parts, (owner, name), strict=True)
+        ]
+    return ".".join(parts)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def _folder(name: str) -> str:
