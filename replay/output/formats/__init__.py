@@ -110,8 +110,8 @@ STRUCTURE = Table(
 
 #: Where units begin and end, in formats that have events of their own for it (:class:`UnitFormat`).
 TRANSACTIONS = Table("", "transactions", ())
-#: Characters that the name of a dataset's folder may have (file systems take 255), and those of the
-#: owner and of the table where it would have more: of letters outside of ASCII each has six or nine.
+#: Characters that a dataset's folder may have in its name (file systems take 255), and those of the
+#: owner and of the table where it would have more: a letter outside of ASCII is six or nine.
 _LONGEST, _SHORT = 248, 120
 
 ImageColumns = Mapping[str, pa.Array]
