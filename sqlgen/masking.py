@@ -126,12 +126,14 @@ def _text(digests: bytes) -> pa.StringArray:
 
 
 def _decimal(digits: str, column: Column, key: bytes) -> str:
-    most = 10**column.length - 1
+    """The mask of a decimal. One of more digits than the column has, which only a damaged record
+    can hold, becomes another one of those."""
     number = int(digits.replace(".", ""))
-    masked = (
-        permuted(number + most, 2 * most + 1, key, f"{column.length},{column.scale}".encode())
-        - most
-    )
+    length = max(column.length, len(str(abs(number))))
+    most, person = 10**length - 1, f"{column.length},{column.scale}".encode()
+    masked = permuted(number + most, 2 * most + 1, key, person) - most
+    while length > column.length and abs(masked) < 10**column.length:
+        masked = permuted(masked + most, 2 * most + 1, key, person) - most
     text = f"{abs(masked):0{column.scale + 1}d}"
     sign = "-" if masked < 0 else ""
     return (

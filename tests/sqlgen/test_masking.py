@@ -41,6 +41,14 @@ def test_numbers_stay_within_their_type(small: int, big: int, decimal: int) -> N
     assert len(fraction) == 2
 
 
+def test_a_decimal_with_more_digits_than_its_column_has_stays_one() -> None:
+    """Only a damaged record has one; no other number may come of it that the column holds."""
+    texts = ["1000.0", "-1000.0", "9999.9", "75220025.6"]
+    masks = masked(pa.array(texts), Column("C", SqlType.DECIMAL, True, 4, 1), KEY).to_pylist()
+    assert len(set(masks)) == 4
+    assert [len(mask.strip("-")) for mask in masks] == [6, 6, 6, 10]
+
+
 def test_every_smallint_has_a_mask_of_its_own() -> None:
     every = pa.array(range(-(2**15), 2**15))
     assert (
