@@ -32,6 +32,7 @@ _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR})
 _GRAPHIC_VARYING, _GRAPHIC_FIXED = frozenset({"VGRF", "LVGR"}), frozenset({"GRPH"})
 _EXACT = "columns that end exactly where the image ends"
 _INSIDE = "columns that fit the image"
+_FILLED = "whole characters that fit the column, and one filler behind them"
 _NULL_BYTE = "a null byte X'00' (value) or X'FF' (null)"
 _LOB = (
     "a large object column that fills the rest as its length says (its layout in a row is not"
@@ -44,13 +45,15 @@ _SHOWN = 128
 @dataclass(frozen=True)
 class Cell:
     """How one column lies in an image: ``width`` bytes (of a varying column: what an expanded one
-    takes), ``unit`` bytes per length unit."""
+    takes), ``unit`` bytes per length unit. ``filled``: what lies behind the value in an expanded
+    column must be one filler, for nothing else tells of which unit its length is."""
 
     nullable: bool
     variable: bool
     width: int
     unit: int = 1
     expanded: bool = False
+    filled: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,10 +172,14 @@ def walk(
 
 def layouts(fmt: RowFormat) -> Iterator[tuple[Cell, ...]]:
     """The readings of a format to try, the likeliest first: graphic lengths in characters, large
-    objects as the catalog describes them."""
+    objects as the catalog describes them. In expanded columns bytes come first: what counts
+    characters has something else than filler behind half of them, and the other way round it
+    has not."""
     codes = {column.code for column in fmt.columns}
     units = (2, 1) if codes & _GRAPHIC_VARYING else (2,)
     padded = any(column.expanded and column.code in _GRAPHIC_VARYING for column in fmt.columns)
+    if padded:
+        units = units[::-1]
     fixed_units = (1, 2) if codes & _GRAPHIC_FIXED or padded else (1,)
     flips = (
         (False, True)
@@ -188,14 +195,17 @@ def _cell(column: ColumnFormat, unit: int, fixed_unit: int, flip: bool) -> Cell:
     graphic = column.code in _GRAPHIC_VARYING
     width = column.length * (fixed_unit if graphic or column.code in _GRAPHIC_FIXED else 1)
     if variable:
-        return Cell(column.nullable, True, width, unit if graphic else 1, column.expanded)
+        filled = graphic and column.expanded
+        return Cell(column.nullable, True, width, unit if graphic else 1, column.expanded, filled)
     return Cell(column.nullable, False, width)
 
 
 def plain_rows(fmt: RowFormat, reading: int) -> PlainRows | None:
     """The images of a reading of a format, for machine code; None where that cannot take them."""
     cells = tuple(layouts(fmt))[reading]
-    if any(column.lob for column in fmt.columns) or any(cell.unit != 1 for cell in cells):
+    if any(column.lob for column in fmt.columns):
+        return None
+    if any(cell.unit != 1 or cell.filled for cell in cells):
         return None
     pairs = zip(cells, fmt.columns, strict=True)
     return PlainRows(
@@ -359,14 +369,42 @@ class _Walker:
             )
             if self.result.empty:
                 return
-            bad = self.result.bad
-            donor = np.flatnonzero(~bad)[0]
-            place, length, taken = (
-                np.where(bad, values[donor], values) for values in (place, length, taken)
+            place, length, taken = self._of_donors(place, length, taken)
+        if cell.filled:
+            null = self.result.null[-1]
+            wrong = ~_is_filled(self.buffer, place + 2, length, cell.width)
+            wrong &= True if null is None else ~null
+            numbers = (length, place - self.result.start, taken)
+            self._fail(
+                wrong, index, "a length of {} bytes at byte {} in a column of {}", numbers, _FILLED
             )
+            if self.result.empty:
+                return
+            place, length, taken = self._of_donors(place, length, taken)
         self.result.base.append((place, 2))
         self.result.length.append(np.minimum(length, cell.width) if cell.expanded else length)
         self.cursor = place + 2 + taken
+
+    def _of_donors(self, *values: Index) -> tuple[Index, ...]:
+        """Values of rows; of bad ones those of a good one."""
+        bad = self.result.bad
+        if not bad.any():
+            return values
+        donor = np.flatnonzero(~bad)[0]
+        return tuple(np.where(bad, found[donor], found) for found in values)
+
+
+def _is_filled(buffer: Bytes, start: Index, length: Index, width: int) -> Mask:
+    """Whether values of ``length`` bytes at ``start`` are whole double-byte characters, and what
+    follows them up to ``width`` bytes is one such character again and again."""
+    filled = (length <= width) & (length % 2 == 0)
+    rest = np.where(filled, np.maximum(width - length - 2, 0), 0)
+    begin = start + np.where(rest > 0, length, 0)
+    one, offsets = codecs.gather_varying(buffer, begin, rest)
+    other, _ = codecs.gather_varying(buffer, begin + np.where(rest > 0, 2, 0), rest)
+    differ = np.flatnonzero(one != other)
+    filled[np.searchsorted(offsets, differ, side="right") - 1] = False
+    return np.asarray(filled)
 
 
 # -- values

@@ -3,6 +3,7 @@ and a scalar referee."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,30 @@ def test_expanded_varying_columns() -> None:
     assert not found.bad.any()
     assert [row[3] for row in table(fmt, found)] == ["ABCDE", None, "ABCDE     "]
     assert walk(fmt, FULL).bad.tolist() == [True]
+
+
+@pytest.mark.parametrize("unit", [1, 2])
+@pytest.mark.parametrize("filler", ["0020", "0000", "4040"])
+def test_the_filler_of_expanded_graphic_columns_tells_the_unit_of_their_length(
+    unit: int, filler: str
+) -> None:
+    """An image ends exactly under both: only what lies behind a value tells them apart."""
+    width = 8
+    name = column("G", SqlType.VARCHAR, "VGRF", width // unit, variable=True, expanded=True)
+    fmt = row_format(replace(name, ccsid=1200), column("N", SqlType.SMALLINT, "INT", 2))
+
+    def image(text: str) -> bytes:
+        data = text.encode("utf-16-be")
+        rest = bytes.fromhex(filler) * ((width - len(data)) // 2)
+        return (len(data) // unit).to_bytes(2) + data + rest + b"\0\1"
+
+    found = walk(fmt, *map(image, ("a", "", "bc", "日本")))
+    assert not found.bad.any()
+    assert [row[0] for row in table(fmt, found)] == ["a", "", "bc", "日本"]
+    assert images.plain_rows(fmt, found.reading) is None
+    odd = bytearray(image("a"))
+    odd[5:7] = b"\1\2"  # neither filler nor value
+    assert walk(fmt, bytes(odd)).bad.tolist() == [True]
 
 
 def test_chosen_rows_in_chosen_order() -> None:

@@ -95,8 +95,10 @@ UNCONFIRMED = (
     UnconfirmedReading(
         "expanded-columns",
         "What a varying column looks like in a log that was made with EXPAND VAR.",
-        "LLCOLUMNLEN bytes follow the length, and as many of them count as it says.",
-        "Rows that do not end exactly (LR2014).",
+        "LLCOLUMNLEN bytes follow the length, and as many of them count as it says. In graphic"
+        " columns, whose lengths may count characters or bytes, nothing but one filler may lie"
+        " behind the values.",
+        "Rows that do not end exactly, or have something else than filler there (LR2014).",
     ),
     UnconfirmedReading(
         "null-columns",
