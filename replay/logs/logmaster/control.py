@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.changes.position import LOWEST, Position
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs.logmaster import framing
@@ -135,14 +136,36 @@ def _catalog(
 
 
 def _end(raw: bytes) -> dict[str, Any]:
-    """The DLGE record. Before v11.1 DEPENDENTRBA was 12 characters of hexadecimal text (section
-    4.4); here it is put where the UORIDLRSN of such logs is: 6 bytes at byte 1."""
+    """The DLGE record. The positions of releases before v11.1 (:func:`_digits`) are put where the
+    UORIDLRSN of their logs is: 6 bytes at byte 1."""
     values = CONTROL["DLGE"].read(raw)
-    place = CONTROL["DLGE"].names["DEPENDENTRBA"].offset
-    text = raw[place : place + 12].decode("cp037")
-    if re.fullmatch("[0-9A-F]{12}", text):
-        values["DEPENDENTRBA"] = b"\0" + bytes.fromhex(text) + bytes(3)
+    for name in ("ENDRBA", "DEPENDENTRBA"):
+        if digits := _digits("DLGE", raw, name):
+            values[name] = b"\0" + digits + bytes(3)
     return values
+
+
+def _digits(tag: str, raw: bytes, name: str) -> bytes | None:
+    """The 6 bytes of a position that is 12 characters of hexadecimal text, as it was before v11.1
+    (section 4.4); None of one that is not."""
+    place = CONTROL[tag].names[name].offset
+    text = raw[place : place + 12].decode("cp037")
+    return bytes.fromhex(text) if re.fullmatch("[0-9A-F]{12}", text) else None
+
+
+#: First byte of six from which on a position is an LRSN, a reading of a clock that began in 1900:
+#: it was this in 1971. No RBA has come so far.
+_CLOCK = 0x80
+
+
+def _edge(values: dict[str, Any], raw: bytes, name: str) -> bytes:
+    """Where a generation begins or ends: an LRSN, or an RBA without data sharing (section 3)."""
+    digits = _digits("DTBI", raw, name)
+    if digits is None:
+        return values[name] or LOWEST
+    if digits in (bytes(6), b"\xff" * 6):
+        return digits[:1] * Position.SIZE
+    return b"\0" + digits + bytes(3) if digits[0] >= _CLOCK else bytes(4) + digits
 
 
 #: Bytes of a control file whose records are found at once.
@@ -465,8 +488,8 @@ class _Tables:
             values["TBOBID"],
             values["SEQUENCENUMBER"] or 1,
             values["VERSION"] or 0,
-            values["CREATERBA"] or bytes(10),
-            values["DROPRBA"] or bytes(10),
+            _edge(values, record.raw, "CREATERBA"),
+            _edge(values, record.raw, "DROPRBA"),
             values["SHORTOWNER"] or "",
             values["SHORTNAME"] or "",
             row.format,

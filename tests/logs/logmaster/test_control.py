@@ -803,6 +803,37 @@ def test_dependent_position_as_text(old: str, new: str | None) -> None:
     assert (None if found is None else found.hex().upper()) == new
 
 
+def test_the_end_as_text() -> None:
+    records = LogBuilder().control_records()
+    place = DLGE.names["ENDRBA"].offset
+    text = "CA670FBBF3D3".encode("cp037")
+    records[-1] = records[-1][:place] + text + records[-1][place + 12 :]
+    assert read(records).end["ENDRBA"].hex().upper() == "00CA670FBBF3D3000000"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("CA670FBBF3D3", "00CA670FBBF3D3000000"),
+        ("0123456789AB", "000000000123456789AB"),
+        ("000000000000", "00" * 10),
+        ("FFFFFFFFFFFF", "FF" * 10),
+    ],
+)
+def test_begin_and_end_of_a_generation_as_text(old: str, new: str) -> None:
+    """An LRSN is a reading of a clock, which an RBA without data sharing cannot be taken for."""
+    builder = LogBuilder()
+    builder.unit().insert(ACCT, acct(1))
+    records = builder.control_records()
+    number = next(n for n, raw in enumerate(records) if raw.startswith("DTBI".encode("cp037")))
+    for name in ("CREATERBA", "DROPRBA"):
+        place = DTBI.names[name].offset
+        raw = records[number]
+        records[number] = raw[:place] + old.encode("cp037") + raw[place + 12 :]
+    (version,) = read(records).catalog.versions
+    assert version.created.hex().upper() == version.dropped.hex().upper() == new
+
+
 def test_the_named_framing_is_held_to_what_the_file_shows(tmp_path: Path) -> None:
     log = LogBuilder()
     log.unit().insert(ACCT, acct(1))
