@@ -12,6 +12,7 @@ import os
 import pickle
 import re
 import socket
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -84,6 +85,14 @@ _FAREWELL = 5
 Session = Any
 
 
+def _look_again() -> None:
+    """Have pyspark see anew which packages there are: a command of this process that started Spark
+    another way had it look where some could not be found."""
+    for name in [*sys.modules]:
+        if name.split(".")[:2] == ["pyspark", "testing"]:
+            del sys.modules[name]
+
+
 def told_apart(url: str) -> str:
     """The URL without its parameters, one of which may be a token."""
     return url.partition(";")[0].rstrip("/")
@@ -98,6 +107,7 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     for module in ("pandas", "zstandard", "grpc_status", "grpc"):
         grpc = optional_library(module, "connect", f"--master {shown}")
+    _look_again()
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.session import SparkSession
 

@@ -123,12 +123,6 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         )
     prepare_environment(master)
     travels = {} if is_local(master) else _travelling(conf)
-    # to make an object of Java, pyspark asks the tools of its tests which packages there are
-    with hidden("pandas", "google"):
-        return _started(master, conf, travels)
-
-
-def _started(master: str, conf: Mapping[str, str], travels: Mapping[str, str]) -> SparkContext:
     logging.getLogger("py4j").setLevel(logging.ERROR)
     program = program_of(Path(os.environ["JAVA_HOME"]))
     archive = java_archive(program, DEFAULTS[_JAVA_OPTIONS])
@@ -226,9 +220,17 @@ def start_in_background(master: str, conf: Mapping[str, str]) -> Callable[[], Sp
     """Begin to start a context (most of which is waiting for Java); the function returned waits for
     it and gives it, or raises what went wrong."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
-    future = pool.submit(start_context, master, conf)
+    future = pool.submit(_start_lean, master, conf)
     pool.shutdown(wait=False)
     return future.result
+
+
+def _start_lean(master: str, conf: Mapping[str, str]) -> SparkContext:
+    """:func:`start_context` for a command. To make an object of Java, pyspark asks the tools of its
+    tests which packages there are, which imports pandas: here they find none. What is made of that
+    (:func:`replay.pipeline.connect.start_session` forgets it) would be wrong for others."""
+    with hidden("pandas", "google"):
+        return start_context(master, conf)
 
 
 def register(session: SparkSession) -> None:

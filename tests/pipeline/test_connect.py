@@ -197,3 +197,24 @@ def test_a_bucket_in_two_pieces_is_never_reduced_as_two() -> None:
     assert [*stages.reduced(job, log, [(0, b"a"), (0, b"b"), (2, b"c")])] == [(3, b"ab"), (3, b"c")]
     with pytest.raises(AssertionError, match="bucket 0"):
         [*stages.reduced(job, log, [(0, b"a"), (2, b"c"), (0, b"b")])]
+
+
+#: In a process of its own, which has imported neither package.
+HIDDEN = """
+from replay.machine import hidden
+from replay.pipeline.connect import _look_again
+
+with hidden("pandas", "google"):
+    from pyspark.testing.utils import should_test_connect
+assert not should_test_connect
+_look_again()
+from pyspark.sql.connect.functions import expr
+from pyspark.testing.utils import should_test_connect
+print(should_test_connect)
+"""
+
+
+def test_a_command_on_spark_before_it_hides_no_package() -> None:
+    """A command starts Spark where pandas cannot be found, to be ready sooner."""
+    ended = subprocess.run([sys.executable, "-c", HIDDEN], capture_output=True, text=True)
+    assert ended.stdout == "True\n", ended.stderr
