@@ -19,14 +19,13 @@ WHOLE_RUN_FILES = ("test_histories.py", "test_stream.py", "test_extract.py", "te
 RULES = ("live/test_net_changes.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
 WHOLE_LOG = "sakila"
-#: The fixture that is its beginning, with a script for each of 13 tables: of tests that make them
-#: in both directions (an argument ``mode``), redo is in the fast lane.
-SMALL_LOG, TWIN = "sakila_small", "undo"
+#: Of tests that are made in both directions (an argument ``mode``), redo is in the fast lane.
+TWIN = "undo"
 #: A folder that many systems keep in memory, and the octets that must be free there: the files of
 #: the fast lane are some 150 MB, if nothing is removed.
 MEMORY, ROOM = Path("/dev/shm"), 1 << 30
 #: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane.
-DRAWN = 4
+DRAWN = 3
 #: How a file begins that :func:`starts_programs`.
 _STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
 
@@ -46,7 +45,7 @@ def lanes_of(
         return []
     seed = given.get("seed")
     drawn = isinstance(seed, int) and seed >= DRAWN
-    twin = SMALL_LOG in fixtures and given.get("mode") == TWIN
+    twin = given.get("mode") == TWIN
     is_run = is_whole_run(path) or WHOLE_LOG in fixtures
     return (
         ["whole"]
