@@ -101,6 +101,13 @@ UNCONFIRMED = (
         "Rows that do not end exactly, or have something else than filler there (LR2014).",
     ),
     UnconfirmedReading(
+        "text-subtype",
+        "What columns hold whose LLCOLUMNSUBTYPE is blank, as that of LVCH always is.",
+        "Text, of the mixed code page where the system has mixed data (MIXED = Y). Of LVCH, which"
+        " may be FOR BIT DATA, that is warned of.",
+        "Another subtype than the described ones (LR2009).",
+    ),
+    UnconfirmedReading(
         "null-columns",
         "What lies in the bytes of a fixed column that is null.",
         "They are there, and are not looked at.",
@@ -456,7 +463,7 @@ def _padding(text: str) -> str:
 
 
 def _columns(log: LogmasterLog) -> Iterator[Evidence]:
-    """LLCOLUMNPOS of first columns, and dates."""
+    """LLCOLUMNPOS of first columns, text that does not say what it is, and dates."""
     first: Counter[str] = Counter()
     for version in log.catalog.versions:
         if version.format.columns:
@@ -464,6 +471,13 @@ def _columns(log: LogmasterLog) -> Iterator[Evidence]:
             after = " or behind its null byte" if entry.nullable else ""
             first[f"{entry.position}{after}"] += 1
     yield Evidence("first-column-position", first.total(), dict(sorted(first.items())))
+    untold = Counter(
+        entry.code
+        for version in log.catalog.versions
+        for entry in version.format.columns
+        if entry.code in ("CHAR", "VCHR", "LVCH") and not entry.subtype
+    )
+    yield Evidence("text-subtype", untold.total(), dict(sorted(untold.items())))
     dates = sum(
         entry.code in ("DATE", "TIME", "DTTM", "DTTZ")
         for version in log.catalog.versions

@@ -250,6 +250,9 @@ _SCHEMES = {"E": "EBCDIC", "A": "ASCII", "U": "UNICODE"}
 #: LLNULLS (section 4.7): nullable, not null, nullable large object; blank where a release does not
 #: fill it.
 _NULLS = frozenset({"Y", "N", "L", ""})
+#: LLCOLUMNSUBTYPE of text: bit data, single-byte, mixed, a part of a large object; blank where it
+#: is not filled, as always in LVCH.
+_SUBTYPES = frozenset({"B", "S", "M", "I", ""})
 #: Bytes that the text of a moment and packed digits can take (section 6.4), by LLCOLUMNTYPE, and
 #: the same in words.
 _MOMENTS = frozenset({19, *range(21, 33)})
@@ -548,6 +551,8 @@ class _Tables:
         lob = code in LARGE_OBJECTS or (code, subtype) in _PARTS_OF_LARGE_OBJECTS
         if values["LLNULLS"] not in _NULLS:
             raise _unusable("LLNULLS", f"{values['LLNULLS']!r}", "Y, N or L", name, place)
+        if text and code not in _GRAPHIC and subtype not in _SUBTYPES:
+            raise _unusable("LLCOLUMNSUBTYPE", f"{subtype!r}", "B, S, M or I", name, place)
         if code in _LENGTHS and length not in _LENGTHS[code][0]:
             raise _unusable("LLCOLUMNLEN", str(length), _LENGTHS[code][1], name, place)
         if code == "DEC" and not 0 <= values["LLSCALE"] <= 2 * length - 1:
@@ -581,14 +586,12 @@ class _Tables:
 
     def _ccsid(self, scheme: str, code: str, subtype: str) -> int | None:
         """XTYP's CCSID for an encoding scheme and kind of data (section 6.5); dummies (0, 65534) of
-        a single-byte system fall back to single-byte."""
-        kind = (
-            "DOUBLE"
-            if code in _GRAPHIC
-            else "MIXED"
-            if subtype == "M" or scheme == "U"
-            else "SINGLE"
-        )
+        a single-byte system fall back to single-byte. Where a system has mixed data, a column that
+        does not say whether it holds them may: all text of one byte is the same as mixed data."""
+        mixed = subtype == "M" or scheme == "U"
+        if not subtype:
+            mixed |= self.common.get("MIXED") == "Y" and scheme not in self.ccsids
+        kind = "DOUBLE" if code in _GRAPHIC else "MIXED" if mixed else "SINGLE"
         if scheme in self.ccsids and kind == "SINGLE":
             return self.ccsids[scheme]
         value = self.common.get(f"{_SCHEMES[scheme]}{kind}CCSID")
@@ -598,6 +601,36 @@ class _Tables:
                 self.common.get(f"{_SCHEMES[scheme]}SINGLECCSID") if kind == "MIXED" else None
             )
         return None if value in (None, 0, 65534) else int(value)
+
+
+def column_warnings(version: TableVersion) -> Iterator[str]:
+    """What a user should know of a table's columns."""
+    columns = version.format.columns
+    large = [entry.column.name for entry in columns if entry.lob]
+    unknown = [f"{entry.column.name} ({entry.code})" for entry in columns if entry.raw]
+    long = [
+        entry.column.name for entry in columns if entry.code == "LVCH" and not entry.subtype.strip()
+    ]
+    if version.unlogged:
+        yield (
+            f"{version.name}: the log lacks {version.unlogged} of its columns: undo does not bring"
+            " their values back"
+        )
+    if large:
+        yield (
+            f"{version.name}: the values of large object columns are not in the log:"
+            f" {', '.join(large)}"
+        )
+    if unknown:
+        yield (
+            f"{version.name}: columns of an unknown type are written as hexadecimal bytes:"
+            f" {', '.join(unknown)}"
+        )
+    if long:
+        yield (
+            f"{version.name}: LONG VARCHAR columns are read as text, as the log does not say"
+            f" whether they are FOR BIT DATA: {', '.join(long)}"
+        )
 
 
 def _unusable(field: str, found: str, expected: str, column: str, where: Where) -> InputError:

@@ -24,7 +24,7 @@ from replay.errors import Finding, Where
 from replay.logs import Images, Split, placed_position, urids
 from replay.logs.files import in_place, made_of, mapped, size_of
 from replay.logs.logmaster import framing
-from replay.logs.logmaster.control import ControlFile
+from replay.logs.logmaster.control import ControlFile, column_warnings
 from replay.logs.logmaster.data import (
     Reading,
     closing_bounds,
@@ -204,27 +204,7 @@ class LogmasterLog:
                 " so change the target's table between them"
             )
         for version in taken:
-            large = [entry.column.name for entry in version.format.columns if entry.lob]
-            unknown = [
-                f"{entry.column.name} ({entry.code})"
-                for entry in version.format.columns
-                if entry.raw
-            ]
-            if version.unlogged:
-                texts.append(
-                    f"{version.name}: the log lacks {version.unlogged} of its columns: undo does"
-                    " not bring their values back"
-                )
-            if large:
-                texts.append(
-                    f"{version.name}: the values of large object columns are not in the log:"
-                    f" {', '.join(large)}"
-                )
-            if unknown:
-                texts.append(
-                    f"{version.name}: columns of an unknown type are written as hexadecimal bytes:"
-                    f" {', '.join(unknown)}"
-                )
+            texts += column_warnings(version)
         return texts
 
     # -- records

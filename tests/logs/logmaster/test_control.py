@@ -18,7 +18,7 @@ from replay.errors import InputError
 from replay.logs.logmaster import control as control_module
 from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.framing import Framing
-from replay.logs.logmaster.layouts import DFDS, DIXI, DLCI, DLGE, DTBI, LLDF, XHDF
+from replay.logs.logmaster.layouts import DFDS, DIXI, DLCI, DLGE, DTBI, LLDF, XHDF, XTYP
 from replay.logs.logmaster.opening import open_log
 from sqlgen.schema import SqlType
 from tests.support.logbuilder import (
@@ -801,6 +801,43 @@ def test_dependent_position_as_text(old: str, new: str | None) -> None:
     records[-1] = records[-1][:place] + old.encode("cp037") + records[-1][place + 12 :]
     found = read(records).dependent_position
     assert (None if found is None else found.hex().upper()) == new
+
+
+def of_a_column(code: str, subtype: str, mixed: str = "Y") -> Records:
+    """The control file of a table with one column, on a system that has mixed data."""
+    table = Tab("T", (Col("C", code, 10, subtype=subtype),))
+    records = LogBuilder(tables=[table]).control_records()
+    records[0] = put(records[0], XTYP, "MIXED", mixed)
+    records[0] = put(records[0], XTYP, "EBCDICSINGLECCSID", "01027")
+    records[0] = put(records[0], XTYP, "EBCDICMIXEDCCSID", "00939")
+    return records
+
+
+@pytest.mark.parametrize("code", ["CHAR", "VCHR", "LVCH"])
+def test_text_that_does_not_say_what_it_is(code: str) -> None:
+    """Text of one byte is the same as mixed data, and mixed data are nothing else. ``--ccsid``
+    names the page that counts."""
+
+    def page(subtype: str, mixed: str, named: dict[str, int]) -> int | None:
+        raw = frame(of_a_column(code, subtype, mixed), "rdw")
+        (version,) = read_control(raw, "x.ctl", None, named).catalog.versions
+        return version.format.columns[0].ccsid
+
+    assert [page(subtype, "Y", {}) for subtype in " MSB"] == [939, 939, 1027, None]
+    assert page(" ", "N", {}) == 1027
+    assert page(" ", "Y", {"E": 37}) == 37
+
+
+def test_long_columns_may_hold_bits() -> None:
+    (version,) = read(of_a_column("LVCH", " ")).catalog.versions
+    assert any("FOR BIT DATA" in text for text in control_module.column_warnings(version))
+    (version,) = read(of_a_column("VCHR", " ")).catalog.versions
+    assert not list(control_module.column_warnings(version))
+
+
+def test_a_subtype_that_is_not_described() -> None:
+    says = "found 'X' for column C; expected B, S, M or I"
+    fails(of_a_column("VCHR", "X"), "LR2009", says, field="LLCOLUMNSUBTYPE")
 
 
 def test_the_end_as_text() -> None:
