@@ -235,11 +235,13 @@ def closing_changes(
     update: Mask,
     reading: Reading,
     row_reading: int | None,
+    outer: bool = True,
 ) -> int:
-    """How many changes of a table version have images that end exactly where their columns do."""
+    """How many changes of a table version have images that end exactly where their columns do;
+    ``outer`` as in :func:`find_images`."""
     count = 0
     for kind, of_kind in ((Change.UPDATE, update), (Change.INSERT, ~update)):
-        bounds = find_images(buffer, start[of_kind], end[of_kind], kind, reading, True)
+        bounds = find_images(buffer, start[of_kind], end[of_kind], kind, reading, outer)
         bad = bounds.bad
         for image in (bounds.first, bounds.second):
             if image is not None and len(bad):

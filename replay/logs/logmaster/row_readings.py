@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from replay.arrays import Index
-from replay.changes.envelope import Change
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.envelope import Change, Envelope
 from replay.decoding import codecs, images
 from replay.errors import InputError
-from replay.logs.logmaster.data import closing_changes
+from replay.logs.logmaster.data import closing_changes, payload
 from replay.logs.logmaster.framing import Block
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class FitCounts:
             if (count := readings[id(version.format)]) > 1
         }
         self._missing = dict.fromkeys(self.fits, SAMPLE)
+        #: Segments of changes of which not all have been seen, by number.
+        self._parts: dict[bytes, dict[int, bytes]] = {}
 
     @property
     def complete(self) -> bool:
@@ -66,22 +68,61 @@ class FitCounts:
         offsets, lengths = block.offsets[rows], block.lengths[rows]
         envelope = log.envelope(file, offsets, lengths)
         change, version = log.classify(envelope)
-        usable = (change > 0) & (change <= Change.DELETE) & (envelope.segments() <= 1)
+        usable = (change > 0) & (change <= Change.DELETE)
+        whole = envelope.segments() <= 1
         start, end = offsets + log.shape.header, offsets + lengths
         for index in [index for index, wanted in self._missing.items() if wanted > 0]:
-            here = np.flatnonzero(usable & (version == index))[: self._missing[index]]
-            self._missing[index] -= len(here)
+            here = np.flatnonzero(usable & whole & (version == index))[: self._missing[index]]
             update = change[here] == Change.UPDATE
-            for number in range(len(self.fits[index])):
-                self.fits[index][number] += closing_changes(
-                    log.catalog.versions[index],
-                    buffer,
-                    start[here],
-                    end[here],
-                    update,
-                    log.reading,
-                    number,
-                )
+            self._count(index, buffer, (start[here], end[here]), update, outer=True)
+            here = np.flatnonzero(usable & ~whole & (version == index))
+            if len(here) and self._missing[index] > 0:
+                parts = start[here], end[here]
+                self._join(index, buffer, parts, envelope.take(here), change[here])
+
+    def _count(
+        self, index: int, buffer: Bytes, bounds: tuple[Index, Index], update: Mask, outer: bool
+    ) -> None:
+        """Count changes of a table version whose images lie between ``bounds``."""
+        version, reading = self.log.catalog.versions[index], self.log.reading
+        self._missing[index] -= len(update)
+        for number in range(len(self.fits[index])):
+            self.fits[index][number] += closing_changes(
+                version, buffer, *bounds, update, reading, number, outer
+            )
+
+    def _join(
+        self,
+        index: int,
+        buffer: Bytes,
+        parts: tuple[Index, Index],
+        envelope: Envelope,
+        change: Bytes,
+    ) -> None:
+        """Count changes of a table version that lie in segments, as soon as all of them are seen:
+        rows may be so long that there are no others."""
+        log, number, total = self.log, envelope.segment(), envelope.segments()
+        begin, length, _ = payload(
+            buffer, *parts, log.reading, log.later_segments_have_length, number
+        )
+        keys = np.hstack([envelope.unit(), envelope.log_position(), change[:, None]])
+        found, kinds = list[bytes](), list[int]()
+        for row in range(len(number)):
+            key = keys[row].tobytes()
+            if key not in self._parts and len(self._parts) >= SAMPLE:
+                continue
+            seen = self._parts.setdefault(key, {})
+            seen[int(number[row])] = buffer[begin[row] : begin[row] + length[row]].tobytes()
+            if len(seen) == total[row]:
+                found.append(b"".join(data for _, data in sorted(self._parts.pop(key).items())))
+                kinds.append(change[row])
+        if not found:
+            return
+        ends = np.cumsum([len(data) for data in found], dtype=np.int64)
+        bounds = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)], ends
+        joined = np.frombuffer(b"".join(found), np.uint8)
+        update = np.array(kinds, np.uint8) == Change.UPDATE
+        self._count(index, joined, bounds, update, outer=False)
 
     def _candidates(self, file: int, block: Block) -> Index:
         """Records with the TBOBID of a table that is still to be learned of: most logs have few,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.logs.logmaster import opening
+from replay.logs.logmaster import opening, row_readings
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.row_readings import FitCounts
 from tests.support.logbuilder import Col, LogBuilder, Tab
@@ -67,3 +67,24 @@ def test_a_log_without_such_tables_has_nothing_to_settle(tmp_path: Path) -> None
     log.unit().insert(PLAIN, (1, 1))
     control, data = log.write(tmp_path)
     assert open_log(control, data).row_readings == {}
+
+
+@pytest.mark.parametrize("block", [400, 1 << 20])
+@pytest.mark.parametrize("value", [b"\0\0\0\1", b"\0\1a"])
+def test_rows_that_all_lie_in_segments_tell_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: bytes, block: int
+) -> None:
+    """As updates of long rows do. Their segments may lie far apart."""
+    readings = []
+    for name, cuts in (("whole", ()), ("cut", (3, 9))):
+        log = LogBuilder((PLAIN, NOTE))
+        for number in range(3):
+            log.unit().update(NOTE, (number, value), (number + 9, value), cuts)
+            log.unit().insert(PLAIN, (number, 1))
+        (tmp_path / name).mkdir()
+        control, data = log.write(tmp_path / name)
+        if cuts:
+            monkeypatch.setattr(row_readings, "_BLOCK", block)
+        readings.append(open_log(control, data).image_reading(1))
+    assert readings[0] == readings[1]
+    assert (readings[0] == 0) == (len(value) == 4)
