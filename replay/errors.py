@@ -73,7 +73,7 @@ CODES: dict[str, str] = {
     "LR4001": "the database refused a statement",
     "LR4002": "the database's state differs from what was expected",
     "LR4003": "the database cannot be started or reached",
-    "LR4004": "another replay is running on the target",
+    "LR4004": "another run is at work on the target or the folder",
     "LR4005": "the target was replayed from another source or with other options",
     "LR4006": "a change does not fit the target as it stands",
     "LR4007": "the log and the target's position do not meet",

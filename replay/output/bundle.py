@@ -7,6 +7,7 @@ target and renamed at the end.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -329,7 +330,16 @@ def publish(
     if aside is not None:
         sync_tree(work)  # while the old bundle still has its name
         out.rename(Path(aside.name) / out.name)
-    rename_durably(work, out)
+    try:
+        rename_durably(work, out)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        raise UsageError(
+            "LR1002",
+            f"found {out} written by another run meanwhile; expected one run for a folder",
+            hint="Name another folder",
+        ) from None
     if aside is not None:
         aside.cleanup()
     remove_leftovers(out.parent)  # what a run that was killed here had put aside

@@ -13,7 +13,7 @@ import json
 import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +28,7 @@ from replay.changes.choices import Late as LateChoice
 from replay.changes.position import UnitId
 from replay.changes.selection import BY_HEADER
 from replay.errors import EXIT_WARNING, Refusal, UsageError, Where
-from replay.leftovers import WorkFolder
+from replay.leftovers import WorkFolder, alone_in
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.durable import rename_durably
@@ -146,8 +146,8 @@ def write_lake(
     UsageError LR1001 for a selection that a lake cannot follow, LR1002 for a folder that is none;
     InputError LR2037 where logs of a run that was killed are missing, LR2039 for units that come
     late; Refusal LR4005 where a table follows another source, LR4006 where a column changed its
-    type, LR3013 where a table without a key is to be merged; else errors as those of
-    :func:`replay.output.bundle.write_bundle`.
+    type, LR3013 where a table without a key is to be merged, LR4004 where another run moves the
+    tables; else errors as those of :func:`replay.output.bundle.write_bundle`.
     """
     plan = replace(plan, selection=plan.selection.going_on())
     assert plan.export is not None
@@ -155,7 +155,7 @@ def write_lake(
     _check_selection(plan)
     lake: Lake = import_module(LAKES[plan.export.format]).lake_of(out)
     out.mkdir(parents=True, exist_ok=True)
-    with closing(lake), WorkFolder(".logreplay-", out) as work:
+    with closing(lake), _alone(out), WorkFolder(".logreplay-", out) as work:
         folder = Path(work) / "run"
         if plan.export.initial is not None and how.get("state") is None:
             how["state"] = proof_in(Path(plan.export.initial), log)
@@ -186,6 +186,19 @@ def write_lake(
         _keep(folder, manifest, out)
         stands.done()
     return Bundle(out, manifest, bundle.tally, code)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Two runs that begin at the same marks would both append what is new."""
+    with alone_in(out) as mine:
+        if not mine:
+            raise Refusal(
+                "LR4004",
+                f"found another run that moves the tables in {out}; expected one at a time",
+                hint="Run it again when the other one has ended",
+            )
+        yield
 
 
 def check_lake(out: Place) -> Path:

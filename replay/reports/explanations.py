@@ -283,8 +283,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Check the URL, the network and the user's rights.",
     ),
     "LR4004": (
-        "Another replay holds the lock of this target.",
-        "Wait for it to end, or end its session in the database.",
+        "Another replay holds the lock of this target, or another run adds to this folder.",
+        "Wait for it to end (of a replay: or end its session in the database), and run it again.",
     ),
     "LR4005": (
         "The target was replayed from the log of another database, or with other options.",

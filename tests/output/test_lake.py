@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 from pyiceberg.catalog.sql import SqlCatalog
 
 from replay.cli.main import main
+from replay.leftovers import alone_in
 from replay.output.lake import RUNS, LakeMark
 from replay.output.lake_delta import DeltaFolder
 from tests.support.exported import export, rows
@@ -266,6 +267,17 @@ def test_a_path_that_the_library_would_not_find_again_is_refused(tmp_path: Path)
     builder.unit().insert(ACCT, acct(1))
     refused(tmp_path / "50%25", words(tmp_path, builder), "LR1002")
     assert not (tmp_path / "50%25").exists()
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    """Two that begin at the same marks would both append what is new."""
+    builder, out = LogBuilder(), tmp_path / "lake"
+    builder.unit().insert(ACCT, acct(1))
+    log = words(tmp_path, builder)
+    out.mkdir()
+    with alone_in(out):
+        refused(out, log, "LR4004")
+    assert lake(log, out, "delta") == 0
 
 
 def refused(folder: Path, log: list[str], code: str, *more: str) -> None:

@@ -108,6 +108,34 @@ def test_what_was_put_aside_goes_with_the_next_bundle(sakila_small: Path, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_folder_that_another_run_wrote_meanwhile(
+    sakila_small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from replay.output import bundle
+
+    files = [
+        "--control",
+        str(sakila_small / "small.ctl"),
+        "--data",
+        str(sakila_small / "small.dat"),
+    ]
+    out, renamed = tmp_path / "out", bundle.rename_durably
+
+    def late(work: Path, place: Path) -> None:
+        place.mkdir()
+        (place / "theirs").touch()
+        renamed(work, place)
+
+    monkeypatch.setattr(bundle, "rename_durably", late)
+    assert main(["redo", *files, "--engine", "local", "--out", str(out)]) == 12
+    assert "LR1002 found" in (said := capsys.readouterr().err)
+    assert "written by another run meanwhile" in said
+    assert [path.name for path in tmp_path.rglob("*")] == ["out", "theirs"]
+
+
 @pytest.mark.parametrize(("mask", "folder", "file"), [(0o077, 0o700, 0o600), (0o002, 0o775, 0o664)])
 def test_what_is_published_follows_the_umask(
     sakila_small: Path, tmp_path: Path, mask: int, folder: int, file: int
