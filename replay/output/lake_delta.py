@@ -7,9 +7,11 @@ commit carries the number of the run as its application transaction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -23,6 +25,10 @@ from replay.output.lake import LakeMark
 _FEED = {"delta.enableChangeDataFeed": "true"}
 #: The application of transactions, and the property of the mark of a run.
 _APPLICATION, _MARK = "logreplay", "logreplay.position"
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Table = TypeVar("_Table", bound="DeltaFolderTable")
 
 
 class DeltaFolder:
@@ -50,6 +56,24 @@ class DeltaFolder:
         """Nothing is open between two commits."""
 
 
+def _plainly(
+    method: Callable[Concatenate[_Table, _P], _R],
+) -> Callable[Concatenate[_Table, _P], _R]:
+    """A method that raises OSError where the library tells which error of the system it met."""
+
+    @wraps(method)
+    def run(table: _Table, *given: _P.args, **named: _P.kwargs) -> _R:
+        try:
+            return method(table, *given, **named)
+        except Exception as error:
+            found = re.search(r"([^:]*) \(os error (\d+)\)", str(error))
+            if found is None:
+                raise
+            raise OSError(int(found[2]), found[1].strip(), str(table.path)) from error
+
+    return run
+
+
 class DeltaFolderTable:
     """A Delta table, or the place where one will be."""
 
@@ -65,6 +89,7 @@ class DeltaFolderTable:
         """Its columns."""
         return pa.schema(self._open().schema().to_arrow()) if self.there else None
 
+    @_plainly
     def mark(self) -> LakeMark | None:
         """The mark of the last run that was committed."""
         if not self.there:
@@ -74,6 +99,7 @@ class DeltaFolderTable:
         text = None if number is None else table.metadata().configuration.get(_name(number))
         return None if text is None else LakeMark.of(text)
 
+    @_plainly
     def rows_of(self, keys: pa.Table) -> pa.Table:
         """Its rows that may have one of some keys."""
         first = keys.column_names[0]
@@ -87,6 +113,7 @@ class DeltaFolderTable:
         batches = (batch.filter(pc.is_in(batch[first], wanted)) for batch in dataset.to_batches())
         return pa.Table.from_batches(batches, dataset.schema)
 
+    @_plainly
     def append(self, rows: pa.Table, mark: LakeMark) -> None:
         """Append rows."""
         number, properties = self._announced(rows.schema, mark)
@@ -99,6 +126,7 @@ class DeltaFolderTable:
         )
         self._committed(number, mark)
 
+    @_plainly
     def merge(
         self, rows: pa.Table, gone: pa.Table, key: Sequence[str], empty: bool, mark: LakeMark
     ) -> None:
@@ -107,11 +135,13 @@ class DeltaFolderTable:
         self._put(rows, gone, key, empty, properties)
         self._committed(number, mark)
 
+    @_plainly
     def holds(self, stream: str, batch: int) -> bool:
         """Whether a batch of a stream is in it."""
         number = self._open().transaction_version(stream) if self.there else None
         return number is not None and number >= batch
 
+    @_plainly
     def merge_once(
         self,
         rows: pa.Table,

@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import deltalake
 import polars as pl
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 from pyiceberg.catalog.sql import SqlCatalog
 
 from replay.cli.main import main
@@ -267,6 +269,23 @@ def test_a_path_that_the_library_would_not_find_again_is_refused(tmp_path: Path)
     builder.unit().insert(ACCT, acct(1))
     refused(tmp_path / "50%25", words(tmp_path, builder), "LR1002")
     assert not (tmp_path / "50%25").exists()
+
+
+def test_an_error_of_the_system_is_none_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library tells of a full disk by a text of its own."""
+    builder, out = LogBuilder(), tmp_path / "lake"
+    builder.unit().insert(ACCT, acct(1))
+    log = words(tmp_path, builder)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise DeltaError("External: Unable to copy: No space left on device (os error 28)")
+
+    monkeypatch.setattr(deltalake, "write_deltalake", full)
+    refused(out, log, "LR1006 found No space left on device: ")
+    monkeypatch.undo()
+    assert lake(log, out, "delta") == 0
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
