@@ -220,6 +220,18 @@ def check_lake(out: Place) -> Path:
     return out
 
 
+def check_path(folder: Path, strange: str, whose: str) -> None:
+    """UsageError (LR1002) for a path that has what matches ``strange``, which the library of a kind
+    of lake takes otherwise."""
+    path = str(folder.absolute())
+    if found := re.search(strange, path):
+        raise UsageError(
+            "LR1002",
+            f"found {found[0]!r} in the path {path}; expected one without",
+            hint=f"The library for {whose} does not take that in a path as it is",
+        )
+
+
 def _check_selection(plan: Plan) -> None:
     selection = plan.selection
     limits = [name for name in _LIMITS if getattr(selection, name)] if _merges(plan) else []

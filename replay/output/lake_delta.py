@@ -12,19 +12,21 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.errors import UsageError, optional_library
-from replay.output.lake import LakeMark
+from replay.errors import optional_library
+from replay.output.lake import LakeMark, check_path
 
 #: Of a table that is kept equal to its source: commits tell inserts, deletes and both images of
 #: updates. (A table of changes is a feed itself.)
 _FEED = {"delta.enableChangeDataFeed": "true"}
 #: The application of transactions, and the property of the mark of a run.
 _APPLICATION, _MARK = "logreplay", "logreplay.position"
+
+#: What the library takes for another character in a path, or not at all.
+_STRANGE = r"[\[\]^|\\\x00-\x1f\x7f]|%[0-9A-Fa-f]{2}"
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -39,13 +41,7 @@ class DeltaFolder:
     def __init__(self, folder: Path) -> None:
         self.library = optional_library("deltalake", "delta", "export --format delta")
         self.folder = folder
-        found = str(folder.absolute())
-        if unquote(found) != found or "\\" in found:
-            raise UsageError(
-                "LR1002",
-                f"{found} has a % with digits behind it, or a \\; expected a path without",
-                hint="The library for Delta Lake takes them for another character",
-            )
+        check_path(folder, _STRANGE, "Delta Lake")
 
     def table(self, schema: str, name: str) -> DeltaFolderTable:
         """One of its tables."""
@@ -62,10 +58,10 @@ def _plainly(
     """A method that raises OSError where the library tells which error of the system it met."""
 
     @wraps(method)
-    def run(table: _Table, *given: _P.args, **named: _P.kwargs) -> _R:
+    def run(table: _Table, /, *given: _P.args, **named: _P.kwargs) -> _R:
         try:
             return method(table, *given, **named)
-        except Exception as error:
+        except table.library.exceptions.DeltaError as error:
             found = re.search(r"([^:]*) \(os error (\d+)\)", str(error))
             if found is None:
                 raise

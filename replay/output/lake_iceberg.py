@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from replay.errors import optional_library
-from replay.output.lake import LakeMark
+from replay.output.lake import LakeMark, check_path
 from replay.output.lake_rows import with_keys
 
 _MARK, _POSITION = "logreplay.mark", "logreplay.position"
@@ -26,6 +26,7 @@ class IcebergFolder:
     def __init__(self, folder: Path) -> None:
         name = "export --format iceberg"
         self.library = optional_library("pyiceberg.catalog.sql", "iceberg", name)
+        check_path(folder, "%[0-9A-Fa-f]{2}", "Apache Iceberg")
         self.folder = folder.resolve()
         self._catalog: Any = None
 

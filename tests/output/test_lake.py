@@ -264,11 +264,14 @@ def test_names_are_no_words_of_the_engines(kind: str, tmp_path: Path) -> None:
     assert found == [(0, 0, 0, 4, 4, 0, 0, 0), (7, 0, 0, 1, 3, 0, 0, 0)]
 
 
-def test_a_path_that_the_library_would_not_find_again_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["50%25", "[a]", "a^b", "a\\b", "a\nb"])
+def test_a_path_that_the_library_would_not_find_again_is_refused(name: str, tmp_path: Path) -> None:
     builder = LogBuilder()
     builder.unit().insert(ACCT, acct(1))
-    refused(tmp_path / "50%25", words(tmp_path, builder), "LR1002")
-    assert not (tmp_path / "50%25").exists()
+    log, out = words(tmp_path, builder), tmp_path / name
+    refused(out, log, "LR1002")
+    assert not out.exists()
+    assert lake(log, out, "iceberg") == (12 if "%" in name else 0)
 
 
 def test_an_error_of_the_system_is_none_of_ours(
