@@ -21,6 +21,7 @@ from sqlgen.schema import Column, SqlType
 #: Length of masked text in characters, and of masked bytes.
 TEXT_LENGTH, BYTES_LENGTH = 16, 10
 _BITS = {SqlType.SMALLINT: 16, SqlType.INTEGER: 32, SqlType.BIGINT: 64}
+_WHOLE = -(1 << 63), (1 << 63) - 1
 _TEXT = frozenset({SqlType.CHAR, SqlType.VARCHAR})
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY})
 _ROUNDS = 8
@@ -97,7 +98,21 @@ def _mask_of(column: Column, key: bytes) -> Callable[..., str | int]:
         return lambda digits: _decimal(digits, column, key)
     half = 1 << (_BITS[column.type] - 1)
     person = column.type.value.encode()
-    return lambda number: permuted(number + half, 2 * half, key, person) - half
+    return lambda number: _number(number, -half, half - 1, _WHOLE, key, person)
+
+
+def _number(
+    number: int, low: int, high: int, beyond: tuple[int, int], key: bytes, person: bytes
+) -> int:
+    """The mask of a number from ``low`` to ``high``. One outside of that, which only a damaged
+    record can hold, becomes another one outside, between the two of ``beyond``."""
+    if low <= number <= high:
+        return permuted(number - low, high - low + 1, key, person) + low
+    least, most = beyond
+    while True:
+        number = permuted(number - least, most - least + 1, key, person) + least
+        if not low <= number <= high:
+            return number
 
 
 def _digests(values: Iterable[bytes], key: bytes, person: bytes) -> list[bytes]:
@@ -126,14 +141,10 @@ def _text(digests: bytes) -> pa.StringArray:
 
 
 def _decimal(digits: str, column: Column, key: bytes) -> str:
-    """The mask of a decimal. One of more digits than the column has, which only a damaged record
-    can hold, becomes another one of those."""
-    number = int(digits.replace(".", ""))
-    length = max(column.length, len(str(abs(number))))
-    most, person = 10**length - 1, f"{column.length},{column.scale}".encode()
-    masked = permuted(number + most, 2 * most + 1, key, person) - most
-    while length > column.length and abs(masked) < 10**column.length:
-        masked = permuted(masked + most, 2 * most + 1, key, person) - most
+    number, most = int(digits.replace(".", "")), 10**column.length - 1
+    beyond = 10 ** len(str(abs(number))) - 1
+    person = f"{column.length},{column.scale}".encode()
+    masked = _number(number, -most, most, (-beyond, beyond), key, person)
     text = f"{abs(masked):0{column.scale + 1}d}"
     sign = "-" if masked < 0 else ""
     return (

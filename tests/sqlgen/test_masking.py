@@ -41,8 +41,12 @@ def test_numbers_stay_within_their_type(small: int, big: int, decimal: int) -> N
     assert len(fraction) == 2
 
 
-def test_a_decimal_with_more_digits_than_its_column_has_stays_one() -> None:
-    """Only a damaged record has one; no other number may come of it that the column holds."""
+def test_a_number_outside_of_its_type_stays_one() -> None:
+    """Only a damaged record has one; no number may come of it that the column holds."""
+    numbers = [2**15, -(2**15) - 1, 65535, -(2**63), 2**63 - 1]
+    found = masked(pa.array(numbers), Column("A", SqlType.SMALLINT), KEY).to_pylist()
+    assert len(set(found)) == 5
+    assert not [number for number in found if -(2**15) <= number < 2**15]
     texts = ["1000.0", "-1000.0", "9999.9", "75220025.6"]
     masks = masked(pa.array(texts), Column("C", SqlType.DECIMAL, True, 4, 1), KEY).to_pylist()
     assert len(set(masks)) == 4
