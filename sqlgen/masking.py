@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,8 @@ _BITS = {SqlType.SMALLINT: 16, SqlType.INTEGER: 32, SqlType.BIGINT: 64}
 _WHOLE = -(1 << 63), (1 << 63) - 1
 _TEXT = frozenset({SqlType.CHAR, SqlType.VARCHAR})
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY})
-_ROUNDS = 8
+#: Rounds of a permutation, and bytes of the digests that it takes.
+_ROUNDS, _PERMUTED_LENGTH = 8, 16
 #: The digits of masked text: five bits each (RFC 4648, in lower case).
 _DIGITS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", np.uint8)
 _SHORTEST_SECRET = 16
@@ -59,6 +61,25 @@ def cannot_mask(column: Column) -> str:
     if column.type in _BITS or column.type is SqlType.DECIMAL:
         return ""
     return f"there is no mask for {column.type.value}"
+
+
+class Digest(NamedTuple):
+    """What masks of a column are made of: digests of ``octets``, personalised for ``person``, of
+    text in UTF-8 without the blanks at its end, or of a permutation of whole numbers of ``bits``
+    (0: of text)."""
+
+    octets: int
+    person: bytes
+    bits: int
+
+
+def digest_of(column: Column) -> Digest | None:
+    """That of a column that can be masked; None where its masks are made another way."""
+    if column.type in _TEXT:
+        return Digest(BYTES_LENGTH, b"text", 0)
+    if column.type in _BITS:
+        return Digest(_PERMUTED_LENGTH, column.type.value.encode(), _BITS[column.type])
+    return None
 
 
 def mask_kind(column: Column) -> str:
@@ -159,7 +180,7 @@ def permuted(number: int, size: int, key: bytes, person: bytes) -> int:
     number of bits, repeated until within."""
     half = ((size - 1).bit_length() + 1) // 2
     low = (1 << half) - 1
-    begun = blake2b(digest_size=16, key=key, person=person)
+    begun = blake2b(digest_size=_PERMUTED_LENGTH, key=key, person=person)
     while True:
         left, right = number >> half, number & low
         for turn in range(_ROUNDS):

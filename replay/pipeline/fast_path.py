@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -28,6 +28,7 @@ from replay.logs import Images
 from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_cells import characters_of, shape_of, table_of_cells
 from replay.pipeline.fast_columns import Columns, locate
+from replay.pipeline.fast_masks import secrets_of
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.literals import literal_parts, octets
@@ -52,6 +53,7 @@ _KERNEL = Kernel(
         *(_TEXT, _TABLE, _TABLE, ArrayOf("int64", fixed=True), _TABLE, _TABLE, _TEXT),
         *(ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT, ArrayOf("bool", 2), NUMBER, _TABLE),
         *(ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8"), ArrayOf("int64"), _TEXT, _TABLE),
+        *(ArrayOf("uint8", 2, fixed=True), ArrayOf("uint64", 2)),
     ),
     tables.SOURCES,
 )
@@ -79,6 +81,8 @@ class Program:
     known: dict[int, tuple[str, str]] = field(default_factory=dict)
     #: How its images lie: SHAPE and its settings.
     shape: tuple[int, ...] = (tables.COUNTED,)
+    #: What masks are made from (:func:`replay.pipeline.fast_masks.secrets_of`).
+    secrets: Bytes = field(default_factory=lambda: secrets_of(b""))
 
     def called(self, code: int) -> tuple[str, str]:
         """The name and the text of the statement that rows of a code call."""
@@ -92,7 +96,8 @@ class Program:
 @dataclass(frozen=True)
 class KernelTables:
     """The tables of some programs, one behind the other, as the kernel takes them. ``programs``
-    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose."""
+    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose; all have the
+    same ``secrets``."""
 
     programs: Index
     cells: Index
@@ -100,6 +105,7 @@ class KernelTables:
     pool: Bytes
     lengths: Bytes
     codes: Bytes
+    secrets: Bytes
 
     @classmethod
     def of(cls, programs: Sequence[Program], images: Sequence[int]) -> KernelTables:
@@ -111,7 +117,9 @@ class KernelTables:
             table[row, tables.CELLS : tables.FIXED] = 0, len(cells[row]), 0, len(elements[row]), 0
             table[row, tables.IMAGES], table[row, tables.TIMES] = images[row], program.times
             table[row, tables.SHAPE : tables.SHAPE + len(program.shape)] = program.shape
+            # a value that is masked is followed by a block of its digest
             table[row, tables.FIXED] = len(program.pool) + tables.ROOM * len(elements[row])
+            table[row, tables.FIXED] += tables.BLOCK
             if row:
                 table[row, [tables.CELLS, tables.CELLS_END]] += table[row - 1, tables.CELLS_END]
                 before = table[row - 1, tables.ELEMENTS_END]
@@ -120,12 +128,14 @@ class KernelTables:
             pool, charset = pool + len(program.pool), charset + len(program.lengths)
         if len(programs) == 1:
             only = programs[0]
-            return cls(table, only.cells, only.elements, only.pool, only.lengths, only.codes)
+            own = only.cells, only.elements, only.pool, only.lengths, only.codes
+            return cls(table, *own, only.secrets)
         pools, lengths, codes = (
             np.concatenate([getattr(one, of) for one in programs])
             for of in ("pool", "lengths", "codes")
         )
-        return cls(table, np.concatenate(cells), np.concatenate(elements), pools, lengths, codes)
+        joined = np.concatenate(cells), np.concatenate(elements), pools, lengths, codes
+        return cls(table, *joined, programs[0].secrets)
 
 
 def _moved(cells: Index, elements: Index, charset: int, pool: int) -> tuple[Index, Index]:
@@ -427,12 +437,18 @@ class FastPath:
         given, times, shape = _given_columns(table, made[0]), _times(made[0]), shape_of(plain)
         if given and plain.shape is not None:
             return None
-        program = Program(table, *made, lengths, codes, times=times, given=given, shape=shape)
+        secrets = secrets_of(b"" if self.mapping is None else self.mapping.key)
+        program = Program(
+            table, *made, lengths, codes, times=times, given=given, shape=shape, secrets=secrets
+        )
         if calls is None:
             return program
         made = _elements(calls.elements, places, alone, self.undo)
-        times = _times(made[0])
-        return Program(table, *made, lengths, codes, calls, program, times, given, shape=shape)
+        called, pool = made
+        return replace(
+            program, elements=called, pool=pool, times=_times(called), calls=calls,
+            in_full=program, known={},
+        )  # fmt: skip
 
     def _target(self, version: TableVersion) -> WrittenTable:
         """A table as statements name it."""
@@ -503,7 +519,8 @@ def written(
     codes = np.zeros(count, np.int64)
     rows = (buffer, bounds, programs, program_of)
     how = (known.cells, known.elements, known.pool, known.lengths, known.codes, *_moments())
-    behind = (offsets, status, codes, given.text, given.offsets)
+    states = np.zeros((len(known.secrets) + 1, tables.STATE), np.uint64)
+    behind = (offsets, status, codes, given.text, given.offsets, known.secrets, states)
     while (row := render(*rows, *how, row, work, place.out, *behind)) < count:
         program = program_of[row]
         needed = int(fixed[program] + times[program] * (4 * int(sizes[row]) + int(texts[row])))

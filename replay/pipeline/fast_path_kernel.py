@@ -39,6 +39,7 @@ from replay.pipeline.fast_path_tables import (
     KEYED,
     KIND,
     LISTED,
+    MASKED,
     MOVED,
     MOVING,
     NO_CHANGE,
@@ -57,6 +58,7 @@ from replay.pipeline.fast_path_tables import (
     WATCHED,
     WHEN,
 )
+from replay.pipeline.mask_kernel import masked, start_digests
 from replay.pipeline.row_values_kernel import said_value
 from replay.pipeline.row_walk_kernel import find_columns, find_counted
 
@@ -111,6 +113,40 @@ def _fetch(buffer: Array, bounds: Array, row: int) -> None:
 
 
 @machine_code
+def _value(
+    buffer: Array,
+    cells: Array,
+    column: int,
+    side: int,
+    at: int,
+    size: int,
+    lengths: Array,
+    codes: Array,
+    pictures: Array,
+    accepted: Array,
+    row: int,
+    given: Array,
+    given_offsets: Array,
+    secrets: Array,
+    states: Array,
+    out: Array,
+    place: int,
+) -> int:
+    """A value as it is, its mask, or what is given for it; -1 where it is not plain."""
+    if cells[U(column), KIND] == GIVEN:
+        texts = cells[U(column), U(GIVEN_BEFORE + side)]
+        start, end = given_offsets[U(texts), U(row)], given_offsets[U(texts), U(row + 1)]
+        return copied(given, start, end, out, place)
+    end = said_value(
+        buffer, at, size, cells, column, lengths, codes, pictures, accepted, out, place
+    )
+    secret = cells[U(column), MASKED]
+    if secret and end >= 0:
+        return masked(secrets, states, secret - 1, out, place, end)
+    return int(end)
+
+
+@machine_code
 def _statement(
     buffer: Array,
     cells: Array,
@@ -131,6 +167,8 @@ def _statement(
     rekeyed: bool,
     given: Array,
     given_offsets: Array,
+    secrets: Array,
+    states: Array,
 ) -> int:
     """The statement of one row, whose images were walked, and its code; -1 where a value is not
     plain."""
@@ -169,15 +207,10 @@ def _statement(
                 first = False
         place = copied(pool, start, end, out, place)
         if column >= 0 and not empty:
-            if cells[U(column), KIND] == GIVEN:
-                texts = cells[U(column), U(GIVEN_BEFORE + side)]
-                start, end = given_offsets[U(texts), U(row)], given_offsets[U(texts), U(row + 1)]
-                place = copied(given, start, end, out, place)
-            else:
-                place = said_value(
-                    buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
-                    accepted, out, place,
-                )  # fmt: skip
+            place = _value(
+                buffer, cells, column, side, at[U(here)], size[U(here)], lengths, codes, pictures,
+                accepted, row, given, given_offsets, secrets, states, out, place,
+            )  # fmt: skip
             if place < 0:
                 return -1
             place = _fixed(pool, elements, element, SUFFIX, out, place)
@@ -226,6 +259,8 @@ def render_rows(
     codes_of_rows: Array,
     given: Array,
     given_offsets: Array,
+    secrets: Array,
+    states: Array,
 ) -> int:
     """Statements of the rows from ``start`` on, as far as ``out`` has room; the first row that has
     none yet.
@@ -236,8 +271,10 @@ def render_rows(
     other tables are those of :class:`replay.pipeline.fast_path.KernelTables`. ``work`` int64[4, 2 *
     columns] is for the functions here. ``offsets[row + 1]``, ``status[row]`` and, where there is a
     statement, ``codes_of_rows[row]`` are set for each row done. The texts of values that are given
-    lie in ``given``, set ``g`` of them between ``given_offsets[g]`` (int64[g, n + 1]).
+    lie in ``given``, set ``g`` of them between ``given_offsets[g]`` (int64[g, n + 1]). ``secrets``
+    and ``states`` are those of :func:`replay.pipeline.mask_kernel.masked`.
     """
+    start_digests(secrets, states)
     at, size, null, changed = work[0], work[1], work[2], work[3]
     place = offsets[U(start)]
     for row in range(start, bounds.shape[1]):
@@ -260,7 +297,7 @@ def render_rows(
             behind = _statement(
                 buffer, cells, elements, pool, lengths, codes, pictures, accepted,
                 at, size, null, changed, out, place, codes_of_rows, row, rekeyed,
-                given, given_offsets,
+                given, given_offsets, secrets, states,
             )  # fmt: skip
             if behind < 0:
                 result = ODD

@@ -52,7 +52,7 @@ _BIAS, _LAST_YEAR = 0x8000, 9999
 
 
 @machine_code
-def _number(value: Any, out: Array, place: int) -> int:
+def unsigned_digits(value: Any, out: Array, place: int) -> int:
     """A number without a sign, as digits."""
     digits = 1
     rest = value // np.uint64(10)
@@ -82,7 +82,7 @@ def _integer(
         value = ~value + np.uint64(1)
         out[U(place)] = 45
         place += 1
-    return _number(value, out, place)
+    return unsigned_digits(value, out, place)
 
 
 @machine_code

@@ -35,7 +35,8 @@ def test_other_arrays_are_refused(wrong: np.ndarray) -> None:
     rows = [byte, table, table, np.zeros(0, np.int64), table, table, byte]
     rows += [np.zeros((1, 1), np.uint8), np.zeros((1, 1, 1), "u1"), byte, np.zeros((1, 1), bool)]
     rows += [0, table, byte]
-    outcome = np.zeros(0, np.uint8), np.zeros(0, np.int64), byte, table
+    secrets = np.zeros((0, 1), np.uint8), np.zeros((1, 8), np.uint64)
+    outcome = np.zeros(0, np.uint8), np.zeros(0, np.int64), byte, table, *secrets
     assert render(*rows, np.zeros(1, np.int64), *outcome) == 0
     with pytest.raises(TypeError, match="expected ArrayOf"):
         render(*rows, wrong, *outcome)

@@ -36,11 +36,14 @@ from replay.output.row_parts import values_differ
 from replay.output.steps import open_scripts
 from replay.pipeline import fast_path, local, partition
 from replay.pipeline.copy_lines import CopyLines
+from replay.pipeline.fast_path_tables import MASKED
 from replay.pipeline.mixed_rows import OPS, MixedRows
 from replay.pipeline.plan import Mode, Plan, make_plan
 from replay.pipeline.rows import RowDecoder, whole_rows
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.literals import Policy
+from sqlgen.mapping import TableMap, TableMapping
+from sqlgen.masking import cannot_mask
 from sqlgen.rows import Op
 from sqlgen.rows import Rows as LoadedRows
 from sqlgen.schema import Table
@@ -319,8 +322,8 @@ class Log:
         return self.rows.plain
 
 
-def plan_of(pick: random.Random) -> Plan:
-    """A plan in any dialect and direction."""
+def plan_of(pick: random.Random, table: Table) -> Plan:
+    """A plan in any dialect and direction; some have masks."""
     render = RenderOptions(
         where_columns=pick.choice(("key", "guard", "all")),
         exclude_columns=pick.choice(((), (), ("C2",))),
@@ -332,7 +335,12 @@ def plan_of(pick: random.Random) -> Plan:
     )
     render = replace(render, where_columns="key") if render.upsert else render
     dialect = pick.choice(sorted(BUILT_IN))
-    options = ScriptOptions(dialect, render=render)
+    mapping = None
+    if pick.random() < 0.3:
+        masks = tuple(column.name for column in table.columns if not cannot_mask(column))
+        entry = TableMapping(mask=masks[pick.randrange(2) :: 2])
+        mapping = TableMap({}, {f"{table.schema}.{table.name}": entry}, bytes(range(32)))
+    options = ScriptOptions(dialect, render=render, mapping=mapping)
     nothing, ones = np.zeros(0, np.uint64), np.ones(1, bool)
     return Plan(pick.choice(("redo", "undo")), Selection(), options, (), nothing, ones)
 
@@ -346,7 +354,7 @@ def test_both_ways_say_the_same_of_any_row(
     for seed in range(40 * part, 40 * part + 40):
         pick = random.Random(seed)
         rows, kind = family(pick), pick.choice(list(OPS))
-        image, plan = rows.images(pick, kind), plan_of(pick)
+        image, plan = rows.images(pick, kind), plan_of(pick, rows.version.table)
         made = []
         for expected in (fast_path.WORTH, -1):
             log: Any = Log(rows)
@@ -355,9 +363,11 @@ def test_both_ways_say_the_same_of_any_row(
             if decoder.shortcut is not None and rows.plain is not None:
                 found = decoder.shortcut.statements(rows.version, OPS[kind], image, rows.plain)
                 told["tables"] += found is not None
+                told["masks"] += found is not None and found.program.cells[:, MASKED].any()
                 told["rows"] += 0 if found is None else ROWS - len(found.odd)
         assert_same(*made)
     assert told["tables"] >= 20
+    assert told["masks"] >= 2
     assert told["rows"] > 20 * ROWS // 2
 
 

@@ -24,6 +24,8 @@ from replay.pipeline import fast_path, partition
 from replay.pipeline.mixed_rows import OPS, MixedChanges, MixedRows, MixedStatements
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
+from sqlgen.mapping import TableMap, TableMapping
+from sqlgen.masking import mask_key
 from sqlgen.schema import SqlType
 from sqlgen.statements import RenderOptions
 from tests.pipeline.test_fast_path import (
@@ -127,6 +129,14 @@ def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MixedRows, "statements", lambda *_: iter(()))
 
 
+MASKS = TableMap(
+    {},
+    {
+        "TESTOWN.TEXT": TableMapping(mask=("V",)),
+        "TESTOWN.NUMBERS": TableMapping("figures", mask=("K", "D")),
+    },
+    mask_key(b"sixteen letters!"),
+)
 WAYS: tuple[tuple[dict[str, Any], bool], ...] = (
     ({}, True),
     ({"options": ScriptOptions("oracle", render=RenderOptions(where_columns="all"))}, True),
@@ -135,6 +145,7 @@ WAYS: tuple[tuple[dict[str, Any], bool], ...] = (
     ({"options": ScriptOptions(render=RenderOptions(exclude_columns=("N", "BAL")))}, True),
     ({"options": ScriptOptions(render=RenderOptions(assert_rows=True))}, True),
     ({"constraints": Constraints(keys=(("TESTOWN.NUMBERS", ("D",)),))}, True),
+    ({"options": ScriptOptions(mapping=MASKS)}, True),
     ({"selection": Selection(where="A > 7")}, False),
 )
 #: Each way in both directions and with one file and several; not all four pairs of them. In the
