@@ -108,25 +108,27 @@ class ConstraintOrder:
         live: Mask,
         sequence: Index,
         moved: Mask,
-        unwritten: Mapping[int, int] | None = None,
+        unwritten: tuple[Index, Index] | None = None,
         found: FoundImages | None = None,
     ) -> Arranged:
         """``sequence`` (places in ``batch``, unit by unit) with the changes of each unit in an
         order that keeps every key and reference whole. ``unit`` numbers the unit of each change;
         only those that are ``live`` count, and ``moved`` are updates that change a key.
-        ``unwritten``: as of :class:`replay.dependencies.unique_order.UnitChanges`. ``found``: where
-        the images of all changes of rows lie that may be live, if that is known."""
+        ``unwritten``: the changes that are left out, rising, and of each the one by which the
+        target does the same (:class:`replay.dependencies.unique_order.UnitChanges`). ``found``:
+        where the images of all changes of rows lie that may be live, if that is known."""
         arranged = Arranged(sequence)
-        self.unwritten = unwritten or {}
+        self.unwritten = {}
         if self.related.any():
             arranged = self._by_references(batch, unit, live, sequence)
-        known = None if self.unwritten else found
-        if known is not None and self.raw_keys.none_met(batch, unit, moved, known):
-            return arranged
-        if self.unwritten:
-            left = list(self.unwritten)
+        left, causes = (sequence[:0],) * 2 if unwritten is None else unwritten
+        if len(left):
             live, moved = live.copy(), moved.copy()
             live[left], moved[left] = True, batch.change[left] == Change.UPDATE
+        known = found is not None and _among(left, found.changes)
+        if found is not None and known and self.raw_keys.none_met(batch, unit, moved, found):
+            return arranged
+        self.unwritten = dict(zip(left.tolist(), causes.tolist(), strict=True))
         span, rows, crossed, by_nulls = self._crossed(batch, unit, live, moved)
         if not len(crossed):
             return arranged
@@ -426,6 +428,12 @@ class ConstraintOrder:
                 f" {','.join(values)}"
             )
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
+
+
+def _among(some: Index, all_of_them: Index) -> bool:
+    """Whether some numbers are among others; both rise."""
+    place = np.searchsorted(all_of_them, some)
+    return bool((np.take(all_of_them, place, mode="clip") == some).all())
 
 
 def _row_spaces(spaces: KeySpaces) -> Mask:

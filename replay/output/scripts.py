@@ -469,18 +469,18 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             )
         return arranged
 
-    def _unwritten(self, changes: ChunkChanges, live: Mask) -> dict[int, int]:
-        """The changes that are left out of units, and the live one that makes the target do the
-        same (-1: none, as of those that the user left out)."""
+    def _unwritten(self, changes: ChunkChanges, live: Mask) -> tuple[Index, Index]:
+        """The changes that are left out of units, and of each the live one that makes the target do
+        the same (-1: none, as of those that the user left out)."""
         reasons = (*UNWRITTEN, REASON[UNSATISFIED])
         rows = np.flatnonzero(np.isin(changes.outcome, reasons) & (changes.uncommitted == 0))
         if not len(rows):
-            return {}
+            return rows, rows
         every = np.arange(len(changes.head))
         cause = np.maximum.accumulate(np.where(changes.origin == ord(" "), every, -1))[rows]
         caused = (changes.unit[cause] == changes.unit[rows]) & live[cause] & (cause >= 0)
         caused &= (cause != rows) & (changes.outcome[rows] != REASON[UNSATISFIED])
-        return dict(zip(rows.tolist(), np.where(caused, cause, -1).tolist(), strict=True))
+        return rows, np.where(caused, cause, -1)
 
     def _write(
         self,

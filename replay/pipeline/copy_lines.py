@@ -21,7 +21,7 @@ from replay.logs import LogFile
 from replay.pipeline import fast_path
 from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_cells import charset_number, spelled_characters
-from replay.pipeline.mixed_rows import OPS
+from replay.pipeline.fast_filter import OPS
 from sqlgen.dialects import Profile
 from sqlgen.rows import Op
 from sqlgen.staged_merge import COPY_ESCAPES, COPY_NULL, ImageRows, NotPlain, Slot, Value

@@ -348,13 +348,17 @@ class FastPath:
         return FastStatements(status, moved, np.flatnonzero(odd), callers, program, output, in_full)
 
     def columns(
-        self, version: TableVersion, op: Op, image: Images, plain: PlainRows, names: Sequence[str]
+        self,
+        version: TableVersion,
+        op: Op,
+        rows: KernelInput,
+        plain: PlainRows,
+        names: Sequence[str],
     ) -> Columns | None:
         """Some columns of the images; None for a table that needs the other way."""
         program = self.program(version, op, plain)
         if program is None or plain.shape is not None:
             return None
-        rows = KernelInput.of(image)
         chosen = [version.index_of(name) for name in names]
         return locate(
             version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen

@@ -14,14 +14,12 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
+from replay.changes.value_filter import ValueFilter
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
 from replay.pipeline import fast_path
 from replay.pipeline import fast_path_tables as tables
-from sqlgen.rows import Op
-
-#: The kind of statement that a change of a row needs.
-OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
+from replay.pipeline.fast_filter import OPS, Filtered, filtered
 
 
 class MixedChanges(NamedTuple):
@@ -38,24 +36,33 @@ class MixedChanges(NamedTuple):
 @dataclass(frozen=True)
 class MixedStatements:
     """Statements of the changes ``images.changes``, one each ('' for none). ``outcome`` of
-    :mod:`sqlgen.statements`, and which updates change a watched column (``moved``). Of changes that
-    are not ``settled`` nothing is said. ``text`` counts until statements of others are made."""
+    :mod:`sqlgen.statements`, and which updates change a watched column (``moved``); which changes
+    satisfy ``--where`` (``wanted``; None: nobody asks). Of changes that are not ``settled`` nothing
+    is said. ``text`` counts until statements of others are made."""
 
     images: FoundImages
     text: pa.StringArray
     outcome: Bytes
     moved: Mask
     settled: Mask
+    wanted: Mask | None = None
 
 
 class MixedRows:
     """Writes the row changes of one plan, as far as they can be written together."""
 
     def __init__(
-        self, log: LogFile, source: PlainImages, way: fast_path.FastPath, others: Collection[int]
+        self,
+        log: LogFile,
+        source: PlainImages,
+        way: fast_path.FastPath,
+        others: Collection[int],
+        condition: ValueFilter | None = None,
     ) -> None:
-        """``source``: the same log. The table versions ``others`` are left to the other way."""
+        """``source``: the same log. The table versions ``others`` are left to the other way.
+        ``condition``: what changes must satisfy."""
         self.log, self.source, self.way, self.others = log, source, way, others
+        self.condition = condition
         self._programs: dict[int, fast_path.Program | None] = {}
         self._last: tuple[tuple[int, ...], fast_path.KernelTables] | None = None
         self._room = fast_path.Room()
@@ -89,7 +96,29 @@ class MixedRows:
             outcome = made.status & np.uint8(tables.MOVED - 1)
             settled = (outcome != tables.ODD) & (outcome != tables.EXCLUDED_COLUMNS)
             moved = made.status >= tables.MOVED
-            yield MixedStatements(replace(found, changes=rows[part]), text, outcome, moved, settled)
+            wanted = None
+            if self.condition is not None:
+                judged = self._judged(self.condition, found, changes.group[rows[part]])
+                wanted, settled = judged.wanted, settled & ~judged.odd
+            images = replace(found, changes=rows[part])
+            yield MixedStatements(images, text, outcome, moved, settled, wanted)
+
+    def _judged(self, condition: ValueFilter, found: FoundImages, group: Index) -> Filtered:
+        """Which changes satisfy a condition; ``group`` are their table versions and kinds."""
+        every = Filtered(np.zeros(len(group), bool), np.zeros(len(group), bool))
+        for value in distinct(group).tolist():
+            version, kind = self.log.catalog.versions[value // 16], Change(value % 16)
+            some, plain = np.flatnonzero(group == value), self.log.plain_rows(value // 16)
+            bounds = found.bounds[: 4 if kind is Change.UPDATE else 2, some]
+            unusable = np.zeros(len(some), bool)
+            rows = fast_path.KernelInput(found.buffer, np.ascontiguousarray(bounds), unusable)
+            assert plain is not None
+            own = filtered(self.way, condition, version, kind, rows, plain)
+            if own is None:
+                every.odd[some] = True
+            else:
+                every.wanted[some], every.odd[some] = own
+        return every
 
     def _program(self, value: int) -> fast_path.Program | None:
         """How the changes of a table version and kind are written; None: the other way."""
@@ -102,7 +131,10 @@ class MixedRows:
         if plain is None or version in self.others:
             return None
         program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
-        return None if program is None or program.given else program
+        if program is None or program.given:
+            return None
+        judged = self.condition is None or plain.shape is None
+        return program if judged else None
 
     def _tables_of(self, known: tuple[int, ...]) -> fast_path.KernelTables:
         """The tables of some programs, those of the last time where they are the same."""

@@ -20,13 +20,14 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
-from replay.changes.selection import REASON
+from replay.changes.selection import REASON, UNSATISFIED
 from replay.changes.value_filter import ValueFilter
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
 from replay.logs.plain import PlainImages
 from replay.pipeline import fast_path
-from replay.pipeline.mixed_rows import OPS, MixedChanges, MixedRows, MixedStatements
+from replay.pipeline.fast_filter import OPS, filtered
+from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
 from sqlgen import literals, statements
 from sqlgen.dialects import Profile
@@ -112,9 +113,8 @@ class RowDecoder:
 
         self.mixed = None
         source: object = log
-        plain = self.filter is None and not plan.prepared
-        if self.shortcut is not None and plain and isinstance(source, PlainImages):
-            self.mixed = MixedRows(log, source, self.shortcut, plan.limits)
+        if self.shortcut is not None and not plan.prepared and isinstance(source, PlainImages):
+            self.mixed = MixedRows(log, source, self.shortcut, plan.limits, self.filter)
 
     def together(self, changes: MixedChanges) -> Iterator[MixedStatements]:
         """Statements of changes of several table versions and kinds, as far as they can be written
@@ -122,7 +122,10 @@ class RowDecoder:
         parts, or not settled there, need :meth:`statements`."""
         if self.mixed is not None:
             for made in self.mixed.statements(changes):
-                yield replace(made, outcome=_reasons(made.outcome))
+                outcome = _reasons(made.outcome)
+                if made.wanted is not None:
+                    outcome[~made.wanted] = REASON[UNSATISFIED]
+                yield replace(made, outcome=outcome)
 
     def statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
         """Statements of the changes whose images are given; all are of one table version and
@@ -133,7 +136,7 @@ class RowDecoder:
         made, wanted, odd = quick
         outcome, failed = _reasons(made.outcome), np.zeros(len(made.outcome), bool)
         if wanted is not None:
-            outcome[~wanted] = REASON["does not satisfy --where"]
+            outcome[~wanted] = REASON[UNSATISFIED]
         if len(odd):
             rest, prepared = self._statements(version, kind, image.take(odd), made.callers)
         else:
@@ -168,16 +171,11 @@ class RowDecoder:
         of_table, op = self.log.catalog.versions[version], OPS[kind]
         wanted, unjudged = None, None
         if self.filter is not None:
-            names = self.filter.columns(of_table)
-            found = self.shortcut.columns(of_table, op, image, plain, names)
+            rows = fast_path.KernelInput.of(image)
+            found = filtered(self.shortcut, self.filter, of_table, kind, rows, plain)
             if found is None:
                 return None
-            sides = {"before": 0, "after": len(found.walks) - 1}
-
-            def decode(name: str, side: str) -> pa.Array:
-                return found.decode(sides[side], of_table.index_of(name))
-
-            wanted, unjudged = self.filter.select(of_table, decode, kind, len(image.bad)), found.odd
+            wanted, unjudged = found
         made = self.shortcut.statements(of_table, op, image, plain, unjudged)
         if made is None:
             return None
@@ -199,7 +197,7 @@ class RowDecoder:
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             wanted = self._wanted(self.filter, batch)
-            outcome[~wanted] = REASON["does not satisfy --where"]
+            outcome[~wanted] = REASON[UNSATISFIED]
         rows, options = self._rows(batch), self.options
         if self.plan.mode == "undo":
             rows = rows.inverse()
@@ -248,7 +246,7 @@ class RowDecoder:
         batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
-            outcome[~self._wanted(self.filter, batch)] = REASON["does not satisfy --where"]
+            outcome[~self._wanted(self.filter, batch)] = REASON[UNSATISFIED]
         if kind is Change.UPDATE:
             outcome = np.where(outcome == 0, _reasons(batch.outcome(columns)), outcome)
         wanted = (outcome == 0) & ~batch.failed

@@ -36,8 +36,9 @@ from replay.output.row_parts import values_differ
 from replay.output.steps import open_scripts
 from replay.pipeline import fast_path, local, partition
 from replay.pipeline.copy_lines import CopyLines
+from replay.pipeline.fast_filter import OPS
 from replay.pipeline.fast_path_tables import MASKED
-from replay.pipeline.mixed_rows import OPS, MixedRows
+from replay.pipeline.mixed_rows import MixedRows
 from replay.pipeline.plan import Mode, Plan, make_plan
 from replay.pipeline.rows import RowDecoder, whole_rows
 from sqlgen.dialects import BUILT_IN, profile_named

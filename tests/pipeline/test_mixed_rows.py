@@ -21,7 +21,8 @@ from replay.dependencies import raw_keys
 from replay.errors import LogReplayError
 from replay.logs.plain import FoundImages
 from replay.pipeline import fast_path, partition
-from replay.pipeline.mixed_rows import OPS, MixedChanges, MixedRows, MixedStatements
+from replay.pipeline.fast_filter import OPS
+from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.mapping import TableMap, TableMapping
@@ -146,7 +147,7 @@ WAYS: tuple[tuple[dict[str, Any], bool], ...] = (
     ({"options": ScriptOptions(render=RenderOptions(assert_rows=True))}, True),
     ({"constraints": Constraints(keys=(("TESTOWN.NUMBERS", ("D",)),))}, True),
     ({"options": ScriptOptions(mapping=MASKS)}, True),
-    ({"selection": Selection(where="A > 7")}, False),
+    ({"selection": Selection(where="A > 7")}, True),
 )
 #: Each way in both directions and with one file and several; not all four pairs of them. In the
 #: fast lane each way is in one direction.
@@ -207,10 +208,12 @@ def test_a_row_goes_where_the_text_of_the_last_chunk_was(
 
 
 @pytest.mark.parametrize("crossing", [False, True], ids=["keys apart", "keys that meet"])
+@pytest.mark.parametrize("where", [None, "D > 1.5"])
 def test_keys_are_looked_at_where_the_images_are_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crossing: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crossing: bool, where: str | None
 ) -> None:
-    """Units without a key that is taken and touched again are not looked at further."""
+    """Units without a key that is taken and touched again are not looked at further; changes that
+    ``--where`` leaves out touch keys, too."""
     assert available(raw_keys._KERNEL) is not None
     said: list[bool] = []
     real = raw_keys.RawKeys.none_met
@@ -226,14 +229,19 @@ def test_keys_are_looked_at_where_the_images_are_known(
         unit = log.unit()
         unit.insert(NUMBERS, (number, "1.00"))
         unit.update(NUMBERS, (100 + number, "1.00"), (200 + number, "2.00"))
-    if crossing:  # 1 -> 2 while another row has 2: in the order of the log it could not be
+    if crossing and where:  # only what takes the key is in the script
+        unit = log.unit()
+        unit.insert(NUMBERS, (1, "2.00"))
+        unit.update(NUMBERS, (1, "1.00"), (1, "1.25"))
+    elif crossing:  # 1 -> 2 while another row has 2: in the order of the log it could not be
         unit = log.unit()
         unit.update(NUMBERS, (1, "1.00"), (2, "1.00"))
         unit.update(NUMBERS, (2, "2.00"), (3, "2.00"))
-    one = written(tmp_path, log, "redo", 1)
+    how = {"selection": Selection(where=where)}
+    one = written(tmp_path, log, "redo", 1, **how)
     assert said == [not crossing]
     apart(monkeypatch)
-    assert written(tmp_path, log, "redo", 1) == one
+    assert written(tmp_path, log, "redo", 1, **how) == one
 
 
 def test_tables_of_other_character_sets_and_widths() -> None:
