@@ -91,7 +91,7 @@ class Said(Enum):
 
 
 class HeaderField(NamedTuple):
-    """A field of the comment before a unit: its ``name``, how it is said, the ``place`` of its
+    """A field of a comment: its ``name``, how it is said, the ``place`` of its
     ``width`` octets in a header (of a field that it has not, none), and the place of those that
     count where all of these are zero (-1: there are none)."""
 
@@ -105,9 +105,15 @@ class HeaderField(NamedTuple):
 @runtime_checkable
 class PlainUnits(Protocol):
     """Headers of which machine code may write the comments of units
-    (:meth:`replay.logs.LogFacts.unit_fields`). No member raises an error."""
+    (:meth:`replay.logs.LogFacts.unit_fields`) and of changes. No member raises an error."""
 
     def plain_unit(self) -> tuple[Bytes, Sequence[HeaderField]]:
         """The headers (``uint8[n, width]``), and the fields of a comment in their order; no fields
         where the layout is another one."""
+        ...
+
+    def plain_trace(self) -> tuple[Bytes, Sequence[HeaderField]]:
+        """The headers (``uint8[n, width]``), and the fields of what
+        :meth:`replay.logs.LogFacts.trace` says, where these stand with a blank in between; no
+        fields where the layout is another one."""
         ...

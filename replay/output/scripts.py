@@ -31,7 +31,7 @@ from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks
 from replay.output.steps import Sources, sources_of
-from replay.output.unit_comments import comments_of
+from replay.output.unit_comments import comments_of, traces_of
 from replay.pipeline.fast_path import WORTH
 from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import (
@@ -507,8 +507,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         comments = comments_of(self.log, first, picked is not None)
         notes, checks = None, None
         if picked is not None and self.plan.options.trace:
-            trace = self.log.trace(self._headers(changes, ordered))
-            notes = pc.binary_join_element_wise(" -- ", trace, "")
+            notes = traces_of(self.log, self._headers(changes, ordered))
         if picked is not None and self.plan.options.render.assert_rows:
             checked, numbers = self._numbered(changes, ordered, starts)
             checks = Checks.of(checked, numbers, self.profile)

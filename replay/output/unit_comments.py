@@ -1,10 +1,10 @@
-"""The comments before units: machine code writes them from headers of fixed places; other logs say
-them field by field.
+"""The comments before units and behind changes: machine code writes them from headers of fixed
+places; other logs say them field by field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -34,8 +34,8 @@ _KERNEL = Kernel(
     ),
     ("replay.output.script_lines_tables",),
 )
-#: What a comment begins with.
-_BEGIN = "-- unit"
+#: What a comment of a unit begins with, and one of a change.
+_BEGIN, _TRACE = "-- unit", " --"
 _KINDS = {
     Said.HEXADECIMAL: (tables.HEXADECIMAL, 2),
     Said.NUMBER: (tables.INTEGER, 3),
@@ -71,12 +71,12 @@ class CommentLayout:
 
 
 @lru_cache(maxsize=64)
-def _layout(fields: tuple[HeaderField, ...]) -> CommentLayout:
+def _layout(fields: tuple[HeaderField, ...], begin: str) -> CommentLayout:
     table = np.zeros((len(fields), tables.FIELD), np.int64)
     pool, most = b"", 0
     for row, field in enumerate(fields):
         kind, letters = _KINDS[field.said]
-        pool += f"{'' if row else _BEGIN} {field.name}=".encode()
+        pool += f"{'' if row else begin} {field.name}=".encode()
         table[row] = kind, field.place, field.width, field.otherwise, len(pool)
         most += letters * field.width
     return CommentLayout(table, np.frombuffer(pool, np.uint8), most + len(pool))
@@ -94,18 +94,38 @@ def _letters() -> Bytes:
 def comments_of(log: LogFile, first: Envelope, quick: bool) -> UnitComments:
     """The comments of units, from the ``first`` record of each; ``quick``: it is worth to load
     machine code."""
-    if quick and isinstance(first, PlainUnits) and (put := available(_KERNEL)) is not None:
-        block, fields = first.plain_unit()
-        if fields:
-            layout, count = _layout(tuple(fields)), len(block)
-            out = np.empty(count * layout.most, np.uint8)
-            places, ends = np.zeros(count + 1, np.int32), np.zeros(count, np.int32)
-            how = layout.fields, layout.pool, _letters(), NAMING
-            if put(np.ascontiguousarray(block), *how, out, places, ends) == count:
-                return UnitComments(_strings(out, places), ends)
+    if quick and isinstance(first, PlainUnits):
+        quickly = _put(*first.plain_unit(), _BEGIN, NAMING)
+        if quickly is not None:
+            return quickly
     text = log.unit_fields(first)
     comments = unit_comments(text)
     return UnitComments(comments, _name_ends(comments, text))
+
+
+def traces_of(log: LogFile, changes: Envelope) -> pa.StringArray:
+    """What ``--trace`` says behind each of some changes, by machine code where it can."""
+    if isinstance(changes, PlainUnits):
+        quickly = _put(*changes.plain_trace(), _TRACE, 0)
+        if quickly is not None:
+            return quickly.text
+    return pc.binary_join_element_wise(f"{_TRACE} ", log.trace(changes), "")
+
+
+def _put(
+    block: Bytes, fields: Sequence[HeaderField], begin: str, named: int
+) -> UnitComments | None:
+    """The comments of headers, of which so many fields are a name; None where one is not plain."""
+    put = available(_KERNEL)
+    if put is None or not fields:
+        return None
+    layout, count = _layout(tuple(fields), begin), len(block)
+    out = np.empty(count * layout.most, np.uint8)
+    places, ends = np.zeros(count + 1, np.int32), np.zeros(count, np.int32)
+    how = layout.fields, layout.pool, _letters(), named
+    if put(np.ascontiguousarray(block), *how, out, places, ends) < count:
+        return None
+    return UnitComments(_strings(out, places), ends)
 
 
 def _name_ends(comments: pa.StringArray, fields: Mapping[str, pa.Array]) -> Places:

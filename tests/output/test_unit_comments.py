@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from replay.decoding.layout import Field, FieldKind, Layout
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.opening import open_log
 from replay.output import unit_comments
-from replay.output.unit_comments import UnitComments, comments_of
+from replay.output.unit_comments import UnitComments, comments_of, traces_of
 from sqlgen.script import unit_names
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 
@@ -111,3 +113,31 @@ def test_texts_that_are_left_to_the_other_way(made: Made, name: str, text: str) 
     slow = said(comments_of(made.log, first, False))
     assert said(comments_of(made.log, first, True)) == slow
     assert all(letter.isprintable() for letter in slow[0][20])
+
+
+def test_traces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = made.headers(3)
+    expected = [f" -- {trace}" for trace in made.log.trace(changes).to_pylist()]
+    with monkeypatch.context() as patch:
+        patch.setattr(unit_comments, "available", lambda _: None)
+        assert traces_of(made.log, changes).to_pylist() == expected
+    monkeypatch.setattr(type(made.log), "trace", None)
+    assert traces_of(made.log, changes).to_pylist() == expected
+
+
+@pytest.mark.parametrize("name", ["LOGLRSN", "LOGRBA"])
+def test_positions_of_older_releases_are_traced_the_other_way(made: Made, name: str) -> None:
+    """They have six octets, and are written as ten."""
+    changes = made.headers(4)
+    fields: list[Field] = []
+    for field in made.layout.fields:
+        if field.name == name:
+            rest = Field("rest", field.offset + 6, 4, FieldKind.RESERVED)
+            fields += [replace(field, length=6), rest]
+        else:
+            fields.append(field)
+    layout = Layout("OLD", "older", made.layout.size, tuple(fields))
+    older = Headers(layout, changes.block)
+    assert older.plain_trace()[1] == ()
+    expected = [f" -- {trace}" for trace in made.log.trace(older).to_pylist()]
+    assert traces_of(made.log, older).to_pylist() == expected

@@ -49,6 +49,8 @@ _UNIT_WIDTHS = {
     "UORCOMMITPOINT": 10,
     "UORCOMMITTIMESTAMP": 17,
 }
+#: What ``--trace`` says of a change.
+_TRACED = {"lrsn": "LOGLRSN", "rba": "LOGRBA"}
 _LUW = ("LUWNETWORKID", "LUWNAME", "LUWINSTANCENO", "LUWSEQUENCENO")
 
 #: Facts, and the header fields that hold them; a header that XHDF records describe may lack some.
@@ -244,6 +246,15 @@ class Headers:
             HeaderField("committed", Said.TIME, names["UORCOMMITTIMESTAMP"].offset, 17),
             *texts,
         )
+
+    def plain_trace(self) -> tuple[Bytes, Sequence[HeaderField]]:
+        """Where the fields of a change's comment lie."""
+        names = {said: self.layout.names[name] for said, name in _TRACED.items()}
+        if any(field.length != 10 for field in names.values()):
+            return self.block, ()
+        return self.block, [
+            HeaderField(said, Said.HEXADECIMAL, field.offset, 10) for said, field in names.items()
+        ]
 
     def take(self, rows: Index) -> Headers:
         """The headers of some rows."""
