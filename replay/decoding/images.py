@@ -32,7 +32,10 @@ _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR})
 _GRAPHIC_VARYING, _GRAPHIC_FIXED = frozenset({"VGRF", "LVGR"}), frozenset({"GRPH"})
 _EXACT = "columns that end exactly where the image ends"
 _INSIDE = "columns that fit the image"
-_FILLED = "whole characters that fit the column, and one filler behind them"
+_FILLED = "whole characters that fit the column, and blanks or zeros behind them"
+#: What fills expanded graphic columns up, two bytes each: zeros, EBCDIC's and ASCII's blanks, and
+#: the blanks of UTF-16, Shift-JIS, GBK and KS.
+_FILLERS = np.array([0, 0x4040, 0x2020, 0x20, 0x3000, 0x8140, 0xA1A1], ">u2")
 _NULL_BYTE = "a null byte X'00' (value) or X'FF' (null)"
 _LOB = (
     "a large object column that fills the rest as its length says (its layout in a row is not"
@@ -396,14 +399,16 @@ class _Walker:
 
 def _is_filled(buffer: Bytes, start: Index, length: Index, width: int) -> Mask:
     """Whether values of ``length`` bytes at ``start`` are whole double-byte characters, and what
-    follows them up to ``width`` bytes is one such character again and again."""
+    follows them up to ``width`` bytes is one of :data:`_FILLERS` again and again."""
     filled = (length <= width) & (length % 2 == 0)
-    rest = np.where(filled, np.maximum(width - length - 2, 0), 0)
+    rest = np.where(filled, np.maximum(width - length, 0) & ~1, 0)
     begin = start + np.where(rest > 0, length, 0)
-    one, offsets = codecs.gather_varying(buffer, begin, rest)
-    other, _ = codecs.gather_varying(buffer, begin + np.where(rest > 0, 2, 0), rest)
-    differ = np.flatnonzero(one != other)
-    filled[np.searchsorted(offsets, differ, side="right") - 1] = False
+    data, offsets = codecs.gather_varying(buffer, begin, rest)
+    pairs, first = data.view(">u2"), offsets[:-1] // 2
+    wrong = ~np.isin(pairs, _FILLERS)
+    expected = np.repeat(np.minimum(first, max(len(pairs) - 1, 0)), rest // 2)
+    wrong |= pairs != pairs[expected] if len(pairs) else False
+    filled[np.searchsorted(offsets, 2 * np.flatnonzero(wrong), side="right") - 1] = False
     return np.asarray(filled)
 
 

@@ -151,6 +151,10 @@ def test_the_filler_of_expanded_graphic_columns_tells_the_unit_of_their_length(
     odd = bytearray(image("a"))
     odd[5:7] = b"\1\2"  # neither filler nor value
     assert walk(fmt, bytes(odd)).bad.tolist() == [True]
+    short = replace(fmt.columns[0], length=4 // unit)
+    fmt, width = replace(fmt, columns=(short, fmt.columns[1])), 4
+    found = walk(fmt, *map(image, ("ab", "日本", "")))  # no more than one character lies behind one
+    assert [row[0] for row in table(fmt, found)] == ["ab", "日本", ""]
 
 
 def test_chosen_rows_in_chosen_order() -> None:

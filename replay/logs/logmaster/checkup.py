@@ -96,9 +96,9 @@ UNCONFIRMED = (
         "expanded-columns",
         "What a varying column looks like in a log that was made with EXPAND VAR.",
         "LLCOLUMNLEN bytes follow the length, and as many of them count as it says. In graphic"
-        " columns, whose lengths may count characters or bytes, nothing but one filler may lie"
-        " behind the values.",
-        "Rows that do not end exactly, or have something else than filler there (LR2014).",
+        " columns, whose lengths may count characters or bytes, nothing but blanks or zeros may"
+        " lie behind the values.",
+        "Rows that do not end exactly, or have something else there (LR2014).",
     ),
     UnconfirmedReading(
         "text-subtype",
