@@ -1,4 +1,4 @@
-"""Logs of Db2 LUW and solidDB as somebody wrote them who had the format notes and no more.
+"""Logs of Db2 LUW, solidDB and Log Master as somebody wrote them who had no more than the notes.
 
 The encoders, the tables and their rows, and the histories are made by the notes alone; nothing of
 the program's decoders and layouts is used (``test_nothing_of_the_decoders_is_used``). So where the

@@ -25,7 +25,16 @@ from tests.independent.luw_records import (
     RowWriter,
     write_catalog,
 )
-from tests.independent.tables import NAMES, Column, Place, Row, Table, state_of
+from tests.independent.tables import (
+    NAMES,
+    Column,
+    Place,
+    Row,
+    Table,
+    new_row,
+    shifted,
+    state_of,
+)
 from tests.independent.values import Value
 
 ORDERS: tuple[Order, Order] = ("big", "little")
@@ -230,21 +239,15 @@ class History:
         rate: float = 1,
         rekey: bool = True,
     ) -> Row | None:
-        """A row that may be there beside the others, made of ``old`` with some new values; None if
-        none was found."""
-        for _ in range(8):
-            row = tuple(
-                self._value(column, number in table.key)
-                if old is None or (rekey if number in table.key else self.pick.random() < rate)
-                else old[number]
-                for number, column in enumerate(table.columns)
-            )
-            if not table.key or (old is not None and table.key_of(row) == table.key_of(old)):
-                return row
-            held = (table.name, table.key_of(row))
-            if not table.has_key_of(row) and not self._others_hold(unit, key=held):
-                return row
-        return None
+        """A row that may be there beside the others."""
+
+        def value(number: int, column: Column) -> Value:
+            return self._value(column, number in table.key)
+
+        def is_free(row: Row) -> bool:
+            return not self._others_hold(unit, key=(table.name, table.key_of(row)))
+
+        return new_row(self.pick, table, value, is_free, old, rate, rekey)
 
     def _others_hold(
         self,
@@ -451,25 +454,10 @@ class History:
             there = pick.sample(there, min(len(there), pick.randint(1, 6)))
         step, most = pick.choice((1, -1, 2)), 1 << _BITS[table.columns[number].kind] - 1
         circle = len(there) > 1 and pick.random() < 0.5
-        rows = dict[Place, Row]()
-        for place, other in zip(there, there[1:] + there[:1], strict=True):
-            row = list(table.rows[place])
-            for at in table.key if circle else ():
-                row[at] = table.rows[other][at]
-            value = row[number]
-            if not circle and isinstance(value, int):
-                if not -most <= value + step < most:
-                    return
-                row[number] = value + step
-            rows[place] = tuple(row)
-        keys = [table.key_of(row) for row in rows.values()]
-        if len(set(keys)) < len(keys):
+        rows = shifted(table, there, number, None if circle else step, most)
+        keys = [(table.name, table.key_of(row)) for row in (rows or {}).values()]
+        if rows is None or any(self._others_hold(unit, key=key) for key in keys):
             return
-        for key in keys:
-            if not table.held.get(key, set()) <= set(there):
-                return
-            if self._others_hold(unit, key=(table.name, key)):
-                return
         self.count["shifts"] += 1
         # A key may have two holders until the statement has ended.
         for place in there:

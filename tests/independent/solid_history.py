@@ -26,7 +26,17 @@ from tests.independent.solid_export import (
     Form,
     write_system_tables,
 )
-from tests.independent.tables import NAMES, Column, Place, Row, Table, exactly, state_of
+from tests.independent.tables import (
+    NAMES,
+    Column,
+    Place,
+    Row,
+    Table,
+    exactly,
+    new_row,
+    shifted,
+    state_of,
+)
 from tests.independent.values import Value
 
 _KEYS = (
@@ -133,19 +143,12 @@ class History:
     def _row(
         self, table: Table, old: Row | None = None, rate: float = 1, rekey: bool = True
     ) -> Row | None:
-        """A row that may be there beside the others, made of ``old`` with some new values; None if
-        none was found."""
-        for _ in range(8):
-            row = tuple(
-                self._value(column, number in table.key)
-                if old is None or (rekey if number in table.key else self.pick.random() < rate)
-                else old[number]
-                for number, column in enumerate(table.columns)
-            )
-            same = old is not None and table.key_of(row) == table.key_of(old)
-            if not table.key or same or not table.has_key_of(row):
-                return row
-        return None
+        """A row that may be there beside the others."""
+
+        def value(number: int, column: Column) -> Value:
+            return self._value(column, number in table.key)
+
+        return new_row(self.pick, table, value, lambda _: True, old, rate, rekey)
 
     def _put(self, table: Table, row: Row) -> None:
         self.place += 1
@@ -223,21 +226,8 @@ class History:
             there = pick.sample(there, min(len(there), pick.randint(1, 6)))
         most = 1 << _BITS[table.columns[at].kind] - 1
         step, circle = pick.choice((1, 1, -1, 2)), len(there) > 1 and pick.random() < 0.4
-        rows = dict[Place, Row]()
-        for place, other in zip(there, there[1:] + there[:1], strict=True):
-            row = list(table.rows[place])
-            for part in table.key if circle else ():
-                row[part] = table.rows[other][part]
-            value = row[at]
-            if not circle and isinstance(value, int):
-                if not -most <= value + step < most:
-                    return
-                row[at] = value + step
-            rows[place] = tuple(row)
-        keys = [table.key_of(row) for row in rows.values()]
-        if len(set(keys)) < len(keys):
-            return
-        if any(not table.held.get(key, set()) <= set(there) for key in keys):
+        rows = shifted(table, there, at, None if circle else step, most)
+        if rows is None:
             return
         self.count["shifts"] += 1
         for place in there:

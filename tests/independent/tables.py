@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,8 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Column:
-    """``length``: bytes or characters of text, digits of a number. ``bit``: FOR BIT DATA."""
+    """``length``: bytes or characters of text, digits of a number. ``bit``: FOR BIT DATA;
+    ``mixed``: text of one and of two bytes."""
 
     name: str
     kind: str
@@ -34,6 +36,7 @@ class Column:
     scale: int = 0
     nullable: bool = True
     bit: bool = False
+    mixed: bool = False
 
 
 @dataclass
@@ -71,6 +74,54 @@ class Table:
 
     def has_key_of(self, row: Row) -> bool:
         return bool(self.key) and self.key_of(row) in self.held
+
+
+def new_row(
+    pick: random.Random,
+    table: Table,
+    value: Callable[[int, Column], Value],
+    is_free: Callable[[Row], bool],
+    old: Row | None = None,
+    rate: float = 1,
+    rekey: bool = True,
+) -> Row | None:
+    """A row that may be there beside the others, made of ``old`` with some new values (``rate`` of
+    them, and those of the key only with ``rekey``); None if none was found. ``is_free``: whether
+    nobody else holds the key of a row."""
+    for _ in range(8):
+        row = tuple(
+            value(number, column)
+            if old is None or (rekey if number in table.key else pick.random() < rate)
+            else old[number]
+            for number, column in enumerate(table.columns)
+        )
+        if not table.key or (old is not None and table.key_of(row) == table.key_of(old)):
+            return row
+        if not table.has_key_of(row) and is_free(row):
+            return row
+    return None
+
+
+def shifted(
+    table: Table, there: Sequence[Place], at: int, step: int | None, most: int
+) -> dict[Place, Row] | None:
+    """Some rows when their keys walk by ``step`` in column ``at``, whose values lie below ``most``,
+    or go round (None). None where two rows would have one key, or a value would be too large."""
+    rows = dict[Place, Row]()
+    for place, other in zip(there, [*there[1:], *there[:1]], strict=True):
+        row = list(table.rows[place])
+        if step is None:
+            for part in table.key:
+                row[part] = table.rows[other][part]
+        value = row[at]
+        if step is not None and isinstance(value, int):
+            if not -most <= value + step < most:
+                return None
+            row[at] = value + step
+        rows[place] = tuple(row)
+    keys = {table.key_of(row) for row in rows.values()}
+    others = any(not table.held.get(key, set()) <= set(there) for key in keys)
+    return None if others or len(keys) < len(rows) else rows
 
 
 def state_of(tables: Sequence[Table]) -> dict[str, list[Row]]:
