@@ -95,7 +95,8 @@ UNCONFIRMED = (
     UnconfirmedReading(
         "expanded-columns",
         "What a varying column looks like in a log that was made with EXPAND VAR.",
-        "LLCOLUMNLEN bytes follow the length, and as many of them count as it says. In graphic"
+        "LLCOLUMNLEN bytes follow the length, and as many of them count as it says; where all"
+        " lengths are those of the columns, that is warned of. In graphic"
         " columns, whose lengths may count characters or bytes, nothing but blanks or zeros may"
         " lie behind the values.",
         "Rows that do not end exactly, or have something else there (LR2014).",

@@ -32,6 +32,7 @@ from replay.logs.logmaster.data import (
     join_segments,
     payload,
 )
+from replay.logs.logmaster.expanded import seem_full
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_rules import HeaderRules
 from replay.logs.logmaster.headers import OPTIONAL, TO_ASCII, Headers, zero
@@ -205,6 +206,13 @@ class LogmasterLog:
             )
         for version in taken:
             texts += column_warnings(version)
+        expanded = [v for v in taken if any(column.expanded for column in v.format.columns)]
+        if expanded and seem_full(self, [version.index for version in expanded]):
+            texts.append(
+                f"{', '.join(sorted({version.name for version in expanded}))}: every value of the"
+                " expanded columns (EXPANDVAR) is as long as its column: the log does not seem to"
+                " tell how long they were, and blanks or zeros at their ends may not be theirs"
+            )
         return texts
 
     # -- records
