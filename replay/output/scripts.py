@@ -400,13 +400,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         return len(entries)
 
     def _as_made(self, changes: ChunkChanges, arranged: Arranged, entries: Index) -> bool:
-        """Whether the script has a statement for each of some changes as it was made, apart from
-        what stands beside it."""
+        """Whether the script has a statement or a comment for each of some changes as it was made,
+        apart from what stands beside it."""
         ordered = arranged.sequence[entries]
         if len(self.records) < WORTH or arranged.part is not None or not self.sink.quick:
             return False
-        more = (changes.uncommitted[ordered] > 0) | (changes.outcome[ordered] > 0)
-        return not (more | (changes.change[ordered] == Change.STRUCTURE)).any()
+        more = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
+        return not more.any()
 
     def _remarks(self, changes: ChunkChanges) -> Mask:
         """Changes that are a comment of the script, but no statement."""

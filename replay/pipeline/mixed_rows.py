@@ -94,7 +94,7 @@ class MixedRows:
             if (text := made.strings_if_few()) is None:
                 continue
             outcome = made.status & np.uint8(tables.MOVED - 1)
-            settled = (outcome != tables.ODD) & (outcome != tables.EXCLUDED_COLUMNS)
+            settled = outcome != tables.ODD
             moved = made.status >= tables.MOVED
             wanted = None
             if self.condition is not None:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
-from replay.changes.envelope import Change
+from replay.changes.envelope import Change, distinct
 from replay.changes.selection import REASON, UNSATISFIED
 from replay.changes.value_filter import ValueFilter
 from replay.errors import InputError
@@ -125,7 +125,55 @@ class RowDecoder:
                 outcome = _reasons(made.outcome)
                 if made.wanted is not None:
                     outcome[~made.wanted] = REASON[UNSATISFIED]
-                yield replace(made, outcome=outcome)
+                text, settled = made.text, made.settled
+                left = np.flatnonzero(settled & (outcome == LEFT_OUT))
+                if len(left):
+                    version = changes.group[made.images.changes[left]] // 16
+                    text, settled = self._with_comments(made, left, version)
+                yield replace(made, outcome=outcome, text=text, settled=settled)
+
+    def _with_comments(
+        self, made: MixedStatements, left: Index, version: Index
+    ) -> tuple[pa.StringArray, Mask]:
+        """The statements, with the comments of the updates ``left``, which are of these table
+        versions and change excluded columns only; and which changes are settled."""
+        settled, parts, done = made.settled.copy(), [], [left[:0]]
+        for value in distinct(version).tolist():
+            rows = left[version == value]
+            edges = made.images.bounds[:, rows]
+            sides = (edges[0], edges[1]), (edges[2], edges[3])
+            bad = np.zeros(len(rows), bool)
+            image = Images(made.images.buffer, *sides, bad, lambda _: ("", "", ""))
+            if (comments := self._left_out(value, image)) is None:
+                settled[rows] = False
+            else:
+                parts.append(comments)
+                done.append(rows)
+        if not parts:
+            return made.text, settled
+        place = np.concatenate(done)
+        comments = pa.concat_arrays(parts).take(pa.array(np.argsort(place)))
+        return pc.replace_with_mask(made.text, _where(place, len(settled)), comments), settled
+
+    def _left_out(self, version: int, image: Images) -> pa.StringArray | None:
+        """The comments of updates that change excluded columns only, of which machine code found
+        nothing wrong; None where the other way finds something."""
+        batch = _Batch(self.log, self.log.catalog.versions[version], Change.UPDATE, image)
+        table, options = batch.version.table, self.options
+        shown = statements.shown_columns(table, options)
+        changed = {
+            column.name: pa.array(mask)
+            for column in table.columns
+            if column not in shown and (mask := batch.changed(column.name)) is not None
+        }
+        side = "after" if self.plan.mode == "undo" else "before"
+        names = [column.name for column in statements.identity(table, options)]
+        found_by = {name: batch.decode(side, name) for name in names}
+        rows = Rows(table, Op.UPDATE, batch.count, found_by, {}, changed)
+        if self.plan.options.mapping is not None:
+            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
+        comments = statements.left_out_comments(rows, self.profile, options)
+        return None if batch.failed.any() else comments
 
     def statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
         """Statements of the changes whose images are given; all are of one table version and
@@ -144,6 +192,11 @@ class RowDecoder:
         if (texts := made.texts(prepared)) is None:
             return self._statements(version, kind, image)[0]
         text, shapes = texts
+        left = np.flatnonzero((outcome == LEFT_OUT) & (not self.plan.prepared))
+        if len(left):
+            if (comments := self._left_out(version, image.take(left))) is None:
+                return self._statements(version, kind, image)[0]
+            text = pc.replace_with_mask(text, _where(left, len(outcome)), comments)
         if rest is None:
             return ChangeStatements(text, outcome, failed, made.moved, [], shapes)
         outcome[odd], failed[odd] = rest.outcome, rest.failed
@@ -179,10 +232,7 @@ class RowDecoder:
         made = self.shortcut.statements(of_table, op, image, plain, unjudged)
         if made is None:
             return None
-        odd = made.odd
-        if (made.outcome == statements.EXCLUDED_COLUMNS).any():  # which have comments
-            odd = np.union1d(odd, np.flatnonzero(made.outcome == statements.EXCLUDED_COLUMNS))
-        return made, wanted, odd
+        return made, wanted, made.odd
 
     def _statements(
         self,

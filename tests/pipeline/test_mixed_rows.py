@@ -23,6 +23,7 @@ from replay.logs.plain import FoundImages
 from replay.pipeline import fast_path, partition
 from replay.pipeline.fast_filter import OPS
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
+from replay.pipeline.rows import RowDecoder
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.mapping import TableMap, TableMapping
@@ -281,3 +282,28 @@ def test_tables_of_other_character_sets_and_widths() -> None:
         said = list(zip(made.strings().to_pylist(), made.status.tolist(), strict=True))
         assert said == [expected[row] for row in order]
     assert sum(status == 0 for _, status in expected) > 2 * ROWS
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+@pytest.mark.parametrize("together", [True, False])
+def test_comments_of_excluded_columns_need_no_statements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, together: bool
+) -> None:
+    """Updates of excluded columns only are said with what finds their rows, and nothing else of
+    them is made."""
+    log = LogBuilder((NUMBERS, TEXT))
+    for number in range(9):
+        unit = log.unit()
+        unit.insert(NUMBERS, (number, "1.00"))
+        unit.update(NUMBERS, (number, "1.00"), (number, "2.00"))
+        unit.update(TEXT, (number, "a", "b'"), (number, None, "c"))
+    render = RenderOptions(exclude_columns=("D", "N", "V"))
+    how: dict[str, Any] = {"options": ScriptOptions(trace=True, render=render)}
+    with monkeypatch.context() as patch:
+        patch.setattr(fast_path, "compiled", lambda: None)
+        expected = written(tmp_path, log, mode, 1, **how)
+    assert b"".join(expected.values()).count(b"-- left out, only") == 18
+    if not together:
+        apart(monkeypatch)
+    monkeypatch.setattr(RowDecoder, "_statements", None)
+    assert written(tmp_path, log, mode, 1, **how) == expected
