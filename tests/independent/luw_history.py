@@ -523,7 +523,7 @@ class History:
             self.count["commits" if commits else "aborts"] += 1
         for table in self.tables:
             pages = self.pages[table.name]
-            for name, place in unit.places:
+            for name, place in sorted(unit.places):
                 free = name == table.name and place not in table.rows and place not in pages.free
                 if free and not self._others_hold(unit, place=(name, place)):
                     pages.free.append(place)
