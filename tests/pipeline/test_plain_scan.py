@@ -14,7 +14,6 @@ import pytest
 from replay.arrays import Bytes
 from replay.changes.balance import Tally
 from replay.changes.choices import Incomplete
-from replay.changes.envelope import RECORD
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding.machine_code import available
@@ -104,7 +103,7 @@ def both(
 
     def told(self: PlainScan, *arguments: Any) -> Any:
         blocks, left = take(self, *arguments)
-        seen.append((sum(len(block) for _, block in blocks) // RECORD.itemsize, len(left)))
+        seen.append((sum(len(unpacked(block)) for _, block in blocks), len(left)))
         return blocks, left
 
     monkeypatch.setattr(PlainScan, "take", told)
