@@ -22,7 +22,7 @@ from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersio
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.decoding import images
+from replay.decoding import images, machine_code
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import UsageError
 from replay.logs import Images
@@ -683,9 +683,12 @@ def test_images_outside_the_buffer_are_left_to_the_other_way() -> None:
 @pytest.fixture
 def no_numba(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(sys.modules, "llvmlite", None)  # which comes with Numba
-    fast_path.compiled.cache_clear()
+    caches = fast_path.compiled, machine_code.available
+    for found in caches:
+        found.cache_clear()
     yield
-    fast_path.compiled.cache_clear()
+    for found in caches:  # else what there was not for this test is not there for any other one
+        found.cache_clear()
 
 
 @pytest.fixture(params=["redo", "undo"])
