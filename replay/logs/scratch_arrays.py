@@ -21,11 +21,14 @@ BUDGET = 32 << 20
 _COPIED = 1 << 16
 
 
-def zeros(count: int, dtype: np.dtype[Any], folder: str | None) -> npt.NDArray[Any]:
+def zeros(
+    count: int, dtype: np.dtype[Any], folder: str | None, budget: int | None = None
+) -> npt.NDArray[Any]:
     """``count`` entries of zeros: in memory, or where they are many and there is a ``folder``, in a
-    file there. Raises OSError where the disk has no room for it."""
+    file there. ``budget``: bytes that lie in memory (None: :data:`BUDGET`). Raises OSError where
+    the disk has no room for it."""
     size = count * dtype.itemsize
-    if folder is None or size <= BUDGET:
+    if folder is None or size <= (BUDGET if budget is None else budget):
         return np.zeros(count, dtype)
     with scratch_file(Path(folder)) as file:
         # all of it now: where a disk is full when a mapped page is written to, the process ends
@@ -34,16 +37,19 @@ def zeros(count: int, dtype: np.dtype[Any], folder: str | None) -> npt.NDArray[A
 
 
 def collected(
-    parts: Iterable[npt.NDArray[Any]], dtype: np.dtype[Any], folder: str | None
+    parts: Iterable[npt.NDArray[Any]],
+    dtype: np.dtype[Any],
+    folder: str | None,
+    budget: int | None = None,
 ) -> npt.NDArray[Any]:
     """Arrays of a dtype behind each other, where :func:`zeros` has them; of those that go to a file
     no two are in memory. Raises OSError where the disk has no room for it."""
     held: list[npt.NDArray[Any]] = []
-    size, rest = 0, iter(parts)
+    size, rest, most = 0, iter(parts), BUDGET if budget is None else budget
     for part in rest:
         held.append(part)
         size += part.nbytes
-        if folder is not None and size > BUDGET:
+        if folder is not None and size > most:
             break
     else:
         return np.concatenate([np.zeros(0, dtype), *held])

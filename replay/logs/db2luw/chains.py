@@ -8,16 +8,20 @@ the first file, or between two files, it is missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from replay.arrays import Hashes, Index, Mask, Records
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.layouts import RecordKind
+from replay.logs.long_arrays import LongArrays, all_of, any_of, windows, windows_back
 
 _STREAM = np.uint64(48)
+_FAR = np.iinfo(np.int64).max
 #: Pairs of records that must agree for positions to be counted.
 _ENOUGH = 3
 #: A log of which so many records are placed was not filtered where it has one gap within its files
@@ -27,12 +31,14 @@ _SOME, _RARE = 8, 500
 
 @dataclass
 class Holes:
-    """What is missing in a log that holds every other record. ``gone`` (``bool[n]``): records whose
-    predecessor is not in the log although nothing was filtered out, ``behind`` those behind which
-    other records are missing, and ``size`` how many bytes of them. ``misplaced``: the first record
-    that names a predecessor which cannot stand before it, or None. ``position``: where records of
-    such files are, also where their framing does not tell; 0 elsewhere."""
+    """What is missing in a log that holds every other record. ``transactions``: as
+    :func:`transactions`. ``position``: where records of such files are, also where their framing
+    does not tell; 0 elsewhere. ``gone`` (``bool[n]``): records whose predecessor is not in the log
+    although nothing was filtered out, ``behind`` those behind which other records are missing, and
+    ``size`` how many bytes of them. ``misplaced``: the first record that names a predecessor which
+    cannot stand before it, or None."""
 
+    transactions: tuple[Index, Mask]
     position: Hashes
     gone: Mask
     behind: Index
@@ -40,137 +46,238 @@ class Holes:
     misplaced: int | None = None
 
 
-def holes(records: Records) -> Holes:
+def holes(records: Records, arrays: LongArrays) -> Holes:
     """Where records are missing, in files or between them, in a log without gaps otherwise: there,
     all that records name of each other is as far apart as the records between are long. A log out
     of which a filter left records tells nothing."""
-    rows, head = _transactions(records)
-    position = units.positions(records)
+    log = _Log(records, arrays)
     result = Holes(
-        position.copy(), np.zeros(len(records), bool), np.zeros(0, np.int64), np.zeros(0, np.int64)
+        log.transactions,
+        arrays.copied(log.position),
+        arrays.zeros(len(records), bool),
+        np.zeros(0, np.int64),
+        np.zeros(0, np.int64),
     )
-    first = np.zeros(len(records), bool)
-    first[rows[head]] = True
-    successor = np.full(len(records), -1, np.int64)
-    named = np.flatnonzero(~head)
-    successor[rows[named - 1]] = rows[named]
-    place = np.zeros(len(records), np.int64)
-    parts = []
-    for mine in _groups(records, by_file=False):
-        length = records["length"][mine].astype(np.int64)
-        place[mine] = np.cumsum(length) - length
-        at, base = _bases(records, mine, position, successor, place)
-        if len(at):
-            smallest = int(records["header"][mine].min())
-            parts.append(_Stretch(mine, at, base, smallest, bool((position[mine] > 0).all())))
+    parts = [part for mine in log.streams if len((part := _Stretch(log, mine)).at)]
     positioned = sum(len(part.at) for part in parts)
-    within = sum(_within_a_file(records, part) for part in parts)
+    within = sum(part.within_a_file() for part in parts)
     if positioned < _SOME or within > 1 + positioned // _RARE:
         return result
     for part in parts:
-        _look_into(part, records, first, successor, place, result)
+        part.look_into(result)
     result.behind = np.concatenate([part.at[part.steps] for part in parts])
-    result.size = np.concatenate([np.diff(part.lowest)[part.steps] for part in parts])
+    result.size = np.concatenate(
+        [part.lowest[part.steps + 1] - part.lowest[part.steps] for part in parts]
+    )
     return result
 
 
+class _Log:
+    """Of each record of a log: its ``position`` as the framing tells it, whether it is the
+    ``first`` one of its transaction, the ``successor`` in it (-1: none), and its ``place`` among
+    the lengths of the records of its log stream."""
+
+    def __init__(self, records: Records, arrays: LongArrays) -> None:
+        self.records, self.arrays = records, arrays
+        self.transactions = transactions(records, arrays)
+        self.position = units.positions(records, arrays)
+        self.first = arrays.zeros(len(records), bool)
+        self.successor = arrays.full(len(records), -1, np.int64)
+        rows, head = self.transactions
+        before = rows[:0]
+        for part in windows(len(rows)):
+            mine, begins = rows[part], head[part]
+            self.first[mine[begins]] = True
+            pair = np.concatenate([before, mine])
+            named = np.flatnonzero(~begins) + len(before)
+            self.successor[pair[named - 1]] = pair[named]
+            before = mine[-1:]
+        self.place = arrays.zeros(len(records), np.int64)
+        self.streams = _groups(records, arrays, by_file=False)
+        for mine in self.streams:
+            _place(records, mine, self.place)
+
+    def named(self, rows: Index) -> Hashes:
+        """What the successors of records call their predecessor; 0 for none."""
+        successor = self.successor[rows]
+        return np.where(successor < 0, np.uint64(0), self.records["previous"][successor])
+
+
 class _Stretch:
-    """Records of one file and log stream (``mine``), and of those ``at`` how far their position is
+    """Records of one log stream (``mine``), and of those ``at`` how far their position is
     from their place among the lengths: ``base``, and at most ``lowest``, which never falls.
     ``steps`` are the places in ``at`` behind which it rises by a record and more; what is ``off``
     names a record that is not there. ``told``: positions are those of the framing."""
 
-    def __init__(self, mine: Index, at: Index, base: Index, smallest: int, told: bool) -> None:
-        self.mine, self.at, self.base = mine, at, base
-        self.lowest = np.minimum.accumulate(base[::-1])[::-1]
-        if not told:
-            between = self._between(smallest)
-            self.lowest[between] = self.lowest[between - 1]
-        self.off = base > self.lowest
-        self.steps = np.flatnonzero(np.diff(self.lowest) >= smallest)
+    def __init__(self, log: _Log, mine: Index) -> None:
+        self.log, self.mine, arrays = log, mine, log.arrays
+        self.told = all_of(log.position, mine)
+        self.at = mine
+        if not self.told:
+            self.at = arrays.chosen(mine, lambda rows: log.named(rows) > 0)
+        self.base, self.lowest = (arrays.zeros(len(self.at), np.int64) for _ in range(2))
+        for part in windows(len(self.at)):
+            rows = self.at[part]
+            position = log.position[rows] if self.told else log.named(rows)
+            self.base[part] = position.astype(np.int64) - log.place[rows]
+        reached = _FAR
+        for part in windows_back(len(self.at)):
+            lowest = np.minimum.accumulate(np.append(reached, self.base[part][::-1]))[1:]
+            self.lowest[part] = lowest[::-1]
+            reached = int(lowest[-1])
+        header = log.records["header"]
+        self.smallest = min(int(header[mine[part]].min()) for part in windows(len(mine)))
+        if not self.told:
+            self._settle_between()
 
-    def _between(self, smallest: int) -> Index:
-        """Places between two rises, one at either side: that record stands before the gap, and the
+    def _rises(self, start: int, stop: int) -> Mask:
+        """Behind which places from ``start`` to ``stop`` (exclusive) the lowest base rises; False
+        outside."""
+        inside = slice(max(start, 0), min(stop, len(self.lowest) - 1))
+        rises = np.zeros(stop - start, bool)
+        found = np.diff(self.lowest[inside.start : inside.stop + 1]) >= self.smallest
+        rises[inside.start - start : inside.start - start + len(found)] = found
+        return rises
+
+    def _settle_between(self) -> None:
+        """A place between two rises, one at either side: that record stands before the gap, and the
         next one of its transaction names what is missing, which is longer than itself."""
-        rises = np.diff(self.lowest) >= smallest
-        around = np.concatenate([[False, False], rises, [False, False]])
-        alone = around[1:-2] & around[2:-1] & ~around[:-3] & ~around[3:]
-        return np.flatnonzero(alone)
+        between = self.log.arrays.zeros(len(self.lowest), bool)
+        for part in windows(len(between)):
+            rises = self._rises(part.start - 2, part.stop + 1)
+            between[part] = rises[1:-2] & rises[2:-1] & ~rises[:-3] & ~rises[3:]
+        for part in windows(len(between)):
+            places = np.flatnonzero(between[part]) + part.start
+            self.lowest[places] = self.lowest[places - 1]
+
+    def within_a_file(self) -> int:
+        """How many steps lie within a file, not between two."""
+        file, within = self.log.records["file"], 0
+        for part in windows(len(self.at)):
+            steps = np.flatnonzero(self._rises(part.start, part.stop)) + part.start
+            within += int((file[self.at[steps]] == file[self.at[steps + 1]]).sum())
+        return within
+
+    @cached_property
+    def steps(self) -> Index:
+        """Few, where :func:`holes` looks for them."""
+        return np.concatenate(
+            [
+                np.flatnonzero(self._rises(part.start, part.stop)) + part.start
+                for part in windows(len(self.at))
+            ]
+        )
+
+    def look_into(self, result: Holes) -> None:
+        """Find what is ``gone`` and ``misplaced`` in a stretch without other gaps than its steps,
+        and the positions there."""
+        log, some = self.log, self._lost(result)
+        if self.told:
+            return
+        for part in windows(len(self.at)):
+            off = self.base[part] > self.lowest[part]
+            some |= bool(off.any())
+            result.gone[log.successor[self.at[part][off]]] = True
+        if not some:
+            # what the first record behind a gap names may be what is missing
+            result.gone[log.successor[self.at[self.steps + 1]]] = True
+        for part in windows(len(self.mine)):
+            self._tell(self.mine[part], result)
+        for part in windows(len(self.at)):
+            rows, base = self.at[part], self.base[part]
+            good = base <= self.lowest[part]
+            result.position[rows[good]] = log.place[rows[good]] + base[good]
+
+    def _lost(self, result: Holes) -> bool:
+        """Mark records whose predecessor is missing; whether there are any."""
+        log, lowest = self.log, int(self.log.place[self.mine[0]] + self.lowest[0])
+        previous = log.records["previous"]
+        names = log.arrays.chosen(
+            self.mine,
+            lambda rows: (
+                (previous[rows].astype(np.int64) >= max(lowest, 1)) & (self.told | log.first[rows])
+            ),
+        )
+        lost: Iterable[tuple[Index, Index]] = [(names, self.mine[:0])]
+        if self.told:
+            lost = log.arrays.together(
+                names, lambda rows: previous[rows], self.mine, lambda rows: log.position[rows]
+            )
+        some = False
+        for mine, others in lost:
+            missing = mine
+            if self.told:
+                missing = mine[~np.isin(previous[mine], log.position[others])]
+            for part in windows(len(missing)):
+                result.gone[missing[part]] = True
+            some |= len(missing) > 0
+        return some
+
+    def _tell(self, mine: Index, result: Holes) -> None:
+        """Tell the positions of some records, and which of them is misplaced."""
+        log, lowest = self.log, self.lowest
+        next_at = np.searchsorted(self.at, mine)
+        highest = log.place[mine] + lowest[np.minimum(next_at, len(self.at) - 1)]
+        previous = log.records["previous"][mine].astype(np.int64)
+        wrong = mine[(previous >= highest) & (next_at < len(self.at))]
+        if len(wrong) and (result.misplaced is None or wrong[0] < result.misplaced):
+            result.misplaced = int(wrong[0])
+        last = len(lowest) - 1
+        even = lowest[np.minimum(next_at, last)] == lowest[np.clip(next_at - 1, 0, last)]
+        result.position[mine] = np.where(even, highest, 0)
 
 
-def _within_a_file(records: Records, part: _Stretch) -> int:
-    """How many steps lie within a file, not between two."""
-    file = records["file"]
-    return int((file[part.at[part.steps]] == file[part.at[part.steps + 1]]).sum())
-
-
-def _look_into(
-    part: _Stretch, records: Records, first: Mask, successor: Index, place: Index, result: Holes
-) -> None:
-    """Find what is ``gone`` and ``misplaced`` in a stretch without other gaps than its steps, and
-    the positions there."""
-    mine, at, lowest, off = part.mine, part.at, part.lowest, part.off
-    previous, position = records["previous"][mine].astype(np.int64), result.position[mine]
-    positioned = bool((position > 0).all())
-    lost = (previous > 0) & (previous >= place[mine[0]] + lowest[0])
-    lost &= ~np.isin(previous, position) if positioned else first[mine]
-    result.gone[mine[lost]] = True
-    if positioned:
-        return
-    result.gone[successor[at[off]]] = True
-    if not off.any() and not lost.any():
-        # what the first record behind a gap names may be what is missing
-        result.gone[successor[at[part.steps + 1]]] = True
-    next_at = np.searchsorted(at, mine)
-    highest = place[mine] + lowest[np.minimum(next_at, len(at) - 1)]
-    wrong = mine[(previous >= highest) & (next_at < len(at))]
-    if len(wrong) and (result.misplaced is None or wrong[0] < result.misplaced):
-        result.misplaced = int(wrong[0])
-    longer = np.append(lowest, lowest[-1])
-    even = longer[next_at] == longer[np.maximum(next_at - 1, 0)]
-    result.position[mine] = np.where(even, highest, 0)
-    result.position[at[~off]] = place[at[~off]] + part.base[~off]
-
-
-def _groups(records: Records, *, by_file: bool) -> list[Index]:
+def _groups(records: Records, arrays: LongArrays, *, by_file: bool) -> list[Index]:
     """The records of each log stream, or of each file and log stream, in the order of the log."""
-    whole = np.flatnonzero(records["part"] == 0)
+    whole = arrays.places(len(records), lambda part: records["part"][part] == 0)
     if not len(whole):
         return []
-    place = (records["tid"] >> _STREAM).astype(np.int64)
-    if by_file:
-        place |= records["file"].astype(np.int64) << 16
-    whole = whole[np.argsort(place[whole], kind="stable")]
-    return np.split(whole, np.flatnonzero(np.diff(place[whole])) + 1)
+
+    def place(rows: Index) -> Index:
+        stream = (records["tid"][rows] >> _STREAM).astype(np.int64)
+        return stream | (records["file"][rows].astype(np.int64) << 16) if by_file else stream
+
+    whole = arrays.by(whole, place)
+    edges = [0]
+    for part in windows(len(whole)):
+        mine = whole[max(part.start - 1, 0) : part.stop]
+        edges += (np.flatnonzero(np.diff(place(mine))) + max(part.start - 1, 0) + 1).tolist()
+    edges.append(len(whole))
+    return [whole[begin:end] for begin, end in pairwise(edges)]
 
 
-def _bases(
-    records: Records, mine: Index, position: Hashes, successor: Index, place: Index
-) -> tuple[Index, Index]:
-    """(records, how far their position is from their place among the lengths of the records of
-    their file): as the framing tells, else as the next record of the transaction names it, which is
-    too far where it names a record between."""
-    if (position[mine] > 0).all():
-        at, position_before = mine, position[mine]
-    else:
-        at = mine[successor[mine] >= 0]
-        at = at[records["previous"][successor[at]] > 0]
-        position_before = records["previous"][successor[at]]
-    return at, position_before.astype(np.int64) - place[at]
+def _place(records: Records, mine: Index, place: Index) -> None:
+    """Say how long the records before each of some are."""
+    reached = 0
+    for part in windows(len(mine)):
+        rows = mine[part]
+        length = records["length"][rows].astype(np.int64)
+        behind = np.cumsum(length) + reached
+        place[rows] = behind - length
+        reached = int(behind[-1])
 
 
-def _transactions(records: Records) -> tuple[Index, Mask]:
+def transactions(records: Records, arrays: LongArrays) -> tuple[Index, Mask]:
     """(records by transaction, which of them begin one as far as the log shows)."""
-    rows = np.flatnonzero(
-        (records["part"] == 0) & ~np.isin(records["type"], layouts.OUTSIDE_TRANSACTIONS)
+    rows = arrays.places(
+        len(records),
+        lambda part: (
+            (records["part"][part] == 0)
+            & ~np.isin(records["type"][part], layouts.OUTSIDE_TRANSACTIONS)
+        ),
     )
-    rows = rows[np.argsort(records["tid"][rows], kind="stable")]
-    tid, previous = records["tid"][rows], records["previous"][rows]
-    ends = np.isin(records["kind"][rows], (RecordKind.COMMIT, RecordKind.ABORT)) | _alone(
-        records, rows
-    )
-    head = np.ones(len(rows), bool)
-    head[1:] = (tid[1:] != tid[:-1]) | ends[:-1] | (previous[1:] == 0)
+    rows = arrays.by(rows, lambda some: records["tid"][some])
+    head = arrays.zeros(len(rows), bool)
+    tid_before, ended = -1, True
+    for part in windows(len(rows)):
+        mine = rows[part]
+        tid, kind = records["tid"][mine], records["kind"][mine]
+        ends = np.isin(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _alone(records, mine)
+        head[part] = records["previous"][mine] == 0
+        head[part] |= np.append(
+            ended or int(tid[0]) != tid_before, (tid[1:] != tid[:-1]) | ends[:-1]
+        )
+        tid_before, ended = int(tid[-1]), bool(ends[-1])
     return rows, head
 
 
@@ -182,92 +289,186 @@ def _alone(records: Records, rows: Index) -> Mask:
     )
 
 
-def lacking(records: Records, unit: Index, count: int, known: Holes) -> Mask:
+def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: LongArrays) -> Mask:
     """Which of ``count`` units lack records that neither the log has nor a filter left out:
     ``bool[count]``. ``unit`` is that of each record, ``known`` what :func:`holes` says."""
-    missing = np.zeros(count, bool)
-    if not records["previous"].any():
+    missing = arrays.zeros(count, bool)
+    rows, head = known.transactions
+    if not len(rows) or not any_of(records["previous"]):
         return missing
-    rows, head = _transactions(records)
-    if not len(rows):
-        return missing
-    tid, previous = records["tid"][rows], records["previous"][rows]
-    alone = _alone(records, rows)
-    after_alone = np.zeros(len(rows), bool)
-    after_alone[1:] = (tid[1:] == tid[:-1]) & alone[:-1]
-    position = known.position[rows]
-    if not position.all():
-        position = np.where(position > 0, position, _counted(records, rows, head))
-    between = _within_files(records, rows, position, head)
-    gone = (previous > 0) & ~between & ~after_alone & ~np.isin(previous, position[position > 0])
-    # within a transaction nothing but positions says that the record before it is another one
-    gone[1:] &= head[1:] | (position[:-1] > 0)
-    gone |= known.gone[rows] & ~after_alone
-    segment = np.cumsum(head) - 1
-    broken = np.zeros(int(segment[-1]) + 1, bool)
-    broken[segment[gone]] = True
-    of = unit[rows]
-    missing[of[broken[segment] & (of >= 0)]] = True
+    position = _all_positions(records, known, arrays)
+    within = _within_files(records, rows, position, head)
+    gone = _not_there(records, rows, position, arrays)
+    # transactions of which a record is gone, and so their units
+    broken = arrays.zeros(len(rows), bool)
+    tid_before, alone_before, told_before, segment = -1, False, False, -1
+    for part in windows(len(rows)):
+        mine, begins = rows[part], head[part]
+        tid, alone = records["tid"][mine], _alone(records, mine)
+        after_alone = np.append(
+            alone_before and int(tid[0]) == tid_before, (tid[1:] == tid[:-1]) & alone[:-1]
+        )
+        told = position[mine] > 0
+        lost = gone[mine] & ~within.between(mine) & ~after_alone
+        # within a transaction nothing but positions says that the record before it is another one
+        lost &= begins | np.append(told_before or part.start == 0, told[:-1])
+        lost |= known.gone[mine] & ~after_alone
+        broken[(np.cumsum(begins) + segment)[lost]] = True
+        segment += int(begins.sum())
+        tid_before, alone_before, told_before = int(tid[-1]), bool(alone[-1]), bool(told[-1])
+    segment = -1
+    for part in windows(len(rows)):
+        of = unit[rows[part]]
+        missing[of[broken[np.cumsum(head[part]) + segment] & (of >= 0)]] = True
+        segment += int(head[part].sum())
     return missing
 
 
-def _counted(records: Records, rows: Index, head: Mask) -> Hashes:
+def _all_positions(records: Records, known: Holes, arrays: LongArrays) -> Hashes:
+    """The positions that :func:`holes` says, and where it says none, those that lengths tell."""
+    rows, head = known.transactions
+    if all_of(known.position, rows):
+        return known.position
+    position = arrays.copied(known.position)
+    counted = _counted(records, rows, head, arrays)
+    for part in windows(len(position)):
+        mine = position[part]
+        mine[:] = np.where(mine > 0, mine, counted[part])
+    return position
+
+
+def _not_there(records: Records, rows: Index, position: Hashes, arrays: LongArrays) -> Mask:
+    """Those of ``rows`` that name a position which none of them has; of each record."""
+    gone, previous = arrays.zeros(len(records), bool), records["previous"]
+    names = arrays.chosen(rows, lambda some: previous[some] > 0)
+    placed = arrays.chosen(rows, lambda some: position[some] > 0)
+    for mine, others in arrays.together(
+        names, lambda some: previous[some], placed, lambda some: position[some]
+    ):
+        gone[mine[~np.isin(previous[mine], position[others])]] = True
+    return gone
+
+
+def _counted(records: Records, rows: Index, head: Mask, arrays: LongArrays) -> Hashes:
     """Positions of ``rows`` (by transaction; ``head``: their first ones) in files whose framing
-    tells none, where all that records of a file and log stream name of each other are as far apart
-    as the records between are long: nothing was filtered out. 0 in other files. Records of later
-    files may name them, too."""
-    position = np.zeros(len(records), np.int64)
-    named = np.flatnonzero(~head)
-    before, after = rows[named - 1], rows[named]
-    group, place = np.zeros(len(records), np.int64), np.zeros(len(records), np.int64)
-    groups = _groups(records, by_file=True)
+    tells none, where all that records of a file and log stream name of each other is as far apart
+    as the records between are long: nothing was filtered out. 0 in other files, and of other
+    records. Records of later files may name them, too."""
+    group, place = (arrays.zeros(len(records), np.int64) for _ in range(2))
+    groups = _groups(records, arrays, by_file=True)
     for number, mine in enumerate(groups):
-        length = records["length"][mine].astype(np.int64)
-        group[mine], place[mine] = number, np.cumsum(length) - length
-    order = np.argsort(group[before], kind="stable")
-    before, after = before[order], after[order]
-    bases = records["previous"][after].astype(np.int64) - place[before]
-    bounds = np.searchsorted(group[before], np.arange(len(groups) + 1))
-    for number, mine in enumerate(groups):
-        here = slice(int(bounds[number]), int(bounds[number + 1]))
-        own = bases[here][group[after[here]] == number]
-        told_bases = own if len(own) else bases[here]
-        agree = int((bases[here] == told_bases[0]).sum()) if len(told_bases) else 0
-        if agree >= _ENOUGH and (told_bases == told_bases[0]).all():
-            position[mine] = place[mine] + told_bases[0]
-    return np.maximum(position, 0)[rows].astype(np.uint64)
+        _place(records, mine, place)
+        for part in windows(len(mine)):
+            group[mine[part]] = number
+
+    def bases() -> Iterator[tuple[Index, Index, Mask]]:
+        """(group of a record, its base as the next one names it, whether that is of the group)."""
+        last = rows[:0]
+        for part in windows(len(rows)):
+            pair = np.concatenate([last, rows[part]])
+            named = np.flatnonzero(~head[part]) + len(last)
+            before, after = pair[named - 1], pair[named]
+            base = records["previous"][after].astype(np.int64) - place[before]
+            yield group[before], base, group[after] == group[before]
+            last = rows[part][-1:]
+
+    lowest, highest = np.full((2, len(groups)), _FAR), np.full((2, len(groups)), -_FAR)
+    for of, base, own in bases():
+        for kind, chosen in ((0, np.ones(len(of), bool)), (1, own)):
+            np.minimum.at(lowest[kind], of[chosen], base[chosen])
+            np.maximum.at(highest[kind], of[chosen], base[chosen])
+    has_own = lowest[1] <= highest[1]
+    base_of = np.where(has_own, lowest[1], lowest[0])
+    one = np.where(has_own, lowest[1] == highest[1], lowest[0] == highest[0])
+    agree = np.zeros(len(groups), np.int64)
+    for of, base, _ in bases():
+        agree += np.bincount(of[base == base_of[of]], minlength=len(groups))
+    counted = one & (agree >= _ENOUGH)
+    position = arrays.zeros(len(records), np.uint64)
+    for part in windows(len(rows)):
+        mine = rows[part]
+        of = group[mine]
+        told = np.where(counted[of], place[mine] + np.where(counted, base_of, 0)[of], 0)
+        position[mine] = np.maximum(told, 0).astype(np.uint64)
+    return position
 
 
-def _within_files(records: Records, rows: Index, position: Hashes, head: Mask) -> Mask:
-    """Those of ``rows``, records by transaction, whose previous position lies between two that are
-    of one file and log stream. Where the framing tells none, those count that the file's own
-    records name of each other."""
-    file, stream = records["file"][rows].astype(np.int64), records["tid"][rows] >> _STREAM
-    previous = records["previous"][rows]
-    named = np.zeros(len(rows), bool)
-    named[1:] = ~head[1:] & (file[1:] == file[:-1]) & (previous[1:] > 0)
-    place = (file << 16) | stream.astype(np.int64)
-    inside = np.zeros(len(rows), bool)
-    for each in np.unique(place).tolist():
-        here = place == each
-        known = np.concatenate([position[here & (position > 0)], previous[here & named]])
-        if len(known):
-            same = stream == np.uint64(each & 0xFFFF)
-            inside |= same & (previous >= known.min()) & (previous <= known.max())
-    return inside
+@dataclass(frozen=True)
+class _Within:
+    """Of each log stream: where the positions of its files begin (``first``) and end (``last``),
+    rising, none within another."""
+
+    records: Records
+    spans: dict[int, tuple[Hashes, Hashes]]
+
+    def between(self, rows: Index) -> Mask:
+        """Those of some records whose previous position lies between two of one file."""
+        inside = np.zeros(len(rows), bool)
+        stream, previous = self.records["tid"][rows] >> _STREAM, self.records["previous"][rows]
+        for each in np.unique(stream).tolist():
+            if each not in self.spans:
+                continue
+            first, last = self.spans[each]
+            mine = np.flatnonzero(stream == each)
+            place = np.searchsorted(first, previous[mine], side="right") - 1
+            inside[mine] = (place >= 0) & (previous[mine] <= last[np.maximum(place, 0)])
+        return inside
 
 
-def rising_positions(records: Records, tids: Hashes) -> Records | None:
+def _within_files(records: Records, rows: Index, position: Hashes, head: Mask) -> _Within:
+    """What of each log stream lies between two positions of one file. ``rows``: records by
+    transaction. Where the framing tells none, those count that the file's own records name of each
+    other."""
+    low: dict[int, int] = {}
+    high: dict[int, int] = {}
+    before = -1
+    for part in windows(len(rows)):
+        mine = rows[part]
+        file, stream = records["file"][mine].astype(np.int64), records["tid"][mine] >> _STREAM
+        previous, previous_file = records["previous"][mine], np.append(before, file[:-1])
+        named = ~head[part] & (file == previous_file) & (previous > 0)
+        place = (file << 16) | stream.astype(np.int64)
+        placed = position[mine] > 0
+        of = np.concatenate([place[placed], place[named]])
+        known = np.concatenate([position[mine][placed], previous[named]])
+        order = np.argsort(of, kind="stable")
+        begin = np.flatnonzero(np.append(True, np.diff(of[order]) > 0))[: len(of)]
+        if len(of):
+            lowest = np.minimum.reduceat(known[order], begin).tolist()
+            highest = np.maximum.reduceat(known[order], begin).tolist()
+            for one, least, most in zip(of[order][begin].tolist(), lowest, highest, strict=True):
+                low[one], high[one] = min(low.get(one, least), least), max(high.get(one, 0), most)
+        before = int(file[-1])
+    spans: dict[int, list[list[int]]] = {}
+    for one in sorted(low, key=lambda place: low[place]):
+        of_stream = spans.setdefault(one & 0xFFFF, [])
+        if of_stream and low[one] <= of_stream[-1][1]:
+            of_stream[-1][1] = max(of_stream[-1][1], high[one])
+        else:
+            of_stream.append([low[one], high[one]])
+    return _Within(
+        records,
+        {
+            stream: (np.array(held, np.uint64)[:, 0], np.array(held, np.uint64)[:, 1])
+            for stream, held in spans.items()
+        },
+    )
+
+
+def rising_positions(
+    records: Records, tids: Hashes, edges: Sequence[int], arrays: LongArrays
+) -> Records | None:
     """Records with their positions of 6 bytes, which are read as little-endian, in the byte order
-    under which they rise in each file; None where they rise in neither, or nothing tells."""
-    files: Sequence[int] = np.unique(records["file"]).tolist()
-    turned = records.copy()
-    for name in ("lsn", "previous", "compensated"):
-        turned[name] = records[name].byteswap() >> np.uint64(16)
+    under which they rise in each file (``edges``: where files begin among the records, and the last
+    one ends); None where they rise in neither, or nothing tells."""
+    turned = arrays.copied(records)
+    for part in windows(len(turned)):
+        for name in ("lsn", "previous", "compensated"):
+            turned[name][part] = records[name][part].byteswap() >> np.uint64(16)
     readings = []
     for reading in (records, turned):
-        parts = [reading["file"] == file for file in files]
-        if all(units.disorder(reading[part], tids[part]) is None for part in parts):
+        parts = (slice(*edge) for edge in pairwise(edges))
+        if all(units.disorder(reading[part], tids[part], arrays) is None for part in parts):
             readings.append(reading)
-    whole = [reading for reading in readings if units.disorder(reading, tids) is None]
-    return next(iter(whole or readings), None)
+    whole = (reading for reading in readings if units.disorder(reading, tids, arrays) is None)
+    return next(whole, next(iter(readings), None))

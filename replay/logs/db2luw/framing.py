@@ -75,16 +75,18 @@ class LuwShape:
 
 @dataclass(frozen=True)
 class FramedRecords:
-    """FramedRecords of a file: ``offsets`` (after the framing) and ``lengths``; ``tail`` is the
-    byte at which an incomplete record begins, or None."""
+    """The records of a file, of which there are ``count``; ``tail`` is the byte at which an
+    incomplete record begins, or None."""
 
-    offsets: Index
-    lengths: Lengths
+    buffer: Bytes
+    shape: LuwShape
+    count: int
     tail: int | None
 
-    def head(self, count: int) -> FramedRecords:
-        """The first records."""
-        return FramedRecords(self.offsets[:count], self.lengths[:count], None)
+    def steps(self) -> Iterator[tuple[Index, Lengths]]:
+        """(offsets of records, behind their framing; their lengths), many at a time: a walk through
+        the file, for all of them are more than memory should hold."""
+        return _steps(self.buffer, self.shape)
 
 
 @dataclass(frozen=True)
@@ -363,17 +365,15 @@ def _closes(payload: bytes, shape: LuwShape) -> bool:
 
 
 def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
-    """The place of every record of a file. Its end may be an incomplete record or zeros: ``tail``
+    """Go through the records of a file. Its end may be an incomplete record or zeros: ``tail``
     says where.
 
     InputError LR2005 where a length in the middle is impossible.
     """
-    steps = list(_steps(buffer, shape))
-    offsets = np.concatenate([np.zeros(0, np.int64), *(part for part, _ in steps)])
-    lengths = np.concatenate([np.zeros(0, np.int32), *(part for _, part in steps)])
-    place, size = shape.start, len(buffer)
-    if len(offsets):
-        place = int(offsets[-1]) + int(lengths[-1])
+    count, place, size = 0, shape.start, len(buffer)
+    for offsets, lengths in _steps(buffer, shape):
+        if len(offsets):
+            count, place = count + len(offsets), int(offsets[-1]) + int(lengths[-1])
     begin = place + shape.framing.size
     if place < size and begin + 4 <= size:
         length = number(buffer[begin : begin + 4].tobytes(), 0, layouts.Part(0, 4), shape.big)
@@ -385,9 +385,9 @@ def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
         elif not least <= length <= most:
             found = f"{length}; expected {least} to {most}"
         if found:
-            where = Where(name, len(offsets) + 1, begin, "length")
+            where = Where(name, count + 1, begin, "length")
             raise InputError("LR2005", f"found record length {found}", where, _AGAIN)
-    return FramedRecords(offsets, lengths, place if place < size else None)
+    return FramedRecords(buffer, shape, count, place if place < size else None)
 
 
 def _steps(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Lengths]]:

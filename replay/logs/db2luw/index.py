@@ -3,13 +3,15 @@ place afterwards.
 
 The first look (:mod:`scan`), units and compensations (:mod:`units`), moved rows (:mod:`moves`) and
 tables (:mod:`timeline`) come together in two arrays, one entry a record and one entry a unit, which
-lie in files, so that engines map them instead of carrying them.
+lie in files, so that engines map them instead of carrying them. All of it goes window by window, or
+part by part (:mod:`replay.logs.long_arrays`), so that memory does not grow with the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +35,7 @@ from replay.logs.db2luw.scan import (
 from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.table_history import LuwTableHistory, build
 from replay.logs.db2luw.tables import LuwTable, TableId
-from replay.logs.scratch_arrays import chosen, collected, zeros
+from replay.logs.long_arrays import LongArrays, any_of, windows, windows_back
 from sqlgen.structure import StructureChange
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
@@ -86,6 +88,10 @@ NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
 
 #: The catalog's own table space and schema: what is logged of them repeats what DDL did.
 _CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
+#: What entries have as it was scanned.
+_AS_SCANNED = (
+    "file", "offset", "length", "lsn", "before", "before_size", "after", "after_size", "problem",
+)  # fmt: skip
 #: A byte that is no packed digits, and greater than all that are.
 _NO_DIGITS = 0xFF
 _ORDER = "Give the files in the order in which they were collected, each once, and complete"
@@ -94,11 +100,12 @@ _STREAMS = "; records of several log streams as db2ReadLog merges them, by their
 
 @dataclass(frozen=True)
 class LuwIndex:
-    """``entries`` (dtype :data:`ENTRY`) and ``units`` (see :func:`_unit_dtype`);
-    ``ordered_by_lsn``: commit positions are LSNs; else they are file and offset of the commit
-    record."""
+    """``entries`` (dtype :data:`ENTRY`), of which each file has so many (``counts``), and ``units``
+    (see :func:`_unit_dtype`); ``ordered_by_lsn``: commit positions are LSNs; else they are file and
+    offset of the commit record."""
 
     entries: Records
+    counts: Sequence[int]
     units: Records
     timeline: LuwTableHistory
     structure: Mapping[tuple[int, int], StructureChange]
@@ -119,94 +126,116 @@ def build_index(
     others is of no account. ``folder``: where large arrays lie (None: in memory).
 
     InputError LR2030 where records are out of order."""
-    scanned = (
-        part
-        for place, file in enumerate(files)
-        for part in scan(file.buffer, file.shape, place, file.records)
-    )
-    found = collected(scanned, SCANNED, folder)
-    again = repeats.repeated(found, files)
-    records = chosen(found, ~again, folder) if again.any() else found
-    pass_over_temporary(records)
-    tids = _parents(records, files)
+    arrays = LongArrays(folder)
+    scanned = (part for place, file in enumerate(files) for part in scan(file, place))
+    found = arrays.collected(scanned, SCANNED)
+    edges = _edges(found, files)
+    again = repeats.repeated(found, files, edges, arrays)
+    several = any_of(again)
+    records = found
+    if several:
+        kept = (found[part][~again[part]] for part in windows(len(found)))
+        records = arrays.collected(kept, SCANNED)
+    pass_over_temporary(records, arrays)
+    tids, apart = _parents(records, files, arrays)
     rising = all(lsns_rise(file.shape) for file in files)
-    chained, holes = _in_order(records, tids, files, rising)
+    chained, holes = _in_order(records, tids, files, rising, arrays)
     # a subtransaction has a first record of its own, which begins nothing; where no record names a
     # previous one, none says that it is the first
-    result = units.resolve(
-        records,
-        tids,
-        splits_at_start=bool((tids == records["tid"]).all()) and bool(records["previous"].any()),
-    )
+    splits = not apart and any_of(records["previous"])
+    result = units.resolve(records, tids, splits, arrays)
     timeline = build(
         records,
         result,
         {place: (file.buffer, file.shape) for place, file in enumerate(files)},
         tables,
         code_page,
+        arrays,
     )
-    entries = zeros(len(records), ENTRY, folder)
-    stray = strays(chained, result, holes.position)
-    contradicted = stray.contradicted | units.foreign(chained, tids, result.unit, holes.position)
-    _fill(entries, records, result, timeline, contradicted)
-    _located(records, files, entries)
+    entries = arrays.zeros(len(records), ENTRY)
+    stray = strays(chained, result, holes.position, arrays)
+    foreign = units.foreign(chained, tids, result.unit, holes.position, arrays)
+    _fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
     warnings = _moved(records, result, entries)
-    known_units, by_lsn, untimed = _units(records, result, files, rising)
-    lacking = chains.lacking(chained, result.unit, len(result.last), holes)
-    known_units["incomplete"] = lacking & set_aside
+    holds = opening_warnings.changing(records, result, arrays)
+    known_units, by_lsn, untimed = _units(records, result, holds, files, rising, arrays)
+    lacking = chains.lacking(chained, result.unit, len(result.last), holes, arrays)
+    for part in windows(len(lacking)):
+        known_units["incomplete"][part] = lacking[part] & set_aside
     places = {
         (int(records["file"][row]), int(records["offset"][row])): change
         for row, change in timeline.changes.items()
     }
     missing = opening_warnings.missing(records, holes, files)
     texts = (
-        *repeats.whole_files(again, found, files),
+        *(repeats.whole_files(again, found, files) if several else ()),
         *timeline.warnings,
         *warnings,
         *untimed,
-        *opening_warnings.incomplete(records, result, lacking, known_units),
-        *opening_warnings.endless(records, result),
+        *opening_warnings.incomplete(records, result, holds, lacking, known_units),
+        *opening_warnings.endless(result, holds),
         *missing,
         *opening_warnings.suspicious(records, stray.suspects, files),
-        *opening_warnings.other_warnings(records, files),
+        *opening_warnings.other_warnings(records, files, arrays),
     )
-    entries = _with_repeated(entries, found, again, folder)
+    if several:
+        entries = _with_repeated(entries, found, again, arrays)
+    counts = [end - begin for begin, end in pairwise(edges)]
     return LuwIndex(
-        entries, known_units, timeline, places, by_lsn, texts, next(iter(missing), None)
+        entries, counts, known_units, timeline, places, by_lsn, texts, next(iter(missing), None)
     )
+
+
+def _edges(records: Records, files: list[OpenedFile]) -> list[int]:
+    """Where the records of each file begin, and those of the last one end."""
+    counts = np.zeros(len(files), np.int64)
+    for part in windows(len(records)):
+        counts += np.bincount(records["file"][part], minlength=len(files))
+    return [0, *np.cumsum(counts).tolist()]
 
 
 def _in_order(
-    records: Records, tids: Hashes, files: list[OpenedFile], rising: bool
+    records: Records, tids: Hashes, files: list[OpenedFile], rising: bool, arrays: LongArrays
 ) -> tuple[Records, chains.Holes]:
     """(the records with positions in the byte order in which they rise, what is missing among
     them). ``rising``: the byte order is known.
 
     InputError LR2030 where records cannot come after those before them."""
-    ordered = records if rising else chains.rising_positions(records, tids)
-    wrong = units.tangled(records) if ordered is None else units.disorder(ordered, tids)
+    ordered: Records | None = records
+    if not rising:
+        ordered = chains.rising_positions(records, tids, _edges(records, files), arrays)
+    wrong = (
+        units.tangled(records, arrays) if ordered is None else units.disorder(ordered, tids, arrays)
+    )
     if wrong is None and not rising:
-        wrong = units.tangled(records)
+        wrong = units.tangled(records, arrays)
     chained = records if ordered is None else ordered
-    holes = chains.holes(chained)
-    wrong = holes.misplaced if wrong is None else wrong
-    if wrong is not None:
+    holes = chains.holes(chained, arrays) if wrong is None else None
+    if wrong is None and holes is not None:
+        wrong = holes.misplaced
+    if wrong is not None or holes is None:
         row = records[wrong]
+        streams: set[int] = set()
+        for part in windows(len(records)):
+            streams.update(np.unique(records["tid"][part] >> np.uint64(48)).tolist())
         raise InputError(
             "LR2030",
             "found a record that cannot come after those before it; expected the records in log"
             " order",
             Where(files[row["file"]].name, None, int(row["offset"]), "position"),
-            _ORDER + (_STREAMS if len(np.unique(records["tid"] >> np.uint64(48))) > 1 else ""),
+            _ORDER + (_STREAMS if len(streams) > 1 else ""),
         )
     return chained, holes
 
 
-def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
-    """The transaction of each record, with subtransactions (v10) given to the transaction that owns
-    them; records that end one end nothing."""
-    tids: Hashes = records["tid"].copy()
-    for row in np.flatnonzero(records["type"] == layouts.SUBTRANSACTION).tolist():
+def _parents(records: Records, files: list[OpenedFile], arrays: LongArrays) -> tuple[Hashes, bool]:
+    """(the transaction of each record, with subtransactions (v10) given to the transaction that
+    owns them, whether there are any); records that end one end nothing."""
+    owners: dict[int, int] = {}
+    found = arrays.places(
+        len(records), lambda part: records["type"][part] == layouts.SUBTRANSACTION
+    )
+    for row in found.tolist():
         file = files[int(records["file"][row])]
         part = file.shape.dialect.header["tid"]
         payload = int(records["offset"][row]) + int(records["header"][row])
@@ -222,13 +251,24 @@ def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
             file.shape.big,
         )
         stream = int(records["tid"][row]) >> 48 << 48
-        mine = records["tid"] == np.uint64(stream | child)
-        tids[mine] = records["tid"][row]
-        records["kind"][
-            mine
-            & np.isin(records["kind"], (RecordKind.COMMIT, RecordKind.ABORT, RecordKind.PREPARE))
-        ] = RecordKind.IGNORED
-    return tids
+        owners[stream | child] = int(records["tid"][row])
+    tids = arrays.zeros(len(records), np.uint64)
+    ends = (RecordKind.COMMIT, RecordKind.ABORT, RecordKind.PREPARE)
+    children = np.array(sorted(owners), np.uint64)
+    parents = np.array([owners[child] for child in sorted(owners)], np.uint64)
+    apart = False
+    for window in windows(len(records)):
+        tid = records["tid"][window]
+        tids[window] = tid
+        if not len(children):
+            continue
+        place = np.minimum(np.searchsorted(children, tid), len(children) - 1)
+        mine = np.flatnonzero(children[place] == tid)
+        apart |= bool((parents[place[mine]] != tid[mine]).any())
+        tids[window.start + mine] = parents[place[mine]]
+        ended = mine[np.isin(records["kind"][window][mine], ends)] + window.start
+        records["kind"][ended] = RecordKind.IGNORED
+    return tids, apart
 
 
 # -- entries
@@ -238,88 +278,91 @@ def _parents(records: Records, files: list[OpenedFile]) -> Hashes:
 def _fill(
     entries: Records,
     records: Records,
+    files: list[OpenedFile],
     result: units.Units,
     timeline: LuwTableHistory,
-    contradicted: Mask,
+    contradicted: tuple[Mask, ...],
 ) -> None:
-    for name in (
-        "file",
-        "offset",
-        "length",
-        "lsn",
-        "before",
-        "before_size",
-        "after",
-        "after_size",
-        "problem",
-    ):
-        entries[name] = records[name]
-    entries["before_file"] = entries["after_file"] = records["file"]
-    entries["unit"], entries["version"], entries["cancelled"] = (
-        result.unit,
-        timeline.version,
-        result.cancelled,
-    )
-    entries["head"] = np.arange(len(records))
-    entries["segment"] = entries["segments"] = 1
-    entries["change"] = _changes(records, timeline)
+    for part in windows(len(records)):
+        mine, entry = records[part], entries[part]
+        for name in _AS_SCANNED:
+            entry[name] = mine[name]
+        entry["before_file"] = entry["after_file"] = mine["file"]
+        entry["unit"], entry["version"] = result.unit[part], timeline.version[part]
+        entry["cancelled"] = result.cancelled[part]
+        entry["head"] = np.arange(part.start, part.stop)
+        entry["segment"] = entry["segments"] = 1
+        entry["change"] = _changes(mine, timeline, part)
+        committed = _in_committed(result, result.unit[part])
+        _judge(
+            entry, mine, committed & result.unmatched[part],
+            committed & np.logical_or.reduce([wrong[part] for wrong in contradicted]), committed,
+        )  # fmt: skip
+        _located(mine, files, entry)
     entries["cancelled"][_initialised_in_vain(records, result)] = True
-    committed = _in_committed(result)
-    row = np.isin(entries["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
-    entries["fault"][row & committed & ~result.cancelled & (timeline.version < 0)] = NO_TABLE
-    entries["fault"][committed & result.unmatched] = NO_TARGET
-    entries["fault"][committed & contradicted] = FOREIGN
+
+
+def _judge(
+    entry: Records, records: Records, unmatched: Mask, contradicted: Mask, committed: Mask
+) -> None:
+    """What is wrong with some records."""
+    row = np.isin(entry["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
+    unknown = row & committed & ~entry["cancelled"] & (entry["version"] < 0)
+    entry["fault"][unknown] = NO_TABLE
+    entry["fault"][unmatched] = NO_TARGET
+    entry["fault"][contradicted] = FOREIGN
     compensates = records["type"] == layouts.COMPENSATION
-    undo = entries["change"] == Change.COMPENSATION
-    entries["fault"][committed & ((row & compensates) | (undo & ~compensates) | records["odd"])] = (
+    undo = entry["change"] == Change.COMPENSATION
+    entry["fault"][committed & ((row & compensates) | (undo & ~compensates) | records["odd"])] = (
         CONTRADICTS
     )
-    entries["problem"][~row] = 0
+    entry["problem"][~row] = 0
 
 
-def _with_repeated(entries: Records, found: Records, again: Mask, folder: str | None) -> Records:
+def _with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArrays) -> Records:
     """The entries of all records that were ``found``, in their order; those that repeat others are
     of no unit."""
-    if not again.any():
-        return entries
-    kept = np.flatnonzero(~again)
-    result = zeros(len(found), ENTRY, folder)
-    result["unit"] = result["version"] = -1
-    for name in ("file", "offset", "length", "lsn", "before", "after"):
-        result[name] = found[name]
-    result["before_file"] = result["after_file"] = found["file"]
-    result["head"] = np.arange(len(found))
-    result["segment"] = result["segments"] = 1
-    changes = np.isin(
-        found["role"],
-        (RecordRole.INSERT, RecordRole.UPDATE, RecordRole.PARTIAL_UPDATE, RecordRole.DELETE),
-    )
-    result["change"] = np.where(changes, Change.REPEATED, Change.CONTROL)
-    result[kept] = entries
-    result["head"][kept] = kept[entries["head"]]
+    result = arrays.zeros(len(found), ENTRY)
+    kept = arrays.places(len(found), lambda part: ~again[part])
+    rows = (RecordRole.INSERT, RecordRole.UPDATE, RecordRole.PARTIAL_UPDATE, RecordRole.DELETE)
+    for part in windows(len(found)):
+        mine, entry = found[part], result[part]
+        entry["unit"] = entry["version"] = -1
+        for name in ("file", "offset", "length", "lsn", "before", "after"):
+            entry[name] = mine[name]
+        entry["before_file"] = entry["after_file"] = mine["file"]
+        entry["head"] = np.arange(part.start, part.stop)
+        entry["segment"] = entry["segments"] = 1
+        entry["change"] = np.where(np.isin(mine["role"], rows), Change.REPEATED, Change.CONTROL)
+    for part in windows(len(kept)):
+        result[kept[part]] = entries[part]
+        result["head"][kept[part]] = kept[entries["head"][part]]
     return result
 
 
 def _located(records: Records, files: list[OpenedFile], entries: Records) -> None:
     """Say of each record where its row lies."""
     entries["space"], entries["table"] = records["space"], records["table"]
-    for place, file in enumerate(files):
-        rows = np.flatnonzero(records["file"] == place)
-        size = file.shape.dialect.row["rid"].size
+    for place in np.unique(records["file"]).tolist():
+        rows, shape = np.flatnonzero(records["file"] == place), files[place].shape
+        size = shape.dialect.row["rid"].size
         number_ = records["rid"][rows].astype(np.uint64)
-        big = number_ if file.shape.big else number_.byteswap() >> np.uint64(64 - 8 * size)
+        big = number_ if shape.big else number_.byteswap() >> np.uint64(64 - 8 * size)
         octets_ = np.ascontiguousarray(big.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 2:])
         entries["rid"][rows] = octets_.view("V6").reshape(-1)
         entries["rid_size"][rows] = size
 
 
-def _in_committed(result: units.Units) -> Mask:
-    disposition = np.append(result.disposition, 0)
-    return np.asarray(disposition[result.unit] == ord("C"))
+def _in_committed(result: units.Units, unit: Index) -> Mask:
+    """Which of the units that are named (-1: none) are committed."""
+    if not len(result.disposition):
+        return np.zeros(len(unit), bool)
+    return np.asarray((unit >= 0) & (result.disposition[np.maximum(unit, 0)] == ord("C")))
 
 
-def _changes(records: Records, timeline: LuwTableHistory) -> Bytes:
-    """The :class:`Change` of each record before moved rows are put together."""
+def _changes(records: Records, timeline: LuwTableHistory, part: slice) -> Bytes:
+    """The :class:`Change` of each of ``records``, a ``part`` of all, before moved rows are put
+    together."""
     role, problem = records["role"], records["problem"] > 0
     before, after = (
         np.isin(records[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is")
@@ -345,8 +388,7 @@ def _changes(records: Records, timeline: LuwTableHistory) -> Bytes:
     ):
         change[(role == name) & (there | problem)] = change_kind
     change[role == RecordRole.TRUNCATE] = Change.TRUNCATE
-    structural = np.zeros(len(records), bool)
-    structural[list(timeline.changes)] = True
+    structural = [row - part.start for row in timeline.changes if part.start <= row < part.stop]
     change[structural] = Change.STRUCTURE
     changed = np.isin(
         change, (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE, Change.STRUCTURE)
@@ -354,24 +396,28 @@ def _changes(records: Records, timeline: LuwTableHistory) -> Bytes:
     catalog = np.array(
         [version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool
     )
-    change[
-        changed
-        & (
-            (records["space"] == _CATALOG_SPACE) & (timeline.version < 0)
-            | catalog[timeline.version]
-        )
-    ] = Change.CATALOG
+    version = timeline.version[part]
+    change[changed & ((records["space"] == _CATALOG_SPACE) & (version < 0) | catalog[version])] = (
+        Change.CATALOG
+    )
     return change
 
 
 def _initialised_in_vain(records: Records, result: units.Units) -> list[int]:
     """Initialize-table records of tables whose creation was taken back."""
-    gone = []
-    for row in np.flatnonzero(result.cancelled & (records["role"] == RecordRole.CREATE)).tolist():
-        same = (result.unit == result.unit[row]) & (records["role"] == RecordRole.INITIALIZE)
-        for name in ("space", "table"):
-            same &= records[name] == records[name][row]
-        gone += [place for place in np.flatnonzero(same).tolist() if place > row][:1]
+    gone: list[int] = []
+    waiting: set[tuple[int, int, int]] = set()
+    for part in windows(len(records)):
+        role = records["role"][part]
+        vain = result.cancelled[part] & (role == RecordRole.CREATE)
+        for place in np.flatnonzero(vain | (role == RecordRole.INITIALIZE)).tolist():
+            row = part.start + place
+            key = int(result.unit[row]), int(records["space"][row]), int(records["table"][row])
+            if vain[place]:
+                waiting.add(key)
+            elif key in waiting:
+                waiting.remove(key)
+                gone.append(row)
     return gone
 
 
@@ -382,8 +428,27 @@ def _points(records: Records, row: int) -> bool:
 
 def _moved(records: Records, result: units.Units, entries: Records) -> list[str]:
     """Make one change of the records of each moved row."""
-    live = ~result.cancelled & (result.unit >= 0)
-    pairing = row_moves.pair(records, result.unit, live)
+    moves = row_moves.Moves()
+    single = 0
+    for part in windows(len(records)):
+        unit = result.unit[part]
+        live = ~result.cancelled[part] & (unit >= 0)
+        found = moves.pair(records[part], unit, live, part.start)
+        single += _put_together(found, records, result, entries)
+    single += _put_together(moves.rest(), records, result, entries)
+    if not single:
+        return []
+    return [
+        f"{single} overflow record(s) of moved rows have no other half in their unit of"
+        " recovery; they are taken as plain inserts and deletes"
+    ]
+
+
+def _put_together(
+    pairing: row_moves.Pairing, records: Records, result: units.Units, entries: Records
+) -> int:
+    """Make one change of the records of each moved row; how many of those that stay changes of
+    their own are committed."""
     for moved in pairing.moved:
         rows = list(moved.records)
         entries["change"][rows] = Change.UPDATE if moved.before and moved.after else Change.DELETE
@@ -410,14 +475,8 @@ def _moved(records: Records, result: units.Units, entries: Records) -> list[str]
             Change.DELETE if records["role"][row] == RecordRole.DELETE else Change.UPDATE
         )
         entries["problem"][row] = entries["problem"][row] or HALF_MOVED
-    committed = _in_committed(result)
-    single = [row for row in pairing.single if committed[row]]
-    if not single:
-        return []
-    return [
-        f"{len(single)} overflow record(s) of moved rows have no other half in their unit of"
-        " recovery; they are taken as plain inserts and deletes"
-    ]
+    unit = result.unit[np.array(pairing.single, np.int64)]
+    return int(_in_committed(result, unit).sum())
 
 
 # -- units
@@ -442,112 +501,139 @@ def _unit_dtype(name_bytes: int) -> np.dtype[np.void]:
 
 
 def _units(
-    records: Records, result: units.Units, files: list[OpenedFile], rising: bool
+    records: Records,
+    result: units.Units,
+    holds: Mask,
+    files: list[OpenedFile],
+    rising: bool,
+    arrays: LongArrays,
 ) -> tuple[Records, bool, list[str]]:
-    """(the units, whether their positions are LSNs, warnings)."""
-    last, first = result.last, result.first
-    lsn = records["lsn"][last]
-    order = np.argsort(last)
-    by_lsn = (
-        rising
-        and bool(len(lsn))
-        and bool(lsn.all())
-        and not bool((lsn[order][1:] < lsn[order][:-1]).any())
-    )
-    seconds, names = _endings(records, result, files)
-    table = np.zeros(len(last), _unit_dtype(max(map(len, names), default=1)))
-    table["commit"] = _positions(records, last, order, by_lsn)
-    table["start"] = _positions(records, first, np.argsort(first), by_lsn)
-    unit = np.zeros((len(last), 12), np.uint8)
-    unit[:, :4] = result.again.astype(">u4").view(np.uint8).reshape(-1, 4)
-    tid = (result.tid & np.uint64((1 << 48) - 1)).astype(">u8").view(np.uint8).reshape(-1, 8)
-    unit[:, 4:10] = tid[:, 2:]
-    unit[:, 10:] = (result.tid >> np.uint64(48)).astype(">u2").view(np.uint8).reshape(-1, 2)
-    table["unit"] = unit.view("V12").reshape(-1)
-    table["time"], table["authid"], table["disposition"] = (
-        _committed_at(seconds, result),
-        names,
-        result.disposition,
-    )
-    return table, by_lsn, opening_warnings.untimed(records, result, seconds, files)
+    """(the units, whether their positions are LSNs, warnings). ``holds``: units with changes."""
+
+    def in_log_order(records_of: Index) -> Index:
+        return arrays.by(everyone, lambda some: records_of[some])
+
+    everyone = arrays.places(len(result.last), lambda part: np.ones(part.stop - part.start, bool))
+    by_end = in_log_order(result.last)
+    by_lsn = rising and _told_by_lsn(records, result, by_end)
+    seconds, code, names = _endings(records, result, files, arrays)
+    table = arrays.zeros(len(result.last), _unit_dtype(max(map(len, names), default=1)))
+    name_of = np.array([*names, b""], table.dtype["authid"])
+    _place(table["commit"], records, result.last, by_end, by_lsn)
+    by_begin = in_log_order(result.first) if by_lsn else everyone
+    _place(table["start"], records, result.first, by_begin, by_lsn)
+    for part in windows(len(table)):
+        unit = np.zeros((part.stop - part.start, 12), np.uint8)
+        unit[:, :4] = result.again[part].astype(">u4").view(np.uint8).reshape(-1, 4)
+        tid = result.tid[part]
+        low = (tid & np.uint64((1 << 48) - 1)).astype(">u8").view(np.uint8).reshape(-1, 8)
+        unit[:, 4:10] = low[:, 2:]
+        unit[:, 10:] = (tid >> np.uint64(48)).astype(">u2").view(np.uint8).reshape(-1, 2)
+        table["unit"][part] = unit.view("V12").reshape(-1)
+        table["authid"][part] = name_of[code[part]]
+        table["disposition"][part] = result.disposition[part]
+        table["time"][part] = _packed_times(seconds[part]).view("V17").reshape(-1)
+    _guess_times(table["time"], seconds, result, by_end)
+    return table, by_lsn, opening_warnings.untimed(records, result, holds, seconds, files)
 
 
-def _positions(records: Records, rows: Index, order: Index, by_lsn: bool) -> Records:
+def _told_by_lsn(records: Records, result: units.Units, by_end: Index) -> bool:
+    """Whether the LSNs of the records that end units are all known, and rise along the log."""
+    before = np.zeros(0, np.uint64)
+    for part in windows(len(by_end)):
+        lsn = np.concatenate([before, records["lsn"][result.last[by_end[part]]]])
+        if not lsn.all() or (lsn[1:] < lsn[:-1]).any():
+            return False
+        before = lsn[-1:]
+    return bool(len(by_end))
+
+
+def _place(positions: Records, records: Records, rows: Index, order: Index, by_lsn: bool) -> None:
     """Positions of records as 10 bytes: the LSN and, where several share one, which of them it is;
-    or file and offset."""
-    raw = np.zeros((len(rows), 10), np.uint8)
-    value = (
-        records["lsn"][rows]
-        if by_lsn
-        else ((records["file"][rows].astype(np.uint64) + 1) << np.uint64(48))
-        | records["offset"][rows].astype(np.uint64)
-    )
-    raw[:, :8] = value.astype(">u8").view(np.uint8).reshape(-1, 8)
-    if by_lsn and len(rows):
-        ordered = value[order]
-        fresh = np.ones(len(rows), bool)
-        fresh[1:] = ordered[1:] != ordered[:-1]
-        begin = np.flatnonzero(fresh)
-        rank = np.arange(len(rows)) - np.repeat(begin, np.diff(np.append(begin, len(rows))))
-        ranks = np.empty(len(rows), np.int64)
-        ranks[order] = rank
-        raw[:, 8:] = np.minimum(ranks, 0xFFFF).astype(">u2").view(np.uint8).reshape(-1, 2)
-    return raw.view("V10").reshape(-1)
+    or file and offset. ``order``: that of the log."""
+    before, rank_before = -1, 0
+    for part in windows(len(order)):
+        mine = rows[order[part]]
+        raw = np.zeros((len(mine), 10), np.uint8)
+        value = (
+            records["lsn"][mine]
+            if by_lsn
+            else ((records["file"][mine].astype(np.uint64) + 1) << np.uint64(48))
+            | records["offset"][mine].astype(np.uint64)
+        )
+        raw[:, :8] = value.astype(">u8").view(np.uint8).reshape(-1, 8)
+        if by_lsn:
+            fresh = np.append(int(value[0]) != before, value[1:] != value[:-1])
+            place = np.arange(len(mine))
+            rank = place - np.maximum.accumulate(np.where(fresh, place, -1 - rank_before))
+            raw[:, 8:] = np.minimum(rank, 0xFFFF).astype(">u2").view(np.uint8).reshape(-1, 2)
+            before, rank_before = int(value[-1]), int(rank[-1])
+        positions[order[part]] = raw.view("V10").reshape(-1)
 
 
 def _endings(
-    entries: Records, result: units.Units, files: list[OpenedFile]
-) -> tuple[Index, list[bytes]]:
-    """(commit time in seconds since 1970, 0 for none; authorization id) of each unit, from the
-    record that ends it (section 14)."""
-    times = np.zeros(len(result.last), np.int64)
-    names = [b""] * len(result.last)
-    for place, file in enumerate(files):
-        mine = np.flatnonzero(
-            (entries["file"][result.last] == place)
-            & np.isin(entries["kind"][result.last], (RecordKind.COMMIT, RecordKind.ABORT))
-        )
-        rows = result.last[mine]
-        raw_records = [
-            file.buffer[start : start + size].tobytes()
-            for start, size in zip(
-                entries["offset"][rows].tolist(), entries["length"][rows].tolist(), strict=True
+    records: Records, result: units.Units, files: list[OpenedFile], arrays: LongArrays
+) -> tuple[Index, Index, list[bytes]]:
+    """(commit time in seconds since 1970, 0 for none; which of the authorization ids; those) of
+    each unit, from the record that ends it (section 14)."""
+    seconds = arrays.zeros(len(result.last), np.int64)
+    code = arrays.zeros(len(result.last), np.int64)
+    names: dict[bytes, int] = {b"": 0}
+    for part in windows(len(result.last)):
+        last = records[result.last[part]]
+        ends = np.isin(last["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
+        for place in np.unique(last["file"][ends]).tolist():
+            mine = np.flatnonzero(ends & (last["file"] == place))
+            seconds[part.start + mine], code[part.start + mine] = _endings_of(
+                last[mine], files[place], names
             )
-        ]
-        forms = [
-            ending(record, int(entries["header"][row]), file.shape)
-            for record, row in zip(raw_records, rows.tolist(), strict=True)
-        ]
-        body = entries["offset"][rows] + entries["header"][rows]
-        for part in {form["time"] for form in forms if "time" in form}:
-            chosen = np.array([form.get("time") == part for form in forms])
-            fits = chosen & (entries["header"][rows] + part.size <= entries["length"][rows])
-            times[mine[fits]] = _seconds(file, body[fits], part)
-        for number_, row, record, form in zip(
-            mine.tolist(), rows.tolist(), raw_records, forms, strict=True
-        ):
-            names[number_] = authid(record, int(entries["header"][row]), form, file.shape.big)
-    return times, names
+    return seconds, code, list(names)
 
 
-def _committed_at(seconds: Index, result: units.Units) -> Records:
-    """Commit times as packed digits. A committed unit without one gets digits that are none, and
-    lie just before the time of the next unit that has one: no time is shown, and whatever is
-    compared with it knows the place that the unit has in the log.
-    """
-    packed = _packed_times(seconds)
-    committed = np.flatnonzero(result.disposition == ord("C"))
-    committed = committed[np.argsort(result.last[committed])]
-    times = seconds[committed]
-    place = np.where(times > 0, np.arange(len(times)), len(times))
-    following = np.minimum.accumulate(place[::-1])[::-1]
-    later = np.append(times, 0)[following]
-    guess = _packed_times(later - (later > 0))
-    guess[:, 7:16] = 0x99
-    guess[later == 0] = _NO_DIGITS
-    guess[:, 16] = _NO_DIGITS
-    packed[committed[times == 0]] = guess[times == 0]
-    return packed.view("V17").reshape(-1)
+def _endings_of(
+    records: Records, file: OpenedFile, names: dict[bytes, int]
+) -> tuple[Index, list[int]]:
+    """(time, number of the name among ``names``) of records of a file that end units."""
+    times = np.zeros(len(records), np.int64)
+    spans = zip(records["offset"].tolist(), records["length"].tolist(), strict=True)
+    raw_records = [file.buffer[start : start + size].tobytes() for start, size in spans]
+    headers = records["header"].tolist()
+    forms = [
+        ending(record, header, file.shape)
+        for record, header in zip(raw_records, headers, strict=True)
+    ]
+    body = records["offset"] + records["header"]
+    for part in {form["time"] for form in forms if "time" in form}:
+        chosen = np.array([form.get("time") == part for form in forms])
+        fits = chosen & (records["header"] + part.size <= records["length"])
+        times[fits] = _seconds(file, body[fits], part)
+    code = [
+        names.setdefault(authid(record, header, form, file.shape.big), len(names))
+        for record, header, form in zip(raw_records, headers, forms, strict=True)
+    ]
+    return times, code
+
+
+def _guess_times(times: Records, seconds: Index, result: units.Units, by_end: Index) -> None:
+    """Times of committed units without one: digits that are none, and lie just before the time of
+    the next unit that has one. No time is shown, and whatever is compared with it knows the place
+    that the unit has in the log."""
+    later = 0
+    for part in windows_back(len(by_end)):
+        committed = by_end[part][result.disposition[by_end[part]] == ord("C")]
+        if not len(committed):
+            continue
+        known = np.append(seconds[committed], later)
+        place = np.where(known > 0, np.arange(len(known)), len(committed))
+        following = known[np.minimum.accumulate(place[::-1])[::-1]][:-1]
+        later = int(following[0])
+        lacks = seconds[committed] == 0
+        after = following[lacks]
+        guess = _packed_times(after - (after > 0))
+        guess[:, 7:16] = 0x99
+        guess[after == 0] = _NO_DIGITS
+        guess[:, 16] = _NO_DIGITS
+        times[committed[lacks]] = guess.view("V17").reshape(-1)
 
 
 def _seconds(file: OpenedFile, body: Index, part: layouts.Part) -> Index:

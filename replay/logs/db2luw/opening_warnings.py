@@ -6,78 +6,85 @@ from __future__ import annotations
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.logs.db2luw import chains, units
+from replay.logs.db2luw import chains, strays, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import UNKNOWN
+from replay.logs.long_arrays import LongArrays, windows
 
 #: Units that a warning names.
 _NAMED = 20
 
 
 def untimed(
-    records: Records, result: units.Units, seconds: Index, files: list[OpenedFile]
+    records: Records, result: units.Units, holds: Mask, seconds: Index, files: list[OpenedFile]
 ) -> list[str]:
-    """A warning about units with changes whose commit record has no time. (A unit of one record has
-    no commit record, and nothing is wrong with it.)"""
-    holds = np.bincount(result.unit[changing(records, result)], minlength=len(seconds)) > 0
-    lacking = np.sort(
-        result.last[holds & (seconds == 0) & (records["kind"][result.last] == RecordKind.COMMIT)]
-    )
-    if not len(lacking):
+    """A warning about units with changes (``holds``) whose commit record has no time. (A unit of
+    one record has no commit record, and nothing is wrong with it.)"""
+    count, first = 0, len(records)
+    for part in windows(len(holds)):
+        last = result.last[part][holds[part] & (seconds[part] == 0)]
+        last = last[records["kind"][last] == RecordKind.COMMIT]
+        count, first = count + len(last), int(last.min(initial=first))
+    if not count:
         return []
-    row = records[lacking[0]]
+    row = records[first]
     return [
-        f"{len(lacking)} unit(s) of recovery, of which the first ends at offset"
+        f"{count} unit(s) of recovery, of which the first ends at offset"
         f" {int(row['offset'])} of {files[row['file']].name}, have a commit record without a time:"
         " for --from-time and --until-time they count as just before the next unit that has one"
     ]
 
 
 def incomplete(
-    records: Records, result: units.Units, lacking: Mask, known_units: Records
+    records: Records, result: units.Units, holds: Mask, lacking: Mask, known_units: Records
 ) -> list[str]:
-    """A warning that names the committed units with changes that lack records; and one about those
-    whose commit is all that the files behind the first one have of them."""
-    holds = np.bincount(result.unit[changing(records, result)], minlength=len(lacking)) > 0
-    committed = lacking & (result.disposition == ord("C"))
-    chosen = np.flatnonzero(committed & holds)
-    bare = int((committed & ~holds & (records["file"][result.first] > 0)).sum())
+    """A warning that names the committed units with changes (``holds``) that lack records; and one
+    about those whose commit is all that the files behind the first one have of them."""
+    bare, count, set_aside = 0, 0, False
+    names: list[str] = []
+    for part in windows(len(holds)):
+        committed = lacking[part] & (result.disposition[part] == ord("C"))
+        later = records["file"][result.first[part]] > 0
+        bare += int((committed & ~holds[part] & later).sum())
+        chosen = np.flatnonzero(committed & holds[part]) + part.start
+        count += len(chosen)
+        names += [
+            known_units["unit"][number].tobytes()[4:10].hex().upper()
+            for number in chosen[: max(_NAMED - len(names), 0)]
+        ]
+        set_aside |= bool(known_units["incomplete"][part].any())
     texts = [
         f"{bare} unit(s) of recovery have their commit here and their changes between two files"
     ]
-    if not len(chosen):
+    if not count:
         return texts if bare else []
-    names = [
-        known_units["unit"][number].tobytes()[4:10].hex().upper() for number in chosen[:_NAMED]
-    ]
-    more = f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+    more = f" and {count - _NAMED} more" if count > _NAMED else ""
     done = (
         "they are set aside (--log-option headless=apply writes what is there)"
-        if known_units["incomplete"].any()
+        if set_aside
         else "what is there of them is written (--log-option headless=apply)"
     )
     return (texts if bare else []) + [
-        f"{len(chosen)} unit(s) of recovery, TID {', '.join(names)}{more}, begin before the log or"
+        f"{count} unit(s) of recovery, TID {', '.join(names)}{more}, begin before the log or"
         f" have records that lie between its files: {done}"
     ]
 
 
-def changing(records: Records, result: units.Units) -> Mask:
-    """FramedRecords that change rows, were not taken back and are of a unit."""
-    changes = np.isin(
-        records["role"],
-        (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE, RecordRole.TRUNCATE),
-    )
-    return np.asarray((result.unit >= 0) & ~result.cancelled & changes)
+def changing(records: Records, result: units.Units, arrays: LongArrays) -> Mask:
+    """Units that have records which change rows and were not taken back."""
+    roles = (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE, RecordRole.TRUNCATE)
+    return strays.changing(records, result, arrays, roles)
 
 
-def endless(records: Records, result: units.Units) -> list[str]:
+def endless(result: units.Units, holds: Mask) -> list[str]:
     """A warning about changes of units without an end whose transaction id begins again: the record
-    that ends them is not in the log."""
-    holds = np.bincount(result.unit[changing(records, result)], minlength=len(result.tid)) > 0
-    cut = holds[:-1] & (result.tid[:-1] == result.tid[1:]) & (result.disposition[:-1] == ord("F"))
-    count = int(cut.sum())
+    that ends them is not in the log. ``holds``: units that have changes."""
+    count = 0
+    for part in windows(max(len(holds) - 1, 0)):
+        tid = result.tid[part.start : part.stop + 1]
+        cut = holds[part] & (tid[:-1] == tid[1:]) & (result.disposition[part] == ord("F"))
+        count += int(cut.sum())
     return (
         [
             f"{count} unit(s) of recovery have no end, though their transaction ids come again"
@@ -116,16 +123,16 @@ def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> li
     ]
 
 
-def other_warnings(records: Records, files: list[OpenedFile]) -> list[str]:
+def other_warnings(records: Records, files: list[OpenedFile], arrays: LongArrays) -> list[str]:
     """Warnings of what was passed over: chains that lead out of the log, the ends of files, loads,
     rows, types and functions that are not known."""
     texts = []
-    lost = units.lost(records)
-    if len(lost):
-        row = records[lost[0]]
+    lost, first = units.lost(records, arrays)
+    if lost:
+        row = records[first]
         place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
         texts.append(
-            f"{len(lost)} record(s), {place}, name one before them in their transaction that is not"
+            f"{lost} record(s), {place}, name one before them in their transaction that is not"
             " in the log, where those of the others are: it was lost, filtered out, or lies before"
             " this log"
         )
@@ -136,24 +143,27 @@ def other_warnings(records: Records, files: list[OpenedFile]) -> list[str]:
                 f"LR2006 {file.name}: the last {left} bytes, from offset {file.records.tail} on,"
                 " are no whole record and are not read"
             )
-    loads = records[records["kind"] == RecordKind.LOAD]
-    if len(loads):
+    loads = unknown = odd = 0
+    functions: set[str] = set()
+    for part in windows(len(records)):
+        loads += int((records["kind"][part] == RecordKind.LOAD).sum())
+        unknown += int((records["kind"][part] == RecordKind.UNKNOWN).sum())
+        rows = records[part][records["role"][part] == RecordRole.UNKNOWN]
+        odd += len(rows)
+        pairs = np.unique(rows["component"].astype(np.int64) << 8 | rows["function"]).tolist()
+        functions |= {f"{pair >> 8}/{pair & 0xFF}" for pair in pairs}
+    if loads:
         texts.append(
-            f"{len(loads)} load(s) began; rows that a load brings are not in the log, so copy the"
+            f"{loads} load(s) began; rows that a load brings are not in the log, so copy the"
             " tables again"
         )
-    unknown = np.flatnonzero(records["kind"] == RecordKind.UNKNOWN)
-    if len(unknown):
-        texts.append(f"{len(unknown)} record(s) of unknown types were passed over by their length")
+    if unknown:
+        texts.append(f"{unknown} record(s) of unknown types were passed over by their length")
     texts += _of_unknown_rows(records, files)
-    odd = np.flatnonzero(records["role"] == RecordRole.UNKNOWN)
-    if len(odd):
-        names = sorted(
-            {f"{int(records['component'][row])}/{int(records['function'][row])}" for row in odd}
-        )
+    if odd:
         texts.append(
-            f"{len(odd)} record(s) of unknown functions (component/function"
-            f" {', '.join(names[:10])}) were passed over"
+            f"{odd} record(s) of unknown functions (component/function"
+            f" {', '.join(sorted(functions)[:10])}) were passed over"
         )
     return texts
 
@@ -161,19 +171,19 @@ def other_warnings(records: Records, files: list[OpenedFile]) -> list[str]:
 def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> list[str]:
     """A warning about formatted rows whose outer type is not known (section 10.1)."""
     types: set[int] = set()
-    found = []
-    for side in ("before", "after"):
-        rows = np.flatnonzero(records[f"{side}_is"] == UNKNOWN)
-        found.append(rows)
-        for place, file in enumerate(files):
-            mine = rows[records["file"][rows] == place]
-            types.update(np.unique(file.buffer[records[side][mine]]).tolist())
-    all_rows = np.concatenate(found)
-    if not len(all_rows):
+    count, first_row = 0, len(records)
+    for part in windows(len(records)):
+        for side in ("before", "after"):
+            rows = np.flatnonzero(records[f"{side}_is"][part] == UNKNOWN) + part.start
+            count, first_row = count + len(rows), int(rows.min(initial=first_row))
+            for place in np.unique(records["file"][rows]).tolist():
+                mine = rows[records["file"][rows] == place]
+                types.update(np.unique(files[place].buffer[records[side][mine]]).tolist())
+    if not count:
         return []
-    first = records[int(all_rows.min())]
+    first = records[first_row]
     return [
-        f"{len(all_rows)} row(s) of unknown outer types"
+        f"{count} row(s) of unknown outer types"
         f" ({', '.join(f'0x{each:02X}' for each in sorted(types))}), the first in the"
         f" record at offset {int(first['offset'])} of {files[first['file']].name}, are taken for"
         " none that users see, and left out; if they are, their units are written without them"

@@ -31,6 +31,7 @@ from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, save
+from replay.logs.long_arrays import windows
 from replay.logs.plain import FoundImages
 
 _HEAD = 4 << 20
@@ -111,8 +112,10 @@ class LuwLog(IndexedLog):
         return texts
 
     def _changed_tables(self) -> set[str]:
-        numbers = np.unique(self.entries()["version"])
-        return {self.catalog.versions[number].name for number in numbers[numbers >= 0].tolist()}
+        held, numbers = self.entries()["version"], set[int]()
+        for part in windows(len(held)):
+            numbers.update(np.unique(held[part]).tolist())
+        return {self.catalog.versions[number].name for number in numbers if number >= 0}
 
     def in_words(self, reason: str) -> str:
         """A reason without the names of Log Master's fields."""
@@ -424,7 +427,6 @@ def open_log(inputs: Inputs) -> LuwLog:
     opened = [opened[place] for place in places]
     read = [file for _, file in opened]
     index = build_index(read, tables, code_page, set_aside=set_aside, folder=inputs.scratch)
-    counts = np.bincount(index.entries["file"], minlength=len(opened)).tolist()
     if inputs.gaps is Gaps.REFUSE and index.hole is not None:
         raise InputError(
             "LR2037",
@@ -433,7 +435,7 @@ def open_log(inputs: Inputs) -> LuwLog:
             "Collect what is missing, or go on without it: --gaps warn",
         )
     files, first = [], 0
-    for (path, file), count in zip(opened, counts, strict=True):
+    for (path, file), count in zip(opened, index.counts, strict=True):
         files.append(
             LuwFile(
                 name=file.name,

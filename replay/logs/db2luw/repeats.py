@@ -9,13 +9,15 @@ of one of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
-from replay.logs.db2luw.scan import scan
+from replay.logs.db2luw.scan import first_record
+from replay.logs.long_arrays import LongArrays, windows
 
 #: What a header says; records that differ in it are not compared by their octets.
 _HEADER = ("part", "tid", "lsn", "lfs", "lso", "previous", "type", "length")
@@ -26,10 +28,10 @@ def in_order(files: Sequence[OpenedFile]) -> tuple[list[int], list[str]]:
     named in another one. They stay as they are where positions are not told, or where there are
     several log streams, each of which counts its own."""
     as_named = list(range(len(files)))
-    heads = [next(scan(file.buffer, file.shape, 0, file.records.head(1)), None) for file in files]
-    if len(heads) < 2 or any(head is None or not len(head) for head in heads):
+    heads = [first_record(file) for file in files]
+    if len(heads) < 2 or not all(map(len, heads)):
         return as_named, []
-    firsts = np.concatenate([head[:1] for head in heads if head is not None])
+    firsts = np.concatenate(heads)
     streams = np.unique(firsts["tid"] >> np.uint64(48))
     told = firsts["lso"] if firsts["lso"].all() else firsts["lsn"]
     if len(streams) > 1 or not told.all() or not all(lsns_rise(file.shape) for file in files):
@@ -45,24 +47,32 @@ def in_order(files: Sequence[OpenedFile]) -> tuple[list[int], list[str]]:
     return order, [text]
 
 
-def repeated(records: Records, files: Sequence[OpenedFile]) -> Mask:
+def repeated(
+    records: Records, files: Sequence[OpenedFile], edges: Sequence[int], arrays: LongArrays
+) -> Mask:
     """Which of the records of all files (dtype :data:`replay.logs.db2luw.scan.SCANNED`) repeat
-    those of files before their own: ``bool[n]``."""
-    again = np.zeros(len(records), bool)
-    bounds = np.searchsorted(records["file"], np.arange(len(files) + 1))
-    begins = bounds[:-1][np.diff(bounds) > 0]
+    those of files before their own: ``bool[n]``. ``edges``: where each file begins among them, and
+    the last one ends."""
+    again = arrays.zeros(len(records), bool)
+    begins = [begin for begin, end in pairwise(edges) if begin < end]
     if len(begins) < 2:
         return again
-    keys = _keys(records)
-    rows = np.flatnonzero(np.isin(keys, keys[begins[1:]]))
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    firsts = _keys(records[begins[1:]])
+    rows = np.concatenate(
+        [
+            np.flatnonzero(np.isin(_keys(records[part]), firsts)) + part.start
+            for part in windows(len(records))
+        ]
+    )
+    keys = _keys(records[rows])
+    for begin, end in pairwise(edges):
         if begin == end or begin == begins[0]:
             continue
-        places = rows[(rows < begin) & (keys[rows] == keys[begin])]
+        places = rows[(rows < begin) & (keys == _keys(records[begin : begin + 1]))]
         places = places[~again[places]]
         if not len(places):
             continue
-        kept = np.flatnonzero(~again[:begin])
+        kept = arrays.places(begin, lambda part: ~again[part])
         starts = np.searchsorted(kept, places).tolist()
         counts = (_run(records, files, kept, int(start), begin, end) for start in starts)
         again[begin : begin + max(counts)] = True
@@ -72,8 +82,11 @@ def repeated(records: Records, files: Sequence[OpenedFile]) -> Mask:
 def whole_files(again: Mask, records: Records, files: Sequence[OpenedFile]) -> list[str]:
     """A warning about files of which every record stands in others: one of them may have been meant
     to be another."""
-    held = np.bincount(records["file"], minlength=len(files))
-    left = np.bincount(records["file"][~again], minlength=len(files))
+    held, left = np.zeros((2, len(files)), np.int64)
+    for part in windows(len(records)):
+        file = records["file"][part]
+        held += np.bincount(file, minlength=len(files))
+        left += np.bincount(file[~again[part]], minlength=len(files))
     return [
         f"{file.name}: all of its {count} records are in other files of the log too, and are taken"
         " once"
@@ -96,20 +109,25 @@ def _run(
     ``start`` of these on; none if they do not go on alike until one of both ends, or nothing in
     them says where they stand in the log."""
     count = min(len(kept) - start, end - begin)
-    theirs, mine = records[kept[start : start + count]], records[begin : begin + count]
-    if not all(np.array_equal(theirs[name], mine[name]) for name in _HEADER):
-        return 0
-    if not (mine["lsn"].any() or mine["lso"].any() or mine["previous"].any()):
-        return 0
     if start + count < len(kept) and records["part"][kept[start + count]] > 0:
         return 0  # within the rows of one record
-    alike = np.array_equal(_octets(theirs, files), _octets(mine, files))
-    return count if alike else 0
+    told = False
+    for part in windows(count):
+        theirs = records[kept[start + part.start : start + part.stop]]
+        mine = records[begin + part.start : begin + part.stop]
+        if not all(np.array_equal(theirs[name], mine[name]) for name in _HEADER):
+            return 0
+        told |= bool(mine["lsn"].any() or mine["lso"].any() or mine["previous"].any())
+        if not np.array_equal(_octets(theirs, files), _octets(mine, files)):
+            return 0
+    return count if told else 0
 
 
 def _octets(records: Records, files: Sequence[OpenedFile]) -> Bytes:
     """The octets of some records and of their framing, one behind the other."""
     whole = records[records["part"] == 0]
+    if not len(whole):
+        return np.zeros(0, np.uint8)
     edges = np.flatnonzero(np.diff(whole["file"]) != 0) + 1
     parts = []
     for part in np.split(whole, edges):

@@ -27,14 +27,24 @@ class Moved:
     after: tuple[int, str] | None
 
 
+@dataclass(frozen=True)
+class _Half:
+    """A record that waits: its number in the log, its role, and what its images are."""
+
+    row: int
+    role: RecordRole
+    before: int
+    after: int
+
+
 @dataclass
 class _Open:
     """What still waits for its other half, in one unit and table: overflow records and pointer
     records."""
 
-    insert: int | None = None
-    delete: int | None = None
-    pointer: int | None = None
+    insert: _Half | None = None
+    delete: _Half | None = None
+    pointer: _Half | None = None
 
 
 @dataclass
@@ -47,89 +57,101 @@ class Pairing:
     single: list[int] = field(default_factory=list)
 
 
-def pair(records: Records, unit: Index, live: Mask) -> Pairing:
-    """Pair the moved rows among the ``live`` records."""
-    role, before, after = records["role"], records["before_is"], records["after_is"]
-    overflow = ((role == RecordRole.INSERT) & (after == OVERFLOWN)) | (
-        (role == RecordRole.DELETE) & (before == OVERFLOWN)
-    )
-    there = np.isin(before, (NORMAL, OVERFLOWN, POINTS)) & np.isin(
-        after, (NORMAL, OVERFLOWN, POINTS)
-    )
-    pointer = (role == RecordRole.DELETE) & (before == POINTS) | (
-        role == RecordRole.UPDATE
-    ) & there & ((before == POINTS) | (after == POINTS))
-    between = (
-        records["moves"]
-        & np.isin(role, (RecordRole.INSERT, RecordRole.DELETE))
-        & ((before == NORMAL) | (after == NORMAL))
-    )
-    result = Pairing()
-    waiting: dict[tuple[int, int, int], _Open] = {}
-    leaving: dict[int, int] = {}
-    for row in np.flatnonzero(live & (overflow | pointer | between)).tolist():
-        if between[row]:
-            _partition(records, row, int(unit[row]), leaving, result)
-            continue
-        move = waiting.setdefault(
-            (int(unit[row]), int(records["space"][row]), int(records["table"][row])), _Open()
+class Moves:
+    """Pairs the moved rows of a log, of which it is given one stretch of records after the other:
+    what still waits for its other half is of units that are open."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[int, int, int], _Open] = {}
+        self._leaving: dict[int, _Half] = {}
+
+    def pair(self, records: Records, unit: Index, live: Mask, first: int) -> Pairing:
+        """Pair those among the ``live`` ones of some records, of which the ``first`` one has that
+        number in the log. What is ``half`` or ``single`` for want of records behind them is not
+        among it."""
+        role, before, after = records["role"], records["before_is"], records["after_is"]
+        overflow = ((role == RecordRole.INSERT) & (after == OVERFLOWN)) | (
+            (role == RecordRole.DELETE) & (before == OVERFLOWN)
         )
-        _add(records, row, move, bool(pointer[row]), result)
-        _match(records, move, result)
-    for move in waiting.values():
-        result.half += [row for row in (move.pointer,) if row is not None]
-        result.single += [row for row in (move.insert, move.delete) if row is not None]
-    result.single += list(leaving.values())
-    return result
+        there = np.isin(before, (NORMAL, OVERFLOWN, POINTS)) & np.isin(
+            after, (NORMAL, OVERFLOWN, POINTS)
+        )
+        pointer = (role == RecordRole.DELETE) & (before == POINTS) | (
+            role == RecordRole.UPDATE
+        ) & there & ((before == POINTS) | (after == POINTS))
+        between = (
+            records["moves"]
+            & np.isin(role, (RecordRole.INSERT, RecordRole.DELETE))
+            & ((before == NORMAL) | (after == NORMAL))
+        )
+        result = Pairing()
+        for place in np.flatnonzero(live & (overflow | pointer | between)).tolist():
+            row = _Half(
+                place + first, RecordRole(int(role[place])), int(before[place]), int(after[place])
+            )
+            if between[place]:
+                _partition(row, int(unit[place]), self._leaving, result)
+                continue
+            key = int(unit[place]), int(records["space"][place]), int(records["table"][place])
+            move = self._waiting.setdefault(key, _Open())
+            _add(row, move, bool(pointer[place]), result)
+            _match(move, result)
+            if move.insert is None and move.delete is None and move.pointer is None:
+                del self._waiting[key]
+        return result
+
+    def rest(self) -> Pairing:
+        """What has no other half in the log."""
+        result = Pairing()
+        for move in self._waiting.values():
+            result.half += [half.row for half in (move.pointer,) if half is not None]
+            result.single += [half.row for half in (move.insert, move.delete) if half is not None]
+        result.single += [half.row for half in self._leaving.values()]
+        return result
 
 
-def _partition(
-    records: Records, row: int, unit: int, leaving: dict[int, int], result: Pairing
-) -> None:
+def _partition(row: _Half, unit: int, leaving: dict[int, _Half], result: Pairing) -> None:
     """A delete and the insert after it, both marked, are one update of a row that moved between
     partitions."""
-    if records["role"][row] == RecordRole.DELETE:
+    if row.role == RecordRole.DELETE:
         if unit in leaving:
-            result.single.append(leaving[unit])
+            result.single.append(leaving[unit].row)
         leaving[unit] = row
     elif unit in leaving:
-        gone = leaving.pop(unit)
-        result.moved.append(Moved((gone, row), (gone, "before"), (row, "after")))
+        gone = leaving.pop(unit).row
+        result.moved.append(Moved((gone, row.row), (gone, "before"), (row.row, "after")))
     else:
-        result.single.append(row)
+        result.single.append(row.row)
 
 
-def _add(records: Records, row: int, move: _Open, pointer: bool, result: Pairing) -> None:
+def _add(row: _Half, move: _Open, pointer: bool, result: Pairing) -> None:
     if pointer:
         if move.pointer is not None:
-            result.half.append(move.pointer)
+            result.half.append(move.pointer.row)
         move.pointer = row
         return
-    name = "insert" if records["role"][row] == RecordRole.INSERT else "delete"
-    if getattr(move, name) is not None:
-        result.single.append(getattr(move, name))
+    name = "insert" if row.role == RecordRole.INSERT else "delete"
+    other: _Half | None = getattr(move, name)
+    if other is not None:
+        result.single.append(other.row)
     setattr(move, name, row)
 
 
-def _match(entries: Records, move: _Open, result: Pairing) -> None:
+def _match(move: _Open, result: Pairing) -> None:
     """Complete a change when all its records are there."""
-    row, insert, delete = move.pointer, move.insert, move.delete
-    if row is None:
+    half, insert, delete = move.pointer, move.insert, move.delete
+    if half is None:
         return
-    was_pointer, is_pointer = (
-        entries["before_is"][row] == POINTS,
-        entries["after_is"][row] == POINTS,
-    )
-    removed = entries["role"][row] == RecordRole.DELETE
+    row, was_pointer, is_pointer = half.row, half.before == POINTS, half.after == POINTS
     if (was_pointer and delete is None) or (is_pointer and insert is None):
         return
-    before = (row, "before") if delete is None or not was_pointer else (delete, "before")
+    before = (row, "before") if delete is None or not was_pointer else (delete.row, "before")
     after = (
         None
-        if removed
+        if half.role == RecordRole.DELETE
         else (row, "after")
         if insert is None or not is_pointer
-        else (insert, "after")
+        else (insert.row, "after")
     )
     rows = {row, before[0]} | (set() if after is None else {after[0]})
     move.pointer = None

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
+from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
-from replay.logs.db2luw.framing import FramedRecords, LuwShape
+from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.layouts import DMS, DOM, RecordKind, RecordRole
+from replay.logs.long_arrays import LongArrays
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
 #: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
@@ -82,29 +84,46 @@ _ONE_ROW = (
 )
 
 
-def scan(buffer: Bytes, shape: LuwShape, file: int, records: FramedRecords) -> Iterator[Records]:
-    """The records of a file in batches (dtype :data:`SCANNED`), many-row records as one entry a
-    row, behind each other."""
-    for start in range(0, len(records.offsets), _BATCH):
-        part = slice(start, start + _BATCH)
-        yield _Scan(buffer, shape, file, records.offsets[part], records.lengths[part]).run()
+def scan(opened: OpenedFile, file: int) -> Iterator[Records]:
+    """The records of a file, which is number ``file`` of the log, in batches (dtype
+    :data:`SCANNED`), many-row records as one entry a row, behind each other."""
+    for offsets, lengths in opened.records.steps():
+        for start in range(0, len(offsets), _BATCH):
+            part = slice(start, start + _BATCH)
+            yield _Scan(opened.buffer, opened.shape, file, offsets[part], lengths[part]).run()
 
 
-def pass_over_temporary(records: Records) -> None:
+def first_record(opened: OpenedFile) -> Records:
+    """The first record of a file, if there is one."""
+    offsets, lengths = next(opened.records.steps())
+    return _Scan(opened.buffer, opened.shape, 0, offsets[:1], lengths[:1]).run()[:1]
+
+
+def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
     """Rows of temporary tables are none. That flag is damage where other records are of the same
     row, and do not have it."""
-    flagged = np.flatnonzero(records["temporary"])
+    temporary, role = records["temporary"], records["role"]
+    flagged = arrays.places(len(records), lambda part: temporary[part])
     if not len(flagged):
         return
-    places = records[["space", "table", "rid"]]
-    changes = np.isin(records["role"], (*_ONE_ROW, RecordRole.UPDATE, RecordRole.UNDO_INSERT))
-    others = np.unique(places[changes & ~records["temporary"]])
-    damaged = np.isin(places[flagged], others) & changes[flagged]
-    records["odd"][flagged[damaged]] = True
-    passed = flagged[~damaged]
-    records["role"][passed], records["problem"][passed] = RecordRole.OTHER, 0
-    for side in ("before", "after"):
-        records[side][passed], records[f"{side}_is"][passed] = -1, NONE
+    changes = (*_ONE_ROW, RecordRole.UPDATE, RecordRole.UNDO_INSERT)
+    others = arrays.places(
+        len(records), lambda part: np.isin(role[part], changes) & ~temporary[part]
+    )
+
+    def place(rows: Index) -> Hashes:
+        table = records["space"][rows].astype(np.uint64) << np.uint64(16) | records["table"][rows]
+        return np.asarray(mixed(table) ^ records["rid"][rows])
+
+    for mine, theirs in arrays.together(flagged, place, others, place):
+        names = ["space", "table", "rid"]
+        damaged = np.isin(records[mine][names], records[theirs][names])
+        damaged &= np.isin(role[mine], changes)
+        records["odd"][mine[damaged]] = True
+        passed = mine[~damaged]
+        records["role"][passed], records["problem"][passed] = RecordRole.OTHER, 0
+        for side in ("before", "after"):
+            records[side][passed], records[f"{side}_is"][passed] = -1, NONE
 
 
 class _Scan:
@@ -217,7 +236,7 @@ class _Scan:
             records[name][rows] = np.where(component == DOM, self._numbers(body, other), value)
 
     def _astray(self, rows: Index) -> tuple[Index, Index]:
-        """FramedRecords of components that hold no rows, with the number of a function that does,
+        """Records of components that hold no rows, with the number of a function that does,
         and those of functions that hold none; and their roles, in place of which they get those of
         one with a row."""
         records = self.records
@@ -362,7 +381,7 @@ class _Scan:
     # ---------------------------------------------------------------------------------------------
 
     def _expanded(self) -> Records:
-        """FramedRecords of many rows as one entry for each row; the first keeps the record's
+        """Records of many rows as one entry for each row; the first keeps the record's
         offset, the others begin at their row."""
         many = np.flatnonzero(
             np.isin(self.records["role"], (RecordRole.INSERT_ROWS, RecordRole.UNDO_INSERT_ROWS))

@@ -12,6 +12,7 @@ suspicious.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +21,13 @@ from replay.arrays import Hashes, Index, Mask, Records
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.units import Units, positions
+from replay.logs.long_arrays import LongArrays, windows, windows_back
 
 _STREAM = np.uint64(48)
 _FAR = np.iinfo(np.int64).max
 _CHANGES = (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE)
-#: Pairs of records that are compared at most.
-_PAIRS = 1 << 22
+#: Pairs of records that are compared at most, and those that are compared together.
+_PAIRS, _TOGETHER = 1 << 22, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -38,30 +40,30 @@ class Strays:
     contradicted: Mask
 
 
-def strays(records: Records, result: Units, position: Hashes) -> Strays:
+def strays(records: Records, result: Units, position: Hashes, arrays: LongArrays) -> Strays:
     """What may be of another unit. ``position``: of each record, 0 where it is not known."""
-    nothing = Strays(np.zeros(0, np.int64), np.zeros(len(records), bool))
-    if not len(result.first):
-        return nothing
-    previous = records["previous"].astype(np.int64)
-    heads = result.first[previous[result.first] > 0]
+    nothing = np.zeros(0, np.int64)
+    previous = records["previous"]
+    contradicted = arrays.zeros(len(records), bool)
+    heads = arrays.chosen(result.first, lambda rows: previous[rows].astype(np.int64) > 0)
     if not len(heads):
-        return nothing
-    bounds = _bounds(records, result.unit, position)
+        return Strays(nothing, contradicted)
+    bounds = _bounds(records, result.unit, position, arrays)
     # two records of two units that name the same one, where the framing does not tell whose it is
-    followed = np.flatnonzero((bounds.follower >= 0) & (position == 0))
-    shared = heads[_named_among(records, heads, bounds, followed)]
-    placed = np.flatnonzero(bounds.known > 0)
-    loose = heads[~_named_among(records, heads, bounds, placed)]
-    contradicted = nothing.contradicted
-    contradicted[_begun_too_early(records, result, loose, bounds)] = True
+    shared = _named_among(
+        records, heads, bounds, arrays,
+        lambda part: (bounds.follower[part] >= 0) & (position[part] == 0),
+    )  # fmt: skip
+    placed = _named_among(records, heads, bounds, arrays, lambda part: bounds.known[part] > 0)
+    loose = arrays.chosen(heads, lambda rows: ~placed[rows])
+    _mark_begun_too_early(records, result, loose, bounds, contradicted)
+    suspects = [arrays.chosen(heads, lambda rows: shared[rows])]
     # where a filter left records out, most units begin with one that names what is not there
     if not len(loose) or 2 * len(loose) > len(result.first):
-        return Strays(shared, contradicted)
-    suspects = [
-        shared,
-        _behind_open_units(records, result, loose, bounds),
-        _within_units(records, result, loose, bounds),
+        return Strays(suspects[0], contradicted)
+    suspects += [
+        _behind_open_units(records, result, loose, bounds, arrays),
+        _within_units(records, result, loose, bounds, arrays),
     ]
     return Strays(np.unique(np.concatenate(suspects)), contradicted)
 
@@ -78,87 +80,162 @@ class _Bounds:
     high: Index
 
 
-def _bounds(records: Records, unit: Index, position: Hashes) -> _Bounds:
-    rows = np.flatnonzero(
-        (records["part"] == 0) & ~np.isin(records["type"], layouts.OUTSIDE_TRANSACTIONS)
+def _bounds(records: Records, unit: Index, position: Hashes, arrays: LongArrays) -> _Bounds:
+    previous, tid = records["previous"], records["tid"]
+    rows = arrays.places(
+        len(records),
+        lambda part: (
+            (records["part"][part] == 0)
+            & ~np.isin(records["type"][part], layouts.OUTSIDE_TRANSACTIONS)
+        ),
     )
-    previous = records["previous"].astype(np.int64)
-    of_units = rows[unit[rows] >= 0]
-    tid = records["tid"]  # a subtransaction has a chain of its own
-    of_units = of_units[np.lexsort((tid[of_units], unit[of_units]))]
-    before, after = of_units[:-1], of_units[1:]
-    chained = (unit[before] == unit[after]) & (tid[before] == tid[after]) & (previous[after] > 0)
-    follower = np.full(len(records), -1, np.int64)
-    follower[before[chained]] = after[chained]
-    known = position.astype(np.int64)
-    told = before[chained][known[before[chained]] == 0]
-    known[told] = previous[follower[told]]
-    low, high = np.zeros(len(records), np.int64), np.full(len(records), _FAR)
-    streams = records["tid"][rows] >> _STREAM
-    for stream in np.unique(streams).tolist():
-        mine = rows[streams == stream]
-        low[mine] = np.maximum.accumulate(previous[mine])
-        later = np.where(known[mine] > 0, known[mine], _FAR)
-        high[mine[:-1]] = np.minimum.accumulate(later[::-1])[::-1][1:]
+    known, low = (arrays.zeros(len(records), np.int64) for _ in range(2))
+    follower = arrays.full(len(records), -1, np.int64)
+    high = arrays.full(len(records), _FAR, np.int64)
+    for part in windows(len(records)):
+        known[part] = position[part].astype(np.int64)
+    # a subtransaction has a chain of its own
+    of_units = arrays.chosen(rows, lambda some: unit[some] >= 0)
+    of_units = arrays.by(of_units, lambda some: tid[some])
+    of_units = arrays.by(of_units, lambda some: np.asarray(unit[some]))
+    last = of_units[:0]
+    for part in windows(len(of_units)):
+        mine = np.concatenate([last, of_units[part]])
+        before, after = mine[:-1], mine[1:]
+        named = previous[after].astype(np.int64)
+        chained = (unit[before] == unit[after]) & (tid[before] == tid[after]) & (named > 0)
+        follower[before[chained]] = after[chained]
+        told = chained & (known[before] == 0)
+        known[before[told]] = named[told]
+        last = mine[-1:]
+    reached: dict[int, int] = {}
+    for part in windows(len(rows)):
+        for stream, mine in _by_stream(records, rows[part]):
+            named = previous[mine].astype(np.int64)
+            named[0] = max(int(named[0]), reached.get(stream, int(named[0])))
+            low[mine] = np.maximum.accumulate(named)
+            reached[stream] = int(low[mine[-1]])
+    reached.clear()
+    for part in windows_back(len(rows)):
+        for stream, mine in _by_stream(records, rows[part]):
+            later = np.where(known[mine] > 0, known[mine], _FAR)
+            later = np.append(later, reached.get(stream, _FAR))
+            least = np.minimum.accumulate(later[::-1])[::-1]
+            high[mine] = least[1:]
+            reached[stream] = int(least[0])
     return _Bounds(known, follower, low, high)
 
 
-def _named_among(records: Records, heads: Index, bounds: _Bounds, rows: Index) -> Mask:
-    """Whether ``heads`` name a position that one of ``rows`` of their log stream is known to
-    have."""
-    stream, named = records["tid"] >> _STREAM, records["previous"].astype(np.int64)
-    result = np.zeros(len(heads), bool)
-    for each in np.unique(stream[heads]).tolist():
-        mine = stream[heads] == each
-        result[mine] = np.isin(named[heads[mine]], bounds.known[rows[stream[rows] == each]])
+def _by_stream(records: Records, rows: Index) -> Iterator[tuple[int, Index]]:
+    """(log stream, those of some records that are of it)."""
+    streams = records["tid"][rows] >> _STREAM
+    for stream in np.unique(streams).tolist():
+        yield stream, rows[streams == stream]
+
+
+def _named_among(
+    records: Records,
+    heads: Index,
+    bounds: _Bounds,
+    arrays: LongArrays,
+    those: Callable[[slice], Mask],
+) -> Mask:
+    """Of each record: whether it is one of ``heads`` and names a position that one of ``those`` of
+    its log stream is known to have."""
+    rows = arrays.places(len(records), those)
+    result = arrays.zeros(len(records), bool)
+    previous = records["previous"]
+    for names, others in arrays.together(
+        heads, lambda some: previous[some], rows, lambda some: bounds.known[some].astype(np.uint64)
+    ):
+        stream = records["tid"][others] >> _STREAM
+        for each, mine in _by_stream(records, names):
+            named = previous[mine].astype(np.int64)
+            result[mine] = np.isin(named, bounds.known[others[stream == each]])
     return result
 
 
-def _begun_too_early(records: Records, result: Units, loose: Index, bounds: _Bounds) -> Index:
+def _mark_begun_too_early(
+    records: Records, result: Units, loose: Index, bounds: _Bounds, contradicted: Mask
+) -> None:
     """First records that name one before the end of the unit that had their transaction id before,
     and those ends."""
-    unit = result.unit[loose]
-    again = loose[result.again[unit] > 0]
-    ends = result.last[result.unit[again] - 1]
-    ended = np.isin(records["kind"][ends], (RecordKind.COMMIT, RecordKind.ABORT))
-    ended &= records["tid"][ends] == records["tid"][again]
-    early = ended & (records["previous"][again].astype(np.int64) <= bounds.low[ends])
-    return np.concatenate([again[early], ends[early]])
+    for part in windows(len(loose)):
+        unit = result.unit[loose[part]]
+        again = loose[part][result.again[unit] > 0]
+        ends = result.last[result.unit[again] - 1]
+        ended = np.isin(records["kind"][ends], (RecordKind.COMMIT, RecordKind.ABORT))
+        ended &= records["tid"][ends] == records["tid"][again]
+        early = ended & (records["previous"][again].astype(np.int64) <= bounds.low[ends])
+        contradicted[again[early]] = True
+        contradicted[ends[early]] = True
 
 
-def _behind_open_units(records: Records, result: Units, loose: Index, bounds: _Bounds) -> Index:
+def _behind_open_units(
+    records: Records, result: Units, loose: Index, bounds: _Bounds, arrays: LongArrays
+) -> Index:
     """Those of ``loose`` that may name the last record of a unit that has changes and no end."""
-    open_ = np.flatnonzero((result.disposition == ord("F")) & _changing(records, result))
+    holds = changing(records, result, arrays)
+    open_ = arrays.places(
+        len(holds), lambda part: (result.disposition[part] == ord("F")) & holds[part]
+    )
     last = np.sort(_whole(records, result.last[open_]))
     # what is counted from lengths is not exact where a record of another stream lay between
-    at = positions(records).astype(np.int64)
-    low, high = (np.where(at > 0, at - 1, bounds.low), np.where(at > 0, at + 1, bounds.high))
-    named = records["previous"][loose].astype(np.int64)
-    fits = np.zeros(len(loose), bool)
+    at = positions(records, arrays)[last].astype(np.int64)
+    low, high = (
+        np.where(at > 0, at - 1, bounds.low[last]), np.where(at > 0, at + 1, bounds.high[last])
+    )  # fmt: skip
+    fits = arrays.zeros(len(loose), bool)
     streams = records["tid"][last] >> _STREAM
     for stream in np.unique(streams).tolist():
-        mine = last[streams == stream]
-        # both bounds rise along the log, so the units that a position fits lie side by side
-        begin = np.searchsorted(high[mine], named, "right")
-        end = np.searchsorted(low[mine], named, "left")
-        fits |= (begin < end) & (mine[np.minimum(begin, len(mine) - 1)] < loose)
-    return loose[fits]
+        mine = np.flatnonzero(streams == stream)
+        for part in windows(len(loose)):
+            named = records["previous"][loose[part]].astype(np.int64)
+            # both bounds rise along the log, so the units that a position fits lie side by side
+            begin = np.searchsorted(high[mine], named, "right")
+            end = np.searchsorted(low[mine], named, "left")
+            first = last[mine[np.minimum(begin, len(mine) - 1)]]
+            fits[part] |= (begin < end) & (first < loose[part])
+    return arrays.collected((loose[part][fits[part]] for part in windows(len(loose))), np.int64)
 
 
-def _within_units(records: Records, result: Units, loose: Index, bounds: _Bounds) -> Index:
+def _within_units(
+    records: Records, result: Units, loose: Index, bounds: _Bounds, arrays: LongArrays
+) -> Index:
     """Those of ``loose`` that are the only record of their unit, a change or a compensation without
     an end, and may stand between two records of another unit."""
-    unit = result.unit[loose]
-    alone = (_whole(records, result.last[unit]) == loose) & (result.disposition[unit] == ord("F"))
-    alone &= records["kind"][loose] == RecordKind.COMPONENT
-    single: Index = loose[alone]
-    before = np.flatnonzero(bounds.follower >= 0)
-    before = before[np.argsort(bounds.known[before], kind="stable")]
+
+    def alone(rows: Index) -> Mask:
+        unit = result.unit[rows]
+        last = _whole(records, result.last[unit])
+        open_ = (last == rows) & (result.disposition[unit] == ord("F"))
+        return np.asarray(open_ & (records["kind"][rows] == RecordKind.COMPONENT))
+
+    single = arrays.chosen(loose, alone)
+    before = arrays.places(len(records), lambda part: bounds.follower[part] >= 0)
     if not len(single) or not len(before):
         return single[:0]
-    begin = np.searchsorted(bounds.known[before], bounds.low[single], "right")
-    end = np.searchsorted(bounds.known[before], bounds.high[single], "left")
-    count = np.minimum(np.maximum(end - begin, 0), max(_PAIRS // len(single), 1))
+    before = arrays.by(before, lambda rows: bounds.known[rows])
+    known = arrays.zeros(len(before), np.int64)
+    for part in windows(len(before)):
+        known[part] = bounds.known[before[part]]
+    most = max(_PAIRS // len(single), 1)
+    step = max(_TOGETHER // most, 1)
+    found = (
+        _fitting(records, single[start : start + step], before, known, bounds, most)
+        for start in range(0, len(single), step)
+    )
+    return np.unique(np.concatenate(list(found)))
+
+
+def _fitting(
+    records: Records, single: Index, before: Index, known: Index, bounds: _Bounds, most: int
+) -> Index:
+    """Those of ``single`` that may stand between a record of ``before`` (by position, which is
+    ``known``) and its follower; ``most``: how many are tried for each."""
+    begin = np.searchsorted(known, bounds.low[single], "right")
+    end = np.searchsorted(known, bounds.high[single], "left")
+    count = np.minimum(np.maximum(end - begin, 0), most)
     of = np.repeat(np.arange(len(single)), count)
     place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
     here, earlier = single[of], before[begin[of] + place]
@@ -173,7 +250,13 @@ def _whole(records: Records, rows: Index) -> Index:
     return np.asarray(rows - records["part"][rows], np.int64)
 
 
-def _changing(records: Records, result: Units) -> Mask:
+def changing(
+    records: Records, result: Units, arrays: LongArrays, roles: Sequence[RecordRole] = _CHANGES
+) -> Mask:
     """Units that change rows, as far as that was not taken back."""
-    rows = (result.unit >= 0) & ~result.cancelled & np.isin(records["role"], _CHANGES)
-    return np.asarray(np.bincount(result.unit[rows], minlength=len(result.first)) > 0)
+    holds = arrays.zeros(len(result.first), bool)
+    for part in windows(len(records)):
+        rows = (result.unit[part] >= 0) & ~result.cancelled[part]
+        rows &= np.isin(records["role"][part], roles)
+        holds[result.unit[part][rows]] = True
+    return holds

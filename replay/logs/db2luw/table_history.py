@@ -8,7 +8,7 @@ that made it ends in an abort; so the layout at any place follows from the recor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,6 +27,7 @@ from replay.logs.db2luw.tables import (
     version_of,
     widened,
 )
+from replay.logs.long_arrays import LongArrays, windows
 from sqlgen.structure import Action, StructureChange
 
 #: Records that say something of a table as a whole.
@@ -91,6 +92,7 @@ def build(
     buffers: Mapping[int, tuple[Bytes, LuwShape]],
     tables: Mapping[TableId, LuwTable],
     code_page: int,
+    arrays: LongArrays,
 ) -> LuwTableHistory:
     """The timeline of a log. ``buffers`` are the bytes and shape of each file."""
     versions: list[TableVersion] = []
@@ -107,7 +109,7 @@ def build(
         buffers,
         tables,
         code_page,
-        LuwTableHistory(versions, np.full(len(records), -1, np.int32)),
+        LuwTableHistory(versions, arrays.full(len(records), -1, np.int32)),
         base,
     )
     builder.run()
@@ -139,7 +141,16 @@ class _Builder:
         self.gone: set[int] = set()
 
     def run(self) -> None:
-        events = np.flatnonzero(np.isin(self.records["role"], _EVENTS))
+        role = self.records["role"]
+        events = np.concatenate(
+            [
+                np.zeros(0, np.int64),
+                *(
+                    np.flatnonzero(np.isin(role[part], _EVENTS)) + part.start
+                    for part in windows(len(role))
+                ),
+            ]
+        )
         of = self.units.unit[events]
         aborted = {
             unit
@@ -173,23 +184,38 @@ class _Builder:
     def _assign(self) -> None:
         """The version of every record about rows: by its table id, and by its place where that has
         several."""
-        rows = np.flatnonzero(np.isin(self.records["role"], _ROWS))
-        ids = (self.records["space"][rows].astype(np.int64) << 16) | self.records["table"][rows]
-        for value in np.unique(ids).tolist():
-            key = (value >> 16, value & 0xFFFF)
-            here = rows[ids == value]
-            steps = self.steps.get(key)
-            if steps is None:
-                self.result.version[here] = self.base.get(key, -1)
-                continue
-            places = np.array([place for place, _ in steps])
-            values = np.array([version for _, version in steps], np.int32)
-            self.result.version[here] = values[np.searchsorted(places, here, side="right") - 1]
-            self._endless(key, here)
+        held = {
+            key: (
+                np.array([place for place, _ in steps]),
+                np.array([version for _, version in steps], np.int32),
+            )
+            for key, steps in self.steps.items()
+        }
+        unknown: set[tuple[TableId, int]] = set()
+        for part in windows(len(self.records)):
+            rows = np.flatnonzero(np.isin(self.records["role"][part], _ROWS)) + part.start
+            ids = (self.records["space"][rows].astype(np.int64) << 16) | self.records["table"][rows]
+            order = np.argsort(ids, kind="stable")
+            edges = np.flatnonzero(np.diff(ids[order])) + 1
+            for here in np.split(rows[order], edges) if len(rows) else ():
+                key = int(self.records["space"][here[0]]), int(self.records["table"][here[0]])
+                if key not in held:
+                    self.result.version[here] = self.base.get(key, -1)
+                    continue
+                places, values = held[key]
+                self.result.version[here] = values[np.searchsorted(places, here, "right") - 1]
+                unknown.update((key, place) for place in self._endless(key, here))
+        for key, place in sorted(unknown):
+            text = (
+                f"{self._name(key, self.states[key])}: its structure changes in a unit of recovery"
+                " whose end is not in the log; what others change in it later is set aside"
+            )
+            self.told.append((self.states[key].stack[place].row, text))
 
-    def _endless(self, key: TableId, rows: Index) -> None:
+    def _endless(self, key: TableId, rows: Index) -> Iterator[int]:
         """Whether a change was kept is unknown to other units where the end of its own is not in
-        the log."""
+        the log. The places of such changes of which ``rows`` are of others, which are of no known
+        version."""
         stack = self.states[key].stack
         for place, step in enumerate(stack):
             if step.unit < 0 or self.units.disposition[step.unit] not in (ord("F"), ord("P")):
@@ -200,13 +226,8 @@ class _Builder:
             )
             others = rows[(rows > step.row) & (rows < until) & (self.units.unit[rows] != step.unit)]
             if len(others):
-                name = self._name(key, self.states[key])
                 self.result.version[others] = -1
-                text = (
-                    f"{name}: its structure changes in a unit of recovery whose end is not in the"
-                    " log; what others change in it later is set aside"
-                )
-                self.told.append((step.row, text))
+                yield place
 
     # -- one event
     # ---------------------------------------------------------------------------------------------

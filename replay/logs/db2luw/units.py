@@ -2,7 +2,8 @@
 compensation records took back (section 16).
 
 A unit is the records of one transaction id up to the record that ends it. There is no begin record.
-Everything here is arrays over the scanned records of the whole log, in file order.
+Everything here is arrays over the scanned records of the whole log, in file order, which are made
+window by window, or part by part where records come together that lie apart.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
+from replay.logs.long_arrays import LongArrays, any_of, windows
 
 #: What compensation roles take back, and the class in which the two are matched.
 _TAKES_BACK = {
@@ -29,6 +32,9 @@ for _undo, (_role, _class) in _TAKES_BACK.items():
     _CLASS[_undo] = _CLASS[_role] = _class
     _UNDOES[_undo] = True
 _ROW_ROLES = (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE)
+#: Kinds of records that a unit is made of.
+_OF_UNITS = (RecordKind.COMPONENT, RecordKind.COMMIT, RecordKind.ABORT, RecordKind.PREPARE)
+_FAR = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -48,87 +54,159 @@ class Units:
     unmatched: Mask
 
 
-def resolve(records: Records, tids: Hashes, splits_at_start: bool) -> Units:
+def resolve(records: Records, tids: Hashes, splits_at_start: bool, arrays: LongArrays) -> Units:
     """Group records into units and match compensations. ``tids`` is the transaction of each record,
     subtransactions already given to their parents; ``splits_at_start``: a change without a previous
     record begins a unit, whatever came before.
     """
     kind = records["kind"]
-    relevant = np.flatnonzero(
-        np.isin(
-            kind, (RecordKind.COMPONENT, RecordKind.COMMIT, RecordKind.ABORT, RecordKind.PREPARE)
+    relevant = arrays.places(len(records), lambda part: np.isin(kind[part], _OF_UNITS))
+    order = arrays.by(relevant, lambda rows: np.asarray(tids[rows]))
+    unit, count = _numbered(records, tids, order, splits_at_start, arrays)
+    found = Units(
+        unit=unit,
+        first=arrays.zeros(count, np.int64),
+        last=arrays.zeros(count, np.int64),
+        disposition=arrays.zeros(count, np.uint8),
+        tid=arrays.zeros(count, np.uint64),
+        again=arrays.zeros(count, np.int64),
+        cancelled=arrays.zeros(len(records), bool),
+        unmatched=arrays.zeros(len(records), bool),
+    )
+    prepared = arrays.zeros(count, bool)
+    before = -1
+    for part in windows(len(order)):
+        rows = order[part]
+        number = unit[rows]
+        begins = number != np.append(before, number[:-1])
+        found.first[number[begins]] = rows[begins]
+        found.tid[number[begins]] = tids[rows[begins]]
+        ends = np.append(number[1:] != number[:-1], True)
+        found.last[number[ends]] = rows[ends]
+        prepared[number[kind[rows] == RecordKind.PREPARE]] = True
+        before = int(number[-1])
+    _count_uses(found)
+    _compensations(records, found, arrays)
+    rolled_back = _all_taken_back(records, found, arrays)
+    for part in windows(count):
+        last = kind[found.last[part]]
+        singular = _singular(records, found.last[part])
+        found.disposition[part] = np.select(
+            [
+                (last == RecordKind.COMMIT) | singular,
+                last == RecordKind.ABORT,
+                prepared[part],
+                rolled_back[part],
+            ],
+            [ord("C"), ord("A"), ord("P"), ord("A")],
+            ord("F"),
         )
-    )
-    order = relevant[np.argsort(tids[relevant], kind="stable")]
-    ordered_tid, ordered_kind = tids[order], kind[order]
-    component = ordered_kind == RecordKind.COMPONENT
-    singular = component & ((records["flags"][order] & layouts.SINGULAR) > 0)
-    ends = np.isin(ordered_kind, (RecordKind.COMMIT, RecordKind.ABORT)) | singular
-    starts = np.ones(len(order), bool)
-    starts[1:] = (ordered_tid[1:] != ordered_tid[:-1]) | ends[:-1]
-    if splits_at_start:
-        # the entries of one record of many rows share its header, and belong together
-        starts |= (
-            component
-            & (records["previous"][order] == 0)
-            & (records["part"][order] == 0)
-            & (np.arange(len(order)) > 0)
-        )
-    number = np.cumsum(starts) - 1
-    unit = np.full(len(records), -1, np.int64)
-    unit[order] = number
-    first = np.flatnonzero(starts)
-    last = np.append(first[1:], len(order))[: len(first)] - 1
-    committed = (
-        (ordered_kind[last] == RecordKind.COMMIT) | singular[last]
-        if len(first)
-        else np.zeros(0, bool)
-    )
-    aborted = ordered_kind[last] == RecordKind.ABORT if len(first) else committed
-    prepared = (
-        np.logical_or.reduceat(ordered_kind == RecordKind.PREPARE, first)
-        if len(first)
-        else committed
-    )
-    tid = ordered_tid[first]
-    same = np.zeros(len(first), bool)
-    same[1:] = tid[1:] == tid[:-1]
-    begins = np.flatnonzero(~same)
-    again = np.arange(len(first)) - np.repeat(begins, np.diff(np.append(begins, len(first))))
-    cancelled, unmatched = _compensations(records, unit)
-    rolled_back = _all_taken_back(records, unit, len(first), cancelled)
-    disposition = np.select(
-        [committed, aborted, prepared, rolled_back],
-        [ord("C"), ord("A"), ord("P"), ord("A")],
-        ord("F"),
-    ).astype(np.uint8)
-    return Units(unit, order[first], order[last], disposition, tid, again, cancelled, unmatched)
+    return found
 
 
-def _all_taken_back(records: Records, unit: Index, units: int, cancelled: Mask) -> Mask:
+def _singular(records: Records, rows: Index) -> Mask:
+    """Records that are a unit by themselves, or end one."""
+    return np.asarray(
+        (records["kind"][rows] == RecordKind.COMPONENT)
+        & ((records["flags"][rows] & layouts.SINGULAR) > 0)
+    )
+
+
+def _numbered(
+    records: Records, tids: Hashes, order: Index, splits_at_start: bool, arrays: LongArrays
+) -> tuple[Index, int]:
+    """(the unit of each record, how many there are): numbered in ``order``, in which those of one
+    transaction id follow each other."""
+    unit = arrays.full(len(records), -1, np.int64)
+    count, tid_before, ended = 0, -1, True
+    for part in windows(len(order)):
+        rows = order[part]
+        tid, kind = tids[rows], records["kind"][rows]
+        ends = np.isin(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _singular(records, rows)
+        starts = np.append(ended or int(tid[0]) != tid_before, (tid[1:] != tid[:-1]) | ends[:-1])
+        if splits_at_start:
+            # the entries of one record of many rows share its header, and belong together
+            starts |= (
+                (kind == RecordKind.COMPONENT)
+                & (records["previous"][rows] == 0)
+                & (records["part"][rows] == 0)
+            )
+        unit[rows] = np.cumsum(starts) + (count - 1)
+        count += int(starts.sum())
+        tid_before, ended = int(tid[-1]), bool(ends[-1])
+    return unit, count
+
+
+def _count_uses(found: Units) -> None:
+    """How many units with the transaction id of each came before it."""
+    tid_before, uses = -1, 0
+    for part in windows(len(found.tid)):
+        tid, place = found.tid[part], np.arange(part.stop - part.start)
+        fresh = np.append(int(tid[0]) != tid_before, tid[1:] != tid[:-1])
+        found.again[part] = place - np.maximum.accumulate(np.where(fresh, place, -uses))
+        tid_before, uses = int(tid[-1]), int(found.again[part.stop - 1]) + 1
+
+
+def _all_taken_back(records: Records, found: Units, arrays: LongArrays) -> Mask:
     """Units that have changes and took all of them back: rolled back, with or without a record that
     says so."""
-    rows = (unit >= 0) & np.isin(records["role"], _ROW_ROLES)
-    changes = np.bincount(unit[rows], minlength=units)
-    gone = np.bincount(unit[rows & cancelled], minlength=units)
-    return np.asarray((changes > 0) & (changes == gone))
+    changes, left = (arrays.zeros(len(found.last), bool) for _ in range(2))
+    for part in windows(len(records)):
+        unit = found.unit[part]
+        rows = (unit >= 0) & np.isin(records["role"][part], _ROW_ROLES)
+        changes[unit[rows]] = True
+        left[unit[rows & ~found.cancelled[part]]] = True
+    for part in windows(len(changes)):
+        changes[part] &= ~left[part]
+    return changes
 
 
-def _compensations(records: Records, unit: Index) -> tuple[Mask, Mask]:
-    """(changes taken back, compensations of nothing)."""
-    cancelled, unmatched = np.zeros(len(records), bool), np.zeros(len(records), bool)
-    role = records["role"]
-    undo = np.flatnonzero(_UNDOES[role] & (unit >= 0))
+def _compensations(records: Records, found: Units, arrays: LongArrays) -> None:
+    """Find the changes that were taken back, and the compensations of nothing."""
+    unit, role, cancelled = found.unit, records["role"], found.cancelled
+    undo = arrays.places(len(records), lambda part: _UNDOES[role[part]] & (unit[part] >= 0))
     if not len(undo):
-        return cancelled, unmatched
-    concerned = np.zeros(int(unit.max()) + 1, bool)
-    concerned[unit[undo]] = True
-    change = np.flatnonzero((_CLASS[role] > 0) & ~_UNDOES[role] & (unit >= 0))
-    change = change[concerned[unit[change]]]
-    left = _by_position(records, unit, change, undo, cancelled)
-    change = change[~cancelled[change]]
-    unmatched[_by_nesting(records, unit, change, left, cancelled)] = True
-    return cancelled, unmatched
+        return
+    concerned = arrays.zeros(len(found.last) + 1, bool)  # the last one is of records without unit
+    for part in windows(len(undo)):
+        concerned[unit[undo[part]]] = True
+    change = arrays.places(
+        len(records),
+        lambda part: (_CLASS[role[part]] > 0) & ~_UNDOES[role[part]] & concerned[unit[part]],
+    )
+    left = _left_by_position(records, unit, change, undo, cancelled, arrays)
+    change = arrays.chosen(change, lambda rows: ~cancelled[rows])
+
+    def group(rows: Index) -> Hashes:
+        row_class = _CLASS[role[rows]].astype(np.uint64)
+        key = mixed(np.where(row_class > 3, np.uint64(0), records["rid"][rows]))
+        key = mixed(key ^ (records["space"][rows].astype(np.uint64) << np.uint64(16)))
+        key = mixed(key ^ records["table"][rows] ^ (row_class << np.uint64(32)))
+        return mixed(key ^ unit[rows].astype(np.uint64))
+
+    for changes, undoes in arrays.together(change, group, left, group):
+        found.unmatched[_by_nesting(records, unit, changes, undoes, cancelled)] = True
+
+
+def _left_by_position(
+    records: Records, unit: Index, change: Index, undo: Index, cancelled: Mask, arrays: LongArrays
+) -> Index:
+    """Cancel the changes that compensation records name by position, where the framing tells the
+    positions; the compensations left over."""
+    position = records["lso"] if any_of(records["lso"]) else records["lsn"]
+    named = arrays.chosen(
+        undo, lambda rows: (records["compensated"][rows] > 0) & (records["part"][rows] == 0)
+    )
+    single = arrays.chosen(change, lambda rows: position[rows] > 0)
+    if not len(named) or not len(single):
+        return undo
+    used = arrays.zeros(len(records), bool)
+    for names, held in arrays.together(
+        named, lambda rows: records["compensated"][rows], single, lambda rows: position[rows]
+    ):
+        if len(names) and len(held):
+            used[_by_position(records, unit, position, held, names, cancelled)] = True
+    return arrays.chosen(undo, lambda rows: ~used[rows])
 
 
 def _same(records: Records, unit: Index, one: Index, other: Index) -> Mask:
@@ -141,15 +219,10 @@ def _same(records: Records, unit: Index, one: Index, other: Index) -> Mask:
 
 
 def _by_position(
-    records: Records, unit: Index, change: Index, undo: Index, cancelled: Mask
+    records: Records, unit: Index, position: Hashes, single: Index, named: Index, cancelled: Mask
 ) -> Index:
-    """Cancel the changes that compensation records name by position, where the framing tells the
-    positions; the compensations left over."""
-    position = records["lso"] if records["lso"].any() else records["lsn"]
-    named = undo[(records["compensated"][undo] > 0) & (records["part"][undo] == 0)]
-    single = change[position[change] > 0]
-    if not len(named) or not len(single):
-        return undo
+    """Cancel those of the changes ``single`` that the compensations ``named`` name by their
+    position. Returns the compensations that did."""
     by_position = single[np.argsort(position[single], kind="stable")]
     place = np.searchsorted(position[by_position], records["compensated"][named])
     target = by_position[np.minimum(place, len(by_position) - 1)]
@@ -162,7 +235,7 @@ def _by_position(
     _, first = np.unique(target[hit], return_index=True)
     used = np.flatnonzero(hit)[first]
     cancelled[target[used]] = True
-    return np.setdiff1d(undo, named[used], assume_unique=True)
+    return np.asarray(named[used])
 
 
 def _by_nesting(
@@ -201,32 +274,64 @@ def _by_nesting(
     return rows[order[np.flatnonzero(alone)]]
 
 
-def disorder(records: Records, tids: Hashes) -> int | None:
+def disorder(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
     """The first record that cannot stand where it does, or None: positions must rise, within each
     log stream and from one stream to the next, and each must lie between those that the records
     around it in its transaction and in the log say. Copied, reordered and spliced files break
     this, and log streams that nobody merged."""
-    rows = np.flatnonzero(records["part"] == 0)
-    if records["lso"].any():
-        stream = records["tid"][rows] >> np.uint64(48)
-        rows = rows[np.argsort(stream, kind="stable")]
-        stream, position = records["tid"][rows] >> np.uint64(48), records["lso"][rows]
-        places = np.flatnonzero((stream[1:] == stream[:-1]) & (position[1:] <= position[:-1]))
-        if len(places):
-            return int(rows[places + 1].min())
-        if stream[0] == stream[-1]:
+    if any_of(records["lso"]):
+        wrong, several = _sinks(records)
+        if wrong is not None or not several:
+            return wrong
+        return _first_fall(records, alike=True)
+    has_lsn, has_lfs = False, False
+    for part in windows(len(records)):
+        rows = records[part][records["part"][part] == 0]
+        has_lsn, has_lfs = has_lsn or bool(rows["lsn"].any()), has_lfs or bool(rows["lfs"].any())
+    if has_lsn:
+        wrong = _first_fall(records, alike=has_lfs)
+        if wrong is not None:
+            return wrong
+        if not has_lfs:
             return None
-        rows = np.sort(rows)
-        places = np.flatnonzero(_falls(records["lsn"][rows], records["lfs"][rows]))
-        return int(rows[places[0] + 1]) if len(places) else None
-    lsn, lfs = records["lsn"][rows], records["lfs"][rows]
-    if lsn.any():
-        places = np.flatnonzero(_falls(lsn, lfs) if lfs.any() else lsn[1:] <= lsn[:-1])
-        if len(places):
-            return int(rows[places[0] + 1])
-        if not lfs.any():
-            return None
-    return _unchained(records, tids, rows)
+    return _unchained(records, tids, arrays)
+
+
+def _sinks(records: Records) -> tuple[int | None, bool]:
+    """(the first record whose LSO is not above that of the one before it in its log stream,
+    whether there are several streams)."""
+    highest: dict[int, int] = {}
+    for part in windows(len(records)):
+        rows = np.flatnonzero(records["part"][part] == 0) + part.start
+        streams = records["tid"][rows] >> np.uint64(48)
+        wrong = []
+        for stream in np.unique(streams).tolist():
+            mine = rows[streams == stream]
+            position = records["lso"][mine]
+            sinks = np.append(
+                stream in highest and int(position[0]) <= highest[stream],
+                position[1:] <= position[:-1],
+            )
+            wrong += mine[sinks][:1].tolist()
+            highest[stream] = int(position[-1])
+        if wrong:
+            return min(wrong), True
+    return None, len(highest) > 1
+
+
+def _first_fall(records: Records, *, alike: bool) -> int | None:
+    """The first record that lies before the one in front of it: by flush sequence and LSN, which
+    log streams share, and in which neighbours may be ``alike``; else by LSN."""
+    before = np.zeros(0, records.dtype)
+    for part in windows(len(records)):
+        places = np.flatnonzero(records["part"][part] == 0) + part.start
+        rows = np.concatenate([before, records[places]])
+        lsn, lfs = rows["lsn"], rows["lfs"]
+        fallen = _falls(lsn, lfs) if alike else lsn[1:] <= lsn[:-1]
+        if fallen.any():
+            return int(places[np.flatnonzero(fallen)[0] + 1 - len(before)])
+        before = rows[-1:]
+    return None
 
 
 def _falls(lsn: Index, lfs: Index) -> Mask:
@@ -236,92 +341,161 @@ def _falls(lsn: Index, lfs: Index) -> Mask:
     return fallen
 
 
-def _unchained(records: Records, tids: Hashes, rows: Index) -> int | None:
-    """The first of some records that names a predecessor which comes after one that a record before
+def _unchained(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
+    """The first record that names a predecessor which comes after one that a record before
     it, or of its own transaction, names; None. This is known without any position."""
-    wrong = []
-    streams = records["tid"][rows] >> np.uint64(48)
-    for stream in np.unique(streams).tolist():
-        mine = rows[streams == stream]
+    rows = arrays.places(len(records), lambda part: records["part"][part] == 0)
+    order = arrays.by(rows, lambda some: np.asarray(tids[some]))
+    following = arrays.full(len(records), _FAR, np.int64)
+    before = order[:0]
+    for part in windows(len(order)):
+        mine = np.concatenate([before, order[part]])
         previous = records["previous"][mine].astype(np.int64)
-        order = np.argsort(tids[mine], kind="stable")
-        following = np.full(len(mine), np.iinfo(np.int64).max)
-        succeeds = (tids[mine][order][1:] == tids[mine][order][:-1]) & (previous[order][1:] > 0)
-        following[order[:-1][succeeds]] = previous[order[1:][succeeds]]
-        wrong += mine[np.maximum.accumulate(previous) >= following][:1].tolist()
-    return min(wrong, default=None)
+        succeeds = (tids[mine][1:] == tids[mine][:-1]) & (previous[1:] > 0)
+        following[mine[:-1][succeeds]] = previous[1:][succeeds]
+        before = mine[-1:]
+    highest: dict[int, int] = {}
+    for part in windows(len(rows)):
+        streams = records["tid"][rows[part]] >> np.uint64(48)
+        wrong = []
+        for stream in np.unique(streams).tolist():
+            mine = rows[part][streams == stream]
+            previous = records["previous"][mine].astype(np.int64)
+            previous[0] = max(int(previous[0]), highest.get(stream, int(previous[0])))
+            reached = np.maximum.accumulate(previous)
+            wrong += mine[reached >= following[mine]][:1].tolist()
+            highest[stream] = int(reached[-1])
+        if wrong:
+            return int(min(wrong))
+    return None
 
 
-def positions(records: Records) -> Hashes:
+def positions(records: Records, arrays: LongArrays) -> Hashes:
     """The position of each record in the form in which others name it; 0 where the framing does not
     tell it."""
-    if records["lso"].any():
-        return np.asarray(records["lso"])
-    return np.where(records["lfs"] > 0, np.uint64(0), records["lsn"])
+    result = arrays.zeros(len(records), np.uint64)
+    has_lso = any_of(records["lso"])
+    for part in windows(len(records)):
+        result[part] = _told_position(records[part], has_lso)
+    return result
+
+
+def _told_position(rows: Records, has_lso: bool) -> Hashes:
+    return np.asarray(
+        rows["lso"] if has_lso else np.where(rows["lfs"] > 0, np.uint64(0), rows["lsn"])
+    )
 
 
 def _predecessors(
-    records: Records, position: Hashes, *, unplaced: bool = False
-) -> tuple[Index, Index]:
-    """(records that name the one before them in their transaction, that one or -1). Records whose
-    own position is not known are among them with ``unplaced`` alone. Each log stream counts its
-    positions for itself; one that holds a single record may be no stream, so what it names is
-    looked for in all."""
-    whole, stream = records["part"] == 0, records["tid"] >> np.uint64(48)
-    named = np.flatnonzero((records["previous"] > 0) & whole & (unplaced | (position > 0)))
-    rows = np.flatnonzero((position > 0) & whole)
+    records: Records, position: Hashes, arrays: LongArrays, *, unplaced: bool = False
+) -> Index:
+    """The record before each in its transaction: -1 for one that is not there, -2 for a record that
+    names none. Records whose own position is not known are among them with ``unplaced`` alone. Each
+    log stream counts its positions for itself; one that holds a single record may be no stream, so
+    what it names is looked for in all."""
+    previous, tid = records["previous"], records["tid"]
+    target = arrays.full(len(records), -2, np.int64)
+    count = np.zeros(1 << 16, np.int64)
+    for part in windows(len(records)):
+        whole = records["part"][part] == 0
+        count += np.bincount(
+            (tid[part][whole] >> np.uint64(48)).astype(np.int64), minlength=1 << 16
+        )
+    named = arrays.places(
+        len(records),
+        lambda part: (
+            (previous[part] > 0) & (records["part"][part] == 0) & (unplaced | (position[part] > 0))
+        ),
+    )
+    placed = arrays.places(
+        len(records), lambda part: (position[part] > 0) & (records["part"][part] == 0)
+    )
+    for names, rows in arrays.together(
+        named, lambda some: previous[some], placed, lambda some: position[some]
+    ):
+        target[names] = _named_ones(records, position, names, rows, count == 1)
+    return target
+
+
+def _named_ones(
+    records: Records, position: Hashes, named: Index, rows: Index, lonely_streams: Mask
+) -> Index:
+    """Those of ``rows`` whose position the records ``named`` name; -1 for none."""
     target = np.full(len(named), -1, np.int64)
-    streams, count = np.unique(stream[whole], return_counts=True)
-    lonely = np.isin(stream[named], streams[count == 1])
-    for each in streams.tolist():
-        mine = np.flatnonzero((stream[named] == each) | lonely)
-        theirs = rows[stream[rows] == each]
-        if not len(mine) or not len(theirs):
+    stream = (records["tid"][named] >> np.uint64(48)).astype(np.int64)
+    of_rows, at = (records["tid"][rows] >> np.uint64(48)).astype(np.int64), position[rows]
+    lonely, previous = lonely_streams[stream], records["previous"][named]
+    for each in np.unique(of_rows).tolist():
+        mine = np.flatnonzero((stream == each) | lonely)
+        theirs = np.flatnonzero(of_rows == each)
+        if not len(mine):
             continue
-        theirs = theirs[np.argsort(position[theirs], kind="stable")]
-        wanted = records["previous"][named[mine]]
-        found = theirs[np.minimum(np.searchsorted(position[theirs], wanted), len(theirs) - 1)]
-        hit = position[found] == wanted
-        target[mine[hit]] = found[hit]
-    return named, target
+        theirs = theirs[np.argsort(at[theirs], kind="stable")]
+        wanted = previous[mine]
+        found = theirs[np.minimum(np.searchsorted(at[theirs], wanted), len(theirs) - 1)]
+        hit = at[found] == wanted
+        target[mine[hit]] = rows[found[hit]]
+    return target
 
 
-def tangled(records: Records) -> int | None:
+def tangled(records: Records, arrays: LongArrays) -> int | None:
     """The first record with the position of an earlier one, or before the one that it names as its
     predecessor; None. This needs no order of positions, which those of 6 bytes do not have on
     little-endian servers."""
-    position = positions(records)
-    named, target = _predecessors(records, position)
-    rows = np.flatnonzero((position > 0) & (records["part"] == 0))
-    rows = rows[np.argsort(position[rows], kind="stable")]
-    same = (
-        rows[1:][records["lsn"][rows[1:]] == records["lsn"][rows[:-1]]]
-        if not records["lfs"].any()
-        else rows[:0]
-    )
-    wrong = np.concatenate([same, named[target >= named]])
-    return int(wrong.min()) if len(wrong) else None
+    position = positions(records, arrays)
+    target = _predecessors(records, position, arrays)
+    wrong = []
+    for part in windows(len(records)):
+        places = np.flatnonzero(target[part] >= np.arange(part.start, part.stop))
+        wrong += (places[:1] + part.start).tolist()
+        if wrong:
+            break
+    if not any_of(records["lfs"]):
+        rows = arrays.places(
+            len(records), lambda part: (position[part] > 0) & (records["part"][part] == 0)
+        )
+        rows = arrays.by(rows, lambda some: np.asarray(position[some]))
+        before = rows[:0]
+        for part in windows(len(rows)):
+            mine = np.concatenate([before, rows[part]])
+            lsn = records["lsn"][mine]
+            same = mine[1:][lsn[1:] == lsn[:-1]]
+            wrong += [int(same.min())] if len(same) else []
+            before = mine[-1:]
+    return min(wrong, default=None)
 
 
-def lost(records: Records) -> Index:
-    """Records whose predecessor is not in the log, where nearly all others' is. It is a hint and no
-    proof: what a filter left out is in the chain, too (section 16)."""
-    named, target = _predecessors(records, positions(records))
-    missing = named[target < 0]
-    return missing if 4 * len(missing) <= int((target >= 0).sum()) else missing[:0]
+def lost(records: Records, arrays: LongArrays) -> tuple[int, int]:
+    """(how many records have a predecessor that is not in the log, where nearly all others' is; the
+    first of them). It is a hint and no proof: what a filter left out is in the chain, too (section
+    16)."""
+    target = _predecessors(records, positions(records, arrays), arrays)
+    missing, there, first = 0, 0, -1
+    for part in windows(len(records)):
+        gone = np.flatnonzero(target[part] == -1)
+        if len(gone) and first < 0:
+            first = part.start + int(gone[0])
+        missing, there = missing + len(gone), there + int((target[part] >= 0).sum())
+    return (missing, first) if 4 * missing <= there else (0, -1)
 
 
-def foreign(records: Records, tids: Hashes, unit: Index, position: Hashes) -> Mask:
+def foreign(
+    records: Records, tids: Hashes, unit: Index, position: Hashes, arrays: LongArrays
+) -> Mask:
     """Records that contradict each other: one names, by its position, another as the one before it
     in its transaction, and that one is of another transaction, or of a unit that had ended. Nothing
     is said of those that name a record whose position is not known (0).
     """
-    named, target = _predecessors(records, position, unplaced=True)
-    named, target = named[target >= 0], target[target >= 0]
-    other = (tids[target] != tids[named]) | (
-        (unit[target] >= 0) & (unit[named] >= 0) & (unit[target] != unit[named])
-    )
-    other |= (unit[target] < 0) & np.isin(records["type"][target], layouts.OUTSIDE_TRANSACTIONS)
-    wrong = np.zeros(len(records), bool)
-    wrong[named[other]] = wrong[target[other]] = True
+    targets = _predecessors(records, position, arrays, unplaced=True)
+    wrong = arrays.zeros(len(records), bool)
+    for part in windows(len(records)):
+        named = np.flatnonzero(targets[part] >= 0) + part.start
+        target = targets[named]
+        other = (tids[target] != tids[named]) | (
+            (unit[target] >= 0) & (unit[named] >= 0) & (unit[target] != unit[named])
+        )
+        outside = np.isin(records["type"][target], layouts.OUTSIDE_TRANSACTIONS)
+        other |= (unit[target] < 0) & outside
+        wrong[named[other]] = True
+        wrong[target[other]] = True
     return wrong

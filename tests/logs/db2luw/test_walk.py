@@ -41,7 +41,10 @@ def found(content: bytes, shape: framing.LuwShape) -> object:
         records = framing.walk(buffer, shape, "x.log")
     except InputError as error:
         return str(error)
-    return records.offsets.tolist(), records.lengths.tolist(), records.tail
+    steps = list(records.steps())
+    offsets, lengths = (np.concatenate(each).tolist() for each in zip(*steps, strict=True))
+    assert len(offsets) == records.count
+    return offsets, lengths, records.tail
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
