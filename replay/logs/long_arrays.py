@@ -85,6 +85,10 @@ class LongArrays:
         """Arrays behind each other."""
         return scratch_arrays.collected(parts, np.dtype(dtype), self.folder, BUDGET)
 
+    def growing(self, dtype: npt.DTypeLike) -> scratch_arrays.GrowingArray:
+        """An array to which others are added."""
+        return scratch_arrays.GrowingArray(np.dtype(dtype), self.folder, BUDGET)
+
     def places(self, count: int, holds: Callable[[slice], Mask]) -> Index:
         """The rows among ``count`` of which something holds, which is said of windows: rising."""
         found = (np.flatnonzero(holds(part)) + part.start for part in windows(count))

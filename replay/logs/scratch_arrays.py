@@ -44,23 +44,41 @@ def collected(
 ) -> npt.NDArray[Any]:
     """Arrays of a dtype behind each other, where :func:`zeros` has them; of those that go to a file
     no two are in memory. Raises OSError where the disk has no room for it."""
-    held: list[npt.NDArray[Any]] = []
-    size, rest, most = 0, iter(parts), BUDGET if budget is None else budget
-    for part in rest:
-        held.append(part)
-        size += part.nbytes
-        if folder is not None and size > most:
-            break
-    else:
-        return np.concatenate([np.zeros(0, dtype), *held])
-    with scratch_file(Path(folder)) as file:
-        count = 0
-        while held:
-            count += _written(file, held.pop(0))
-        for part in rest:
-            count += _written(file, part)
-        file.flush()
-        return _mapped(file, dtype, count)
+    growing = GrowingArray(dtype, folder, budget)
+    for part in parts:
+        growing.add(part)
+    return growing.array()
+
+
+class GrowingArray:
+    """An array to which others are added at its end; lies where :func:`zeros` has it."""
+
+    def __init__(self, dtype: np.dtype[Any], folder: str | None, budget: int | None = None) -> None:
+        self.dtype, self.folder = dtype, folder
+        self.most = BUDGET if budget is None else budget
+        self.count = 0
+        self._held: list[npt.NDArray[Any]] = []
+        self._file: IO[bytes] | None = None
+
+    def add(self, part: npt.NDArray[Any]) -> None:
+        """Add some at the end. Raises OSError where the disk has no room for it."""
+        self.count += len(part)
+        if self._file is not None:
+            _written(self._file, part)
+            return
+        self._held.append(part)
+        if self.folder is not None and self.count * self.dtype.itemsize > self.most:
+            self._file = scratch_file(Path(self.folder))
+            while self._held:
+                _written(self._file, self._held.pop(0))
+
+    def array(self) -> npt.NDArray[Any]:
+        """All of them, after which no more are added."""
+        if self._file is None:
+            return np.concatenate([np.zeros(0, self.dtype), *self._held])
+        with self._file as file:
+            file.flush()
+            return _mapped(file, self.dtype, self.count)
 
 
 def chosen(array: npt.NDArray[Any], those: Mask, folder: str | None) -> npt.NDArray[Any]:
@@ -71,9 +89,8 @@ def chosen(array: npt.NDArray[Any], those: Mask, folder: str | None) -> npt.NDAr
     )
 
 
-def _written(file: IO[bytes], part: npt.NDArray[Any]) -> int:
+def _written(file: IO[bytes], part: npt.NDArray[Any]) -> None:
     file.write(np.ascontiguousarray(part).view(np.uint8).data)
-    return len(part)
 
 
 def _mapped(file: IO[bytes], dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,16 +23,28 @@ from replay import storage
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Where
 from replay.logs.files import unpacked_blocks
+from replay.logs.long_arrays import LongArrays
 from replay.logs.soliddb import layouts
 from replay.storage import Place
+
+if TYPE_CHECKING:
+    from pyarrow import csv
+
+#: RECIDs that names mean.
+Named = npt.NDArray[np.int16]
 
 #: A number that is NULL.
 NONE = -(1 << 63)
 #: Columns that must be there, and those that may be (section 3).
 NEEDED = ("RECID", "TRXID", "STMTTRXID", "RELID", "FLAGS", "LOGADDR", "DATA")
 _NUMBERS = ("RECID", "TRXID", "STMTTRXID", "RELID", "FLAGS")
-#: Bytes of a block of text: the longest row must fit.
-_BLOCK = 128 << 20
+_ORDERS = ("SEQ", "SESSION")
+#: RECNAME that is not there, or empty.
+UNNAMED = -2
+#: Bytes of a block of text in which the longest row must fit, and of blocks that are read first;
+#: rows that are looked at together, and bytes of a file that are read at a time.
+_BLOCK, _SMALL_BLOCK = 128 << 20, 8 << 20
+_ROWS, _BUFFER = 1 << 16, 1 << 20
 _FORMATS = "Parquet (.parquet), CSV (.csv, .csv.gz) or JSON lines (.jsonl, .jsonl.gz)"
 _HEX = "bytes in hexadecimal digits"
 #: Bytes in which the first line of a CSV file ends.
@@ -42,12 +57,14 @@ _SHOWN = 64
 class SyslogRows:
     """``n`` rows of a SYS_LOG export: numbers as ``int64`` (:data:`NONE` for NULL), ``address``
     ``uint8[n, size]`` (zeros for NULL; ``size`` 0 where all are), ``data`` with ``n + 1``
-    ``offsets``; ``sequence`` None where the file has no SEQ; ``texts``: rows with a TEXTDATA.
+    ``offsets``; ``named`` the RECID of which RECNAME is the name (:data:`UNNAMED` where there is
+    none, -1 for a name of nothing); ``sequence`` None where the file has no SEQ; ``texts``: rows
+    with a TEXTDATA.
     """
 
     name: str
     numbers: dict[str, Index]
-    names: pa.Array
+    named: Named
     sequence: Index | None
     session: Index | None
     address: Bytes
@@ -61,61 +78,158 @@ class SyslogRows:
         return len(self.address_null)
 
 
-def read_rows(path: str) -> SyslogRows:
-    """Read one file of SYS_LOG rows.
+def read_rows(path: str, folder: str | None = None) -> SyslogRows:
+    """Read one file of SYS_LOG rows, a piece at a time. ``folder``: where large arrays lie (None:
+    in memory).
 
     InputError LR2001 where it cannot be read, LR2002 where it is empty, LR2008 where it lacks a
     column, LR2010 for an unusable value.
     """
-    table = read_table(path)
-    missing = [name for name in NEEDED if name not in table.column_names]
-    if missing:
-        message = (
-            f"found an export without {', '.join(missing)}; expected the columns"
-            f" {', '.join(NEEDED)}"
+    reading: _Reading | None = None
+    for table in _pieces(path):
+        if reading is None:
+            reading = _Reading(path, table.column_names, LongArrays(folder))
+        reading.add(table)
+    assert reading is not None
+    return reading.rows()
+
+
+class _Reading:
+    """Takes rows piece by piece. What is wrong is told at the end, as if each column was looked at
+    as a whole, one behind the other."""
+
+    def __init__(self, path: str, columns: Sequence[str], arrays: LongArrays) -> None:
+        missing = [name for name in NEEDED if name not in columns]
+        if missing:
+            message = (
+                f"found an export without {', '.join(missing)}; expected the columns"
+                f" {', '.join(NEEDED)}"
+            )
+            raise InputError(
+                "LR2008",
+                message,
+                Where(path),
+                "Export SYS_LOG with scripts/export_soliddb.py, or select all of its columns",
+            )
+        self.path, self.arrays, self.count, self.texts = path, arrays, 0, 0
+        self.numbers = {
+            name: arrays.growing(np.int64) for name in (*_NUMBERS, *_ORDERS) if name in columns
+        }
+        self.named = arrays.growing(np.int16)
+        self.address, self.data = arrays.growing(np.uint8), arrays.growing(np.uint8)
+        self.address_null, self.data_null = arrays.growing(np.bool_), arrays.growing(np.bool_)
+        self.offsets = arrays.growing(np.int64)
+        self.offsets.add(np.zeros(1, np.int64))
+        #: Octets of an address (0: none so far), the first rows of other sizes, and what is wrong
+        #: with a column, by its place among them.
+        self.size = 0
+        self.sizes: dict[int, int] = {}
+        self.wrong: dict[str, InputError] = {}
+
+    def add(self, table: pa.Table) -> None:
+        """Take some rows, which come behind those before."""
+        if not table.num_rows:
+            return
+        rows = _Piece(self.path, table, self.count)
+        for name, held in self.numbers.items():
+            with self._told(name):
+                held.add(rows.numbers(name))
+        self.named.add(_named(table))
+        with self._told("LOGADDR"):
+            self._add_addresses(*rows.octets("LOGADDR"))
+        with self._told("DATA"):
+            data, offsets, null = rows.octets("DATA")
+            self.offsets.add(offsets[1:] + self.data.count)
+            self.data.add(data)
+            self.data_null.add(null)
+        if "TEXTDATA" in table.column_names:
+            self.texts += table.num_rows - table["TEXTDATA"].null_count
+        self.count += table.num_rows
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """Keep the first error of a column, of which no more is taken then."""
+        try:
+            if name not in self.wrong:
+                yield
+        except InputError as error:
+            self.wrong[name] = error
+
+    def _add_addresses(self, raw: Bytes, offsets: Index, null: Mask) -> None:
+        size = np.diff(offsets)
+        used, first = np.unique(size[~null], return_index=True)
+        for one, place in zip(used.tolist(), np.flatnonzero(~null)[first].tolist(), strict=True):
+            self.sizes.setdefault(one, self.count + place)
+        if not self.size and len(used):
+            self.size = int(used[0])
+            self.address.add(np.zeros(self.count * self.size, np.uint8))
+        self.address_null.add(null)
+        if self.size and len(self.sizes) == 1:
+            square = np.zeros((len(null), self.size), np.uint8)
+            square[~null] = raw.reshape(-1, self.size)
+            self.address.add(square.reshape(-1))
+
+    def rows(self) -> SyslogRows:
+        """All of them. Errors as :func:`read_rows`."""
+        if not self.count:
+            raise InputError(
+                "LR2002",
+                "found no rows; expected rows of SYS_LOG",
+                Where(self.path),
+                "Export it again",
+            )
+        for name in (*_NUMBERS, *_ORDERS, "", "LOGADDR", "DATA"):
+            if name in self.wrong:
+                raise self.wrong[name]
+            if not name and "SEQ" not in self.numbers and self.path.lower().endswith(".parquet"):
+                raise InputError(
+                    "LR2008",
+                    "found no column SEQ; expected the number of each row in fetch order",
+                    Where(self.path),
+                    _NO_ORDER,
+                )
+        self._check_sizes()
+        held = {name: growing.array() for name, growing in self.numbers.items()}
+        address = self.address.array()
+        return SyslogRows(
+            self.path,
+            {name: held[name] for name in _NUMBERS},
+            self.named.array(),
+            held.get("SEQ"),
+            held.get("SESSION"),
+            address.reshape(-1, self.size) if self.size else np.zeros((self.count, 0), np.uint8),
+            self.address_null.array(),
+            self.data.array(),
+            self.offsets.array(),
+            self.data_null.array(),
+            self.texts,
         )
-        raise InputError(
-            "LR2008",
-            message,
-            Where(path),
-            "Export SYS_LOG with scripts/export_soliddb.py, or select all of its columns",
-        )
-    if not table.num_rows:
-        raise InputError(
-            "LR2002", "found no rows; expected rows of SYS_LOG", Where(path), "Export it again"
-        )
-    numbers = {name: _numbers(path, table, name) for name in _NUMBERS}
-    sequence = _numbers(path, table, "SEQ") if "SEQ" in table.column_names else None
-    session = _numbers(path, table, "SESSION") if "SESSION" in table.column_names else None
-    if sequence is None and path.lower().endswith(".parquet"):
-        raise InputError(
-            "LR2008",
-            "found no column SEQ; expected the number of each row in fetch order",
-            Where(path),
-            _NO_ORDER,
-        )
-    address, begin, address_null = _octets(path, table, "LOGADDR")
-    data, offsets, data_null = _octets(path, table, "DATA")
-    names = (
-        table["RECNAME"].combine_chunks()
-        if "RECNAME" in table.column_names
-        else pa.nulls(table.num_rows, pa.string())
-    )
-    texts = table.num_rows - table["TEXTDATA"].null_count if "TEXTDATA" in table.column_names else 0
-    square = _addresses(path, address, begin, address_null)
-    return SyslogRows(
-        path,
-        numbers,
-        names,
-        sequence,
-        session,
-        square,
-        address_null,
-        data,
-        offsets,
-        data_null,
-        texts,
-    )
+
+    def _check_sizes(self) -> None:
+        """InputError LR2010 for LOGADDRs of other lengths than 20 and 28, and for a mix of them."""
+        wrong = [
+            (row, size) for size, row in self.sizes.items() if size not in layouts.ADDRESS_SIZES
+        ]
+        if wrong:
+            row, size = min(wrong)
+            raise _unusable(self.path, row, "LOGADDR", f"{size} bytes", "20 or 28")
+        if len(self.sizes) > 1:
+            row = self.sizes[max(self.sizes)]
+            raise _unusable(self.path, row, "LOGADDR", "20 and 28 bytes in one file", "one length")
+
+
+def _named(table: pa.Table) -> Named:
+    """The RECID that each RECNAME is the name of, as :class:`SyslogRows` has it."""
+    if "RECNAME" not in table.column_names:
+        return np.full(table.num_rows, UNNAMED, np.int16)
+    texts = table["RECNAME"].cast(pa.string()).combine_chunks().dictionary_encode()
+    kinds = {name: int(kind) for kind, name in layouts.REC_NAMES.items()}
+    meant = np.full(len(texts.dictionary) + 1, UNNAMED, np.int16)
+    for place, text in enumerate(texts.dictionary.to_pylist()):
+        bare = text.strip().upper().removeprefix(layouts.REC_PREFIX)
+        meant[place] = kinds.get(bare, -1) if bare else UNNAMED
+    indices = pc.fill_null(texts.indices, len(texts.dictionary))
+    return np.asarray(meant[indices.to_numpy(zero_copy_only=False)])
 
 
 _NO_ORDER = (
@@ -126,18 +240,22 @@ _NO_ORDER = (
 def read_table(path: str) -> pa.Table:
     """A file as a table whose columns have upper-case names; CSV has only text. InputError LR2001,
     LR2002, LR2003."""
+    return next(_pieces(path, whole=True))
+
+
+def _pieces(path: str, *, whole: bool = False) -> Iterator[pa.Table]:
+    """The same as tables of some rows, of which there is one at least, or as a ``whole`` one.
+    Errors as :func:`read_table`."""
     lower = path.lower().removesuffix(".gz")
     try:
         if not storage.size_of(path):
             raise InputError("LR2002", "the file is empty", Where(path), "Export it again")
         if lower.endswith(".parquet"):
-            import pyarrow.parquet as parquet
-
-            table = parquet.read_table(storage.for_arrow(path, unpacked=False))
+            pieces = _parquet(path, whole)
         elif lower.endswith((".jsonl", ".json", ".ndjson")):
-            table = _json(path)
+            pieces = _parts_of(_json(path), whole)
         elif lower.endswith((".csv", ".txt", ".tsv")):
-            table = _csv(path)
+            pieces = _csv(path, whole)
         else:
             raise InputError(
                 "LR2001",
@@ -145,8 +263,17 @@ def read_table(path: str) -> pa.Table:
                 Where(path),
                 "Rename it",
             )
-        names = [name.strip().upper() for name in table.column_names]
-        table.validate(full=True)
+        for table in pieces:
+            names = [name.strip().upper() for name in table.column_names]
+            table.validate(full=True)
+            if len(set(names)) < len(names):
+                raise InputError(
+                    "LR2008",
+                    f"found columns {', '.join(names)}; expected each once",
+                    Where(path),
+                    "Export it again",
+                )
+            yield table.rename_columns(names)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, pa.ArrowException) as error:
         text = str(error).partition("\n")[0]
         raise InputError(
@@ -155,14 +282,26 @@ def read_table(path: str) -> pa.Table:
             Where(path),
             "It is damaged, or not what its name says",
         ) from None
-    if len(set(names)) < len(names):
-        raise InputError(
-            "LR2008",
-            f"found columns {', '.join(names)}; expected each once",
-            Where(path),
-            "Export it again",
-        )
-    return table.rename_columns(names)
+
+
+def _parquet(path: str, whole: bool) -> Iterator[pa.Table]:
+    import pyarrow.parquet as parquet
+
+    place = storage.for_arrow(path, unpacked=False)
+    if whole:
+        yield parquet.read_table(place)
+        return
+    with parquet.ParquetFile(place, buffer_size=_BUFFER, pre_buffer=False) as file:
+        yield file.schema_arrow.empty_table()
+        for batch in file.iter_batches(_ROWS, use_threads=False):
+            yield pa.Table.from_batches([batch])
+
+
+def _parts_of(table: pa.Table, whole: bool = False) -> Iterator[pa.Table]:
+    """A table in parts; an empty one, or a ``whole`` one, as it is."""
+    size = max(table.num_rows, 1) if whole else _ROWS
+    for first in range(0, max(table.num_rows, 1), size):
+        yield table.slice(first, size)
 
 
 def _json(path: str) -> pa.Table:
@@ -189,7 +328,29 @@ def _longest_line(blocks: Iterable[bytes]) -> int:
     return longest
 
 
-def _csv(path: str) -> pa.Table:
+def _csv(path: str, whole: bool) -> Iterator[pa.Table]:
+    """A CSV file block by block; of one that cannot be read so, which may have rows that are longer
+    than a block, all that is left together."""
+    from pyarrow import csv
+
+    parse, options = _csv_options(path)
+    done, pieces = 0, 0
+    try:
+        reading = csv.ReadOptions(block_size=_SMALL_BLOCK)
+        if not whole:
+            with csv.open_csv(storage.for_arrow(path), reading, parse, options) as reader:
+                for batch in reader:
+                    yield pa.Table.from_batches([batch])
+                    done, pieces = done + batch.num_rows, pieces + 1
+    except pa.ArrowInvalid:
+        pieces = 0
+    if not pieces:
+        reading = csv.ReadOptions(block_size=_BLOCK)
+        table = csv.read_csv(storage.for_arrow(path), reading, parse, options)
+        yield from _parts_of(table.slice(done), whole)
+
+
+def _csv_options(path: str) -> tuple[csv.ParseOptions, csv.ConvertOptions]:
     from pyarrow import csv
 
     packed = path.lower().endswith(".gz")
@@ -206,79 +367,91 @@ def _csv(path: str) -> pa.Table:
     options = csv.ConvertOptions(
         column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=True, null_values=[""]
     )
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    reading = csv.ReadOptions(block_size=_BLOCK)
-    return csv.read_csv(storage.for_arrow(path), reading, parse, options)
+    return csv.ParseOptions(delimiter=delimiter, newlines_in_values=True), options
 
 
-def _numbers(path: str, table: pa.Table, name: str) -> Index:
-    column = table[name].combine_chunks()
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        digits = pc.utf8_trim_whitespace(column)
-        wrong = np.flatnonzero(
-            ~pc.fill_null(pc.match_substring_regex(digits, r"^-?\d{1,18}$"), True).to_numpy(
-                zero_copy_only=False
+@dataclass(frozen=True)
+class _Piece:
+    """Some rows of a file, of which the first has the number ``first``, from 0."""
+
+    path: str
+    table: pa.Table
+    first: int
+
+    def numbers(self, name: str) -> Index:
+        """A column of numbers. InputError LR2010."""
+        column = self.table[name].combine_chunks()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            digits = pc.utf8_trim_whitespace(column)
+            wrong = np.flatnonzero(
+                ~pc.fill_null(pc.match_substring_regex(digits, r"^-?\d{1,18}$"), True).to_numpy(
+                    zero_copy_only=False
+                )
             )
+            if len(wrong):
+                raise _unusable(
+                    self.path,
+                    self.first + int(wrong[0]),
+                    name,
+                    repr(column[int(wrong[0])].as_py()[:_SHOWN]),
+                    "a whole number",
+                )
+            column = digits
+        try:
+            values = column.cast(pa.int64())
+        except pa.ArrowException:
+            raise InputError(
+                "LR2010",
+                f"found {column.type} values; expected whole numbers",
+                Where(self.path, field=name),
+                "Export it again",
+            ) from None
+        return np.asarray(pc.fill_null(values, NONE).to_numpy(zero_copy_only=False), np.int64)
+
+    def octets(self, name: str) -> tuple[Bytes, Index, Mask]:
+        """(bytes, ``n + 1`` offsets, nulls) of a binary column."""
+        column = self.table[name].combine_chunks()
+        null = np.asarray(column.is_null().to_numpy(zero_copy_only=False), bool)
+        if pa.types.is_null(column.type):
+            return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int64), null
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if text:
+            column = _bare(column.cast(pa.large_string()))
+        try:
+            values = pc.fill_null(column.cast(pa.large_binary()), b"")
+        except pa.ArrowException:
+            raise InputError(
+                "LR2010",
+                f"found {column.type} values; expected bytes",
+                Where(self.path, field=name),
+                "Export it again",
+            ) from None
+        offsets = np.frombuffer(values.buffers()[1], np.int64)[
+            values.offset : values.offset + len(values) + 1
+        ]
+        raw = values.buffers()[2]
+        data = (
+            np.frombuffer(raw, np.uint8)[offsets[0] : offsets[-1]]
+            if raw is not None
+            else np.zeros(0, np.uint8)
         )
-        if len(wrong):
+        offsets = offsets - offsets[0]
+        if not text:
+            return data, offsets, null
+        odd = np.flatnonzero(np.diff(offsets) % 2)
+        nibbles = _NIBBLE[data]
+        wrong = np.flatnonzero(nibbles > 15)
+        bad = [*odd[:1].tolist(), *(np.searchsorted(offsets, wrong[:1], side="right") - 1).tolist()]
+        if bad:
+            row = min(bad)
             raise _unusable(
-                path,
-                int(wrong[0]),
+                self.path,
+                self.first + row,
                 name,
-                repr(column[int(wrong[0])].as_py()[:_SHOWN]),
-                "a whole number",
+                repr(self.table[name][row].as_py()[:_SHOWN]),
+                _HEX,
             )
-        column = digits
-    try:
-        values = column.cast(pa.int64())
-    except pa.ArrowException:
-        raise InputError(
-            "LR2010",
-            f"found {column.type} values; expected whole numbers",
-            Where(path, field=name),
-            "Export it again",
-        ) from None
-    return np.asarray(pc.fill_null(values, NONE).to_numpy(zero_copy_only=False), np.int64)
-
-
-def _octets(path: str, table: pa.Table, name: str) -> tuple[Bytes, Index, Mask]:
-    """(bytes, ``n + 1`` offsets, nulls) of a binary column."""
-    column = table[name].combine_chunks()
-    null = np.asarray(column.is_null().to_numpy(zero_copy_only=False), bool)
-    if pa.types.is_null(column.type):
-        return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int64), null
-    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    if text:
-        column = _bare(column.cast(pa.large_string()))
-    try:
-        values = pc.fill_null(column.cast(pa.large_binary()), b"")
-    except pa.ArrowException:
-        raise InputError(
-            "LR2010",
-            f"found {column.type} values; expected bytes",
-            Where(path, field=name),
-            "Export it again",
-        ) from None
-    offsets = np.frombuffer(values.buffers()[1], np.int64)[
-        values.offset : values.offset + len(values) + 1
-    ]
-    raw = values.buffers()[2]
-    data = (
-        np.frombuffer(raw, np.uint8)[offsets[0] : offsets[-1]]
-        if raw is not None
-        else np.zeros(0, np.uint8)
-    )
-    offsets = offsets - offsets[0]
-    if not text:
-        return data, offsets, null
-    odd = np.flatnonzero(np.diff(offsets) % 2)
-    nibbles = _NIBBLE[data]
-    wrong = np.flatnonzero(nibbles > 15)
-    bad = [*odd[:1].tolist(), *(np.searchsorted(offsets, wrong[:1], side="right") - 1).tolist()]
-    if bad:
-        row = min(bad)
-        raise _unusable(path, row, name, repr(table[name][row].as_py()[:_SHOWN]), _HEX)
-    return np.asarray((nibbles[0::2] << 4) | nibbles[1::2], np.uint8), offsets // 2, null
+        return np.asarray((nibbles[0::2] << 4) | nibbles[1::2], np.uint8), offsets // 2, null
 
 
 _NIBBLE = np.full(256, 255, np.uint8)
@@ -293,24 +466,6 @@ def _bare(column: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(
         column, "^0[xX]([0-9a-fA-F]*)$|^[xX]'([0-9a-fA-F]*)'$", r"\1\2"
     )
-
-
-def _addresses(path: str, raw: Bytes, offsets: Index, null: Mask) -> Bytes:
-    """LOGADDRs as ``uint8[n, size]``. InputError LR2010 for other lengths than 20 and 28, and for a
-    mix of them."""
-    size = np.diff(offsets)
-    used = np.unique(size[~null])
-    if not len(used):
-        return np.zeros((len(null), 0), np.uint8)
-    wrong = np.flatnonzero(~null & ~np.isin(size, layouts.ADDRESS_SIZES))
-    if len(wrong):
-        raise _unusable(path, int(wrong[0]), "LOGADDR", f"{size[wrong[0]]} bytes", "20 or 28")
-    if len(used) > 1:
-        row = int(np.flatnonzero(~null & (size == used[1]))[0])
-        raise _unusable(path, row, "LOGADDR", "20 and 28 bytes in one file", "one length")
-    square = np.zeros((len(null), int(used[0])), np.uint8)
-    square[~null] = raw.reshape(-1, int(used[0]))
-    return square
 
 
 def _unusable(path: str, row: int, field: str, found: str, expected: str) -> InputError:

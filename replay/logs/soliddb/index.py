@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from replay.arrays import Index, Mask, Records
 from replay.changes.catalog import RowFormat
@@ -23,7 +21,7 @@ from replay.logs.scratch_arrays import zeros
 from replay.logs.soliddb import changes, ddl, faults, layouts, table_history
 from replay.logs.soliddb.addresses import address_faults
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
-from replay.logs.soliddb.export import NONE
+from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import walk
@@ -275,20 +273,10 @@ class _Builder:
 
     def _misnamed(self) -> Mask:
         """Rows whose RECNAME is that of another record; those without one are not asked."""
-        texts = (
-            pa.chunked_array([part.names.cast(pa.string()) for part in self.rows.files])
-            .combine_chunks()
-            .dictionary_encode()
+        named = np.concatenate([part.named for part in self.rows.files])
+        return np.asarray(
+            (named != UNNAMED) & (named != self.recid) & np.isin(self.recid, list(Rec))
         )
-        kinds = {name: int(kind) for kind, name in layouts.REC_NAMES.items()}
-        meant = np.full(len(texts.dictionary) + 1, NONE)
-        for place, text in enumerate(texts.dictionary.to_pylist()):
-            bare = text.strip().upper().removeprefix(layouts.REC_PREFIX)
-            meant[place] = kinds.get(bare, -1) if bare else NONE
-        named = meant[
-            pc.fill_null(texts.indices, len(texts.dictionary)).to_numpy(zero_copy_only=False)
-        ]
-        return np.asarray((named != NONE) & (named != self.recid) & np.isin(self.recid, list(Rec)))
 
     # -- framing and tables
     # ---------------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ def open_log(inputs: Inputs) -> SolidLog:
     manifest = read_manifest(at(inputs.catalog))
     settings = _settings(inputs, manifest)
     tables = read_catalog(inputs.catalog, manifest, settings.charset)
-    files, moved = transactions.in_order([read_rows(path) for path in inputs.log])
+    files, moved = transactions.in_order([read_rows(path, inputs.scratch) for path in inputs.log])
     joined = transactions.join(files, manifest.sessions, inputs.scratch)
     bounds = transactions.find_transactions(joined)
     accepts = inputs.options.get("gaps") == "accept" or inputs.gaps in (Gaps.WARN, Gaps.ALLOW)
