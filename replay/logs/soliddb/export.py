@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -131,29 +130,27 @@ class _Reading:
         if not table.num_rows:
             return
         rows = _Piece(self.path, table, self.count)
-        for name, held in self.numbers.items():
-            with self._told(name):
-                held.add(rows.numbers(name))
         self.named.add(_named(table))
-        with self._told("LOGADDR"):
-            self._add_addresses(*rows.octets("LOGADDR"))
-        with self._told("DATA"):
-            data, offsets, null = rows.octets("DATA")
-            self.offsets.add(offsets[1:] + self.data.count)
-            self.data.add(data)
-            self.data_null.add(null)
+        for name in (*self.numbers, "LOGADDR", "DATA"):
+            if name in self.wrong:
+                continue
+            try:
+                if name in self.numbers:
+                    self.numbers[name].add(rows.numbers(name))
+                elif name == "DATA":
+                    self._add_data(*rows.octets(name))
+                else:
+                    self._add_addresses(*rows.octets(name))
+            except InputError as error:  # of the first piece that has one
+                self.wrong[name] = error
         if "TEXTDATA" in table.column_names:
             self.texts += table.num_rows - table["TEXTDATA"].null_count
         self.count += table.num_rows
 
-    @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
-        """Keep the first error of a column, of which no more is taken then."""
-        try:
-            if name not in self.wrong:
-                yield
-        except InputError as error:
-            self.wrong[name] = error
+    def _add_data(self, data: Bytes, offsets: Index, null: Mask) -> None:
+        self.offsets.add(offsets[1:] + self.data.count)
+        self.data.add(data)
+        self.data_null.add(null)
 
     def _add_addresses(self, raw: Bytes, offsets: Index, null: Mask) -> None:
         size = np.diff(offsets)

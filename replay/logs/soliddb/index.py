@@ -185,7 +185,7 @@ class _Builder:
         entries["segment"] = entries["segments"] = 1
         entries["version"] = entries["before"] = entries["after"] = entries["other"] = -1
         entries["change"] = Change.CONTROL
-        begin = self.bounds.first[0] if self.bounds.first else len(rows)
+        begin = self.bounds.begin()
         loose = (
             (self.bounds.unit < 0)
             & np.isin(self.recid, layouts.DATA_RECS)
@@ -273,7 +273,7 @@ class _Builder:
 
     def _misnamed(self) -> Mask:
         """Rows whose RECNAME is that of another record; those without one are not asked."""
-        named = np.concatenate([part.named for part in self.rows.files])
+        named = self.rows.named
         return np.asarray(
             (named != UNNAMED) & (named != self.recid) & np.isin(self.recid, list(Rec))
         )

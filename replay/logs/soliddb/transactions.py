@@ -7,18 +7,19 @@ come out of order or twice cannot be told from rows that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Bytes, Index, Mask
+from replay.arrays import Bytes, Hashes, Index, Mask
+from replay.decoding.hashes import mixed
 from replay.errors import InputError, Refusal, Where
-from replay.logs.scratch_arrays import collected
+from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.soliddb import layouts
-from replay.logs.soliddb.export import NONE, SyslogRows
+from replay.logs.soliddb.export import NONE, Named, SyslogRows
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import same_bytes
@@ -30,19 +31,25 @@ _AGAIN = "Export the log again from the last commit that was read whole"
 @dataclass(frozen=True)
 class Joined:
     """The rows of all files behind each other: ``file`` and ``row`` (within it) of each, numbers,
-    addresses, and DATA in one buffer."""
+    addresses, DATA in one buffer, and what :class:`replay.logs.soliddb.export.SyslogRows` has;
+    ``named_session`` is SESSION, ``session`` the read session. ``arrays`` makes others of that
+    length."""
 
     files: Sequence[SyslogRows]
     file: Index
     row: Index
     numbers: dict[str, Index]
+    named: Named
     address: Bytes
     address_null: Mask
     data: Bytes
     start: Index
     end: Index
     data_null: Mask
+    sequence: Index | None
+    named_session: Index | None
     session: Index
+    arrays: LongArrays
 
     def __len__(self) -> int:
         return len(self.file)
@@ -55,6 +62,11 @@ class Joined:
         """LOGADDR of a row; empty for NULL."""
         return b"" if self.address_null[row] else self.address[row].tobytes()
 
+    def addresses(self, rows: Index) -> npt.NDArray[np.bytes_]:
+        """LOGADDR of rows, which compare as it does; zeros for NULL."""
+        octets = np.ascontiguousarray(self.address[rows])
+        return octets.view(f"S{self.address.shape[1]}").reshape(-1)
+
 
 @dataclass
 class SolidTransactions:
@@ -64,14 +76,18 @@ class SolidTransactions:
     rows before the first whole transaction."""
 
     unit: Index
-    first: list[int] = field(default_factory=list)
-    last: list[int] = field(default_factory=list)
-    disposition: list[int] = field(default_factory=list)
-    whole: list[bool] = field(default_factory=list)
-    repeated: list[bool] = field(default_factory=list)
-    flags: list[int] = field(default_factory=list)
+    first: Index
+    last: Index
+    disposition: Bytes
+    whole: Mask
+    repeated: Mask
+    flags: Index
     headless: int = 0
     warnings: list[str] = field(default_factory=list)
+
+    def begin(self) -> int:
+        """The first row of the first unit; where there is none, the end of the log."""
+        return int(self.first[0]) if len(self.first) else len(self.unit)
 
 
 def in_order(files: Sequence[SyslogRows]) -> tuple[list[SyslogRows], list[str]]:
@@ -86,10 +102,14 @@ def in_order(files: Sequence[SyslogRows]) -> tuple[list[SyslogRows], list[str]]:
     firsts: list[bytes] = []
     for group in groups:
         commits = (
-            part.address[(part.numbers["RECID"] == Rec.COMMIT) & ~part.address_null]
+            part.address[window][commit]
             for part in group
+            for window in windows(len(part))
+            for commit in np.flatnonzero(
+                (part.numbers["RECID"][window] == Rec.COMMIT) & ~part.address_null[window]
+            )[:1].tolist()
         )
-        first = next((own[0].tobytes() for own in commits if len(own)), None)
+        first = next((own.tobytes() for own in commits), None)
         firsts.append(first if first is not None else firsts[-1] if firsts else b"")
     order = sorted(range(len(groups)), key=firsts.__getitem__)
     moved = [number for number, place in enumerate(order) if number != place]
@@ -108,7 +128,7 @@ def join(
     folder: str | None = None,
 ) -> Joined:
     """All files as one log; ``sessions`` is what a manifest says of their read sessions. What is of
-    one file is not copied; of several, large arrays lie in ``folder`` (None: in memory).
+    one file is not copied; large arrays lie in ``folder`` (None: in memory).
 
     InputError LR2030 where they cannot be in fetch order, LR2010 where LOGADDRs have two lengths.
     """
@@ -129,92 +149,126 @@ def join(
             _ORDER,
         )
     size = max(sizes, default=layouts.ADDRESS_SIZES[0])
-    address = _behind(
-        [
-            part.address if part.address.shape[1] else np.zeros((len(part), size), np.uint8)
-            for part in files
-        ]
-    )
-    base = np.cumsum([0, *(len(part.data) for part in files[:-1])])
+    arrays = LongArrays(folder)
+    count = sum(map(len, files))
+
+    def behind(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Arrays behind each other; one alone as it is."""
+        return parts[0] if len(parts) == 1 else arrays.collected(parts, parts[0].dtype)
+
+    def optional(parts: Sequence[Index | None]) -> Index | None:
+        return None if any(part is None for part in parts) else behind(cast(list[Index], parts))
+
+    file, row, start, end = (arrays.zeros(count, np.int64) for _ in range(4))
+    first = base = 0
+    for number, part in enumerate(files):
+        for window in windows(len(part)):
+            here = slice(first + window.start, first + window.stop)
+            file[here], row[here] = number, np.arange(window.start, window.stop)
+            start[here] = part.offsets[window] + base
+            end[here] = part.offsets[window.start + 1 : window.stop + 1] + base
+        first, base = first + len(part), base + len(part.data)
     joined = Joined(
         files,
-        np.repeat(np.arange(len(files)), [len(part) for part in files]),
-        np.concatenate([np.arange(len(part)) for part in files]),
-        {name: _behind([part.numbers[name] for part in files]) for name in files[0].numbers},
-        address,
-        _behind([part.address_null for part in files]),
-        files[0].data if len(files) == 1 else _data(files, folder),
-        np.concatenate([part.offsets[:-1] + at for part, at in zip(files, base, strict=True)]),
-        np.concatenate([part.offsets[1:] + at for part, at in zip(files, base, strict=True)]),
-        _behind([part.data_null for part in files]),
-        np.zeros(sum(map(len, files)), np.int64),
+        file,
+        row,
+        {name: behind([part.numbers[name] for part in files]) for name in files[0].numbers},
+        behind([part.named for part in files]),
+        behind([_addresses(part, size, arrays) for part in files]).reshape(-1, size),
+        behind([part.address_null for part in files]),
+        behind([part.data for part in files]),
+        start,
+        end,
+        behind([part.data_null for part in files]),
+        optional([part.sequence for part in files]),
+        optional([part.session for part in files]),
+        arrays.zeros(count, np.int64),
+        arrays,
     )
-    joined.session[:] = _sessions(joined, sessions)
+    _count_sessions(joined, sessions)
     return joined
 
 
-def _behind(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Arrays behind each other; one alone as it is."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _addresses(part: SyslogRows, size: int, arrays: LongArrays) -> Bytes:
+    """LOGADDRs behind each other, zeros for those of a file that has none."""
+    if part.address.shape[1]:
+        return part.address.reshape(-1)
+    return arrays.zeros(len(part) * size, np.uint8)
 
 
-def _data(files: Sequence[SyslogRows], folder: str | None) -> Bytes:
-    return collected((part.data for part in files), np.dtype(np.uint8), folder)
-
-
-def _sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> Index:
+def _count_sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> None:
     """The read session of each row, from 0: a new one begins where SESSION changes, after a
     shutdown, where a file begins with SEQ 0, and, without SESSION, behind each commit that the
     manifest calls the last of its session."""
-    new = np.zeros(len(rows), bool)
-    numbers = [part.session for part in rows.files]
-    if all(session is not None for session in numbers):
-        values = np.concatenate([session for session in numbers if session is not None])
-        new[1:] = values[1:] != values[:-1]
-        down = np.flatnonzero(values[1:] < values[:-1])
-        if len(down):
-            raise InputError(
-                "LR2030",
-                "found a lower SESSION after a higher one; expected them rising",
-                rows.where(int(down[0]) + 1),
-                _ORDER,
-            )
+    named, flags = rows.named_session, rows.numbers["FLAGS"]
+    ends = np.zeros(0, np.int64)
+    if named is None:
+        ends = np.array(sorted(_recorded_ends(rows, manifest)), np.int64)
     else:
-        new[_recorded_ends(rows, manifest)] = True
-    flags = rows.numbers["FLAGS"]
-    stopped = (flags != NONE) & ((flags & layouts.FLAG_SHUTDOWN) > 0)
-    new[1:] |= stopped[:-1] & ~stopped[1:]
-    if rows.files[0].sequence is not None:
-        sequence = np.concatenate(
-            [part.sequence for part in rows.files if part.sequence is not None]
+        for part in _pairs(len(rows)):
+            down = np.flatnonzero(named[part][1:] < named[part][:-1])
+            if len(down):
+                raise InputError(
+                    "LR2030",
+                    "found a lower SESSION after a higher one; expected them rising",
+                    rows.where(part.start + int(down[0]) + 1),
+                    _ORDER,
+                )
+    session = 0
+    for part in _pairs(len(rows)):
+        first = min(part.start, 1)  # the row before is among them
+        new = np.zeros(part.stop - part.start, bool)
+        if named is not None:
+            new[1:] = named[part][1:] != named[part][:-1]
+        mine = ends[(ends >= part.start) & (ends < part.stop)]
+        new[mine - part.start] = True
+        stopped = (flags[part] != NONE) & ((flags[part] & layouts.FLAG_SHUTDOWN) > 0)
+        new[1:] |= stopped[:-1] & ~stopped[1:]
+        if rows.sequence is not None:
+            _check_sequence(rows, rows.sequence, part, new)
+        rows.session[part.start + first : part.stop] = np.cumsum(new[first:]) + session
+        session = int(rows.session[part.stop - 1])
+
+
+def _pairs(count: int) -> Iterator[slice]:
+    """Windows of rows, each but the first with the row before it."""
+    for part in windows(count):
+        yield slice(max(part.start - 1, 0), part.stop)
+
+
+def _check_sequence(rows: Joined, sequence: Index, part: slice, new: Mask) -> None:
+    """Mark the sessions that begin with SEQ 0 of a file among the ``new`` ones. InputError LR2030
+    where a row does not follow the one before it."""
+    held, file = sequence[part], rows.file[part]
+    again = held == 0
+    new[1:] |= (file[1:] != file[:-1]) & again[1:]
+    good = held[1:] == held[:-1] + 1
+    wrong = np.flatnonzero(~good & ~(new[1:] & again[1:]))
+    if len(wrong):
+        at = int(wrong[0]) + 1
+        message = (
+            f"found SEQ {held[at]} after {held[at - 1]}; expected every row once, in fetch order"
         )
-        begins = np.zeros(len(rows), bool)
-        begins[1:] = rows.file[1:] != rows.file[:-1]
-        again = sequence == 0
-        new[1:] |= (begins & again)[1:]
-        good = sequence[1:] == sequence[:-1] + 1
-        wrong = np.flatnonzero(~good & ~(new[1:] & again[1:]))
-        if len(wrong):
-            at = int(wrong[0]) + 1
-            message = (
-                f"found SEQ {sequence[at]} after {sequence[at - 1]}; expected every row once, in"
-                " fetch order"
-            )
-            raise InputError("LR2030", message, rows.where(at, "SEQ"), _ORDER)
-    return np.cumsum(new)
+        raise InputError("LR2030", message, rows.where(part.start + at, "SEQ"), _ORDER)
 
 
 def _recorded_ends(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> list[int]:
     """The rows behind the commits that the manifest calls the last of a session, in its order."""
-    commits = np.flatnonzero((rows.numbers["RECID"] == Rec.COMMIT) & ~rows.address_null)
-    ends: list[int] = []
+    recid, ends = rows.numbers["RECID"], list[int]()
+    commits = rows.arrays.places(
+        len(rows), lambda part: (recid[part] == Rec.COMMIT) & ~rows.address_null[part]
+    )
     for entry in _held(manifest)[:-1]:
-        later = commits[commits >= (ends[-1] if ends else 0)]
         last = np.frombuffer(entry["last_commit_logaddr"], np.uint8)
-        if len(last) == rows.address.shape[1] and len(
-            same := later[(rows.address[later] == last).all(axis=1)]
-        ):
-            ends.append(int(same[0]) + 1)
+        if len(last) != rows.address.shape[1]:
+            continue
+        begin = int(np.searchsorted(commits, ends[-1] if ends else 0))
+        for part in windows(len(commits) - begin):
+            mine = commits[begin + part.start : begin + part.stop]
+            same = mine[(rows.address[mine] == last).all(axis=1)]
+            if len(same):
+                ends.append(int(same[0]) + 1)
+                break
     return [end for end in ends if end < len(rows)]
 
 
@@ -234,130 +288,174 @@ def _held(manifest: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def find_transactions(rows: Joined) -> SolidTransactions:
     """The units of a log. InputError LR2030 where rows stand outside of transactions, or
     commits are out of order."""
-    bounds = SolidTransactions(np.full(len(rows), -1, np.int64))
-    recid = rows.numbers["RECID"]
-    flags = np.where(rows.numbers["FLAGS"] == NONE, 0, rows.numbers["FLAGS"])
-    nop = ((recid == Rec.EMPTY) | (recid == NONE)) & (rows.start == rows.end)
-    nop &= (rows.numbers["RELID"] == NONE) | (rows.numbers["FLAGS"] == 0)
-    ends = np.append(rows.session[1:] != rows.session[:-1], True)
-    stopped = (flags & layouts.FLAG_SHUTDOWN) > 0
-    control = ~nop & ((recid == Rec.START) | (recid == Rec.COMMIT))
-    open_at = -1
-    for row in np.flatnonzero(control | stopped | ends).tolist():
-        if control[row] and recid[row] == Rec.START:
-            if open_at >= 0:
-                _close(bounds, open_at, row - 1, "C", False, flags)
-            open_at = row
-        elif control[row]:
-            if open_at >= 0:
-                _close(bounds, open_at, row, "C", True, flags)
-            elif bounds.first or rows.session[row]:
-                raise InputError(
-                    "LR2030",
-                    "found a commit without a start; expected both",
-                    rows.where(row, "RECID"),
-                    _AGAIN,
-                )
-            open_at = -1
-        if (stopped[row] or ends[row]) and open_at >= 0:
-            _close(bounds, open_at, row, "F", False, flags)
-            open_at = -1
-    for number, (first, last) in enumerate(zip(bounds.first, bounds.last, strict=True)):
-        bounds.unit[first : last + 1] = number
-    bounds.unit[nop] = -1
-    open_rows = int((np.append(np.array(bounds.disposition), 0)[bounds.unit] == ord("F")).sum())
+    bounds = _spans(rows)
+    flags = rows.numbers["FLAGS"]
+    open_rows = 0
+    for part in windows(len(bounds.first)):
+        given = flags[bounds.first[part]]
+        bounds.flags[part] = np.where(given == NONE, 0, given)
+    for part in windows(len(rows)):
+        row = np.arange(part.start, part.stop)
+        unit = np.searchsorted(bounds.first, row, side="right") - 1
+        inside = (unit >= 0) & ~_empty(rows, part)
+        inside[inside] = row[inside] <= bounds.last[unit[inside]]
+        bounds.unit[part] = np.where(inside, unit, -1)
+        open_rows += int((bounds.disposition[unit[inside]] == ord("F")).sum())
     if open_rows:
         bounds.warnings.append(
             f"{open_rows} row(s) at an end of the log are of transactions whose commit is not in"
             " it; they are left out"
         )
-    _orphans(rows, bounds, nop)
-    begin = bounds.first[0] if bounds.first else len(rows)
-    if not bounds.headless and (recid[:begin] == Rec.COMMIT).any():
+    _orphans(rows, bounds)
+    begin = bounds.begin()
+    if not bounds.headless and any(
+        (rows.numbers["RECID"][part] == Rec.COMMIT).any() for part in windows(begin)
+    ):
         bounds.warnings.append(
             "the log begins with the commit of a transaction that is not in it; begin an export at"
             " the LOGADDR of a COMMIT"
         )
-    sequence = rows.files[0].sequence
-    if sequence is not None and sequence[0] > 1:
+    if rows.sequence is not None and rows.sequence[0] > 1:
         bounds.warnings.append(
-            f"the rows begin with SEQ {sequence[0]}; those before it are not in the files that were"
-            " given"
+            f"the rows begin with SEQ {rows.sequence[0]}; those before it are not in the files that"
+            " were given"
         )
     _commits_rise(rows, bounds)
     return bounds
 
 
-def _close(
-    bounds: SolidTransactions, first: int, last: int, disposition: str, whole: bool, flags: Index
-) -> None:
-    bounds.first.append(first)
-    bounds.last.append(last)
-    bounds.disposition.append(ord(disposition))
-    bounds.whole.append(whole)
-    bounds.repeated.append(False)
-    bounds.flags.append(int(flags[first]))
+def _empty(rows: Joined, part: slice) -> Mask:
+    """Rows that hold nothing."""
+    recid = rows.numbers["RECID"][part]
+    nop = ((recid == Rec.EMPTY) | (recid == NONE)) & (rows.start[part] == rows.end[part])
+    nop &= (rows.numbers["RELID"][part] == NONE) | (rows.numbers["FLAGS"][part] == 0)
+    return np.asarray(nop)
 
 
-def _orphans(rows: Joined, bounds: SolidTransactions, nop: Mask) -> None:
+def _spans(rows: Joined) -> SolidTransactions:
+    """The units, as far as starts and commits, shutdowns and ends of sessions tell them."""
+    arrays, opened, session = rows.arrays, -1, rows.session
+    first, last = arrays.growing(np.int64), arrays.growing(np.int64)
+    disposition, whole = arrays.growing(np.uint8), arrays.growing(np.bool_)
+    for part in windows(len(rows)):
+        recid, flags = rows.numbers["RECID"][part], rows.numbers["FLAGS"][part]
+        holds = ~_empty(rows, part)
+        starts, commits = holds & (recid == Rec.START), holds & (recid == Rec.COMMIT)
+        closes = (flags != NONE) & ((flags & layouts.FLAG_SHUTDOWN) > 0)
+        following = session[part.start + 1 : part.stop + 1]
+        closes[: len(following)] |= following != session[part][: len(following)]
+        closes[len(following) :] = True  # the last row
+        at = np.flatnonzero(starts | commits | closes)
+        if not len(at):
+            continue
+        begins, ends, row = starts[at], commits[at], at + part.start
+        # what is open behind each of these rows, and before it
+        behind = np.where(begins & ~closes[at], row, -1)
+        before = np.append(opened, behind[:-1])
+        opened = int(behind[-1])
+        #: The unit that was open, and one that begins and ends in this row.
+        there = np.stack([before >= 0, begins & closes[at]], axis=1)
+        count = there.sum(axis=1)
+        lone = ends & (before < 0)
+        lone &= (first.count + np.cumsum(count) - count > 0) | (session[row] > 0)
+        if lone.any():
+            raise InputError(
+                "LR2030",
+                "found a commit without a start; expected both",
+                rows.where(int(row[lone.argmax()]), "RECID"),
+                _AGAIN,
+            )
+        letter = np.where(begins | ends, ord("C"), ord("F"))
+        first.add(np.stack([before, row], axis=1)[there])
+        last.add(np.stack([row - begins, row], axis=1)[there])
+        disposition.add(
+            np.stack([letter, np.full_like(letter, ord("F"))], axis=1)[there].astype(np.uint8)
+        )
+        whole.add(np.stack([ends, np.zeros(len(ends), bool)], axis=1)[there])
+    return SolidTransactions(
+        arrays.full(len(rows), -1, np.int64),
+        first.array(),
+        last.array(),
+        disposition.array(),
+        whole.array(),
+        arrays.zeros(first.count, bool),
+        arrays.zeros(first.count, np.int64),
+    )
+
+
+def _orphans(rows: Joined, bounds: SolidTransactions) -> None:
     """Rows outside of transactions: those before the first one are the rest of a unit that began
     earlier; others cannot be."""
-    recid = rows.numbers["RECID"]
-    table = rows.numbers["RELID"]
-    loose = (bounds.unit < 0) & ~nop
-    holds = loose & (
-        np.isin(recid, layouts.DATA_RECS)
-        | ((table >= layouts.FIRST_USER_TABLE) & (recid != Rec.COMMIT))
-    )
-    begin = bounds.first[0] if bounds.first else len(rows)
-    wrong = np.flatnonzero(holds & (np.arange(len(rows)) >= begin))
-    if len(wrong):
-        message = "found a row outside of any transaction; expected it between a start and a commit"
-        raise InputError("LR2030", message, rows.where(int(wrong[0]), "RECID"), _AGAIN)
-    bounds.headless = int(holds.sum())
+    begin, strange = bounds.begin(), set[int]()
+    for part in windows(len(rows)):
+        recid, table = rows.numbers["RECID"][part], rows.numbers["RELID"][part]
+        loose = (bounds.unit[part] < 0) & ~_empty(rows, part)
+        holds = loose & (
+            np.isin(recid, layouts.DATA_RECS)
+            | ((table >= layouts.FIRST_USER_TABLE) & (recid != Rec.COMMIT))
+        )
+        wrong = np.flatnonzero(holds & (np.arange(part.start, part.stop) >= begin))
+        if len(wrong):
+            message = (
+                "found a row outside of any transaction; expected it between a start and a commit"
+            )
+            where = rows.where(part.start + int(wrong[0]), "RECID")
+            raise InputError("LR2030", message, where, _AGAIN)
+        bounds.headless += int(holds.sum())
+        strange.update(np.unique(recid[loose & ~holds & ~np.isin(recid, list(Rec))]).tolist())
     if bounds.headless:
         first = (
             f"the first whole one begins at record {int(rows.row[begin]) + 1}"
-            if bounds.first
+            if len(bounds.first)
             else "no whole one follows"
         )
         bounds.warnings.append(
             f"{bounds.headless} row(s) at the beginning belong to a transaction whose start is not"
             f" in the log; {first}. Begin an export at the LOGADDR of a COMMIT"
         )
-    strange = np.unique(recid[loose & ~holds & ~np.isin(recid, list(Rec))]).tolist()
     if strange:
         bounds.warnings.append(
-            f"records of unpublished kinds (RECID {', '.join(map(str, strange))}) outside of"
-            " transactions were passed over"
+            f"records of unpublished kinds (RECID {', '.join(map(str, sorted(strange)))}) outside"
+            " of transactions were passed over"
         )
 
 
 def _commits_rise(rows: Joined, bounds: SolidTransactions) -> None:
     """Commits come in the order of their addresses within a read session (section 6)."""
-    done = [last for last, whole in zip(bounds.last, bounds.whole, strict=True) if whole]
-    before: dict[int, int] = {}
-    for row in done:
-        if rows.address_null[row]:
-            raise InputError(
-                "LR2010",
-                "found a commit without LOGADDR; expected one",
-                rows.where(row, "LOGADDR"),
-                "Export it again",
-            )
-        session = int(rows.session[row])
-        if session in before and rows.address_of(row) <= rows.address_of(before[session]):
-            found_text = (
-                f"found a commit at {rows.address_of(row).hex().upper()} after"
-                f" {rows.address_of(before[session]).hex().upper()}"
-            )
-            raise InputError(
-                "LR2030",
-                f"{found_text}; expected commits in log order",
-                rows.where(row, "LOGADDR"),
-                _ORDER,
-            )
-        before[session] = row
+    before = np.zeros(0, np.int64)
+    for part in windows(len(bounds.last)):
+        mine = bounds.last[part][bounds.whole[part]]
+        done = np.concatenate([before, mine])
+        wrong = rows.address_null[done].copy()
+        if rows.address.shape[1]:
+            at, session = rows.addresses(done), rows.session[done]
+            wrong[1:] |= (session[1:] == session[:-1]) & (at[1:] <= at[:-1])
+        if wrong.any():
+            _refuse_commit(rows, done, int(wrong.argmax()))
+        before = done[-1:]
+
+
+def _refuse_commit(rows: Joined, done: Index, place: int) -> None:
+    """InputError for a commit without an address, LR2010, or with one that is not above that of
+    the one before it, LR2030."""
+    row = int(done[place])
+    if rows.address_null[row]:
+        raise InputError(
+            "LR2010",
+            "found a commit without LOGADDR; expected one",
+            rows.where(row, "LOGADDR"),
+            "Export it again",
+        )
+    found_text = (
+        f"found a commit at {rows.address_of(row).hex().upper()} after"
+        f" {rows.address_of(int(done[place - 1])).hex().upper()}"
+    )
+    raise InputError(
+        "LR2030",
+        f"{found_text}; expected commits in log order",
+        rows.where(row, "LOGADDR"),
+        _ORDER,
+    )
 
 
 # -- sessions
@@ -374,17 +472,27 @@ def check_sessions(
     comes twice with different rows; Refusal LR2034 where changes may be missing between two
     sessions.
     """
-    filled = np.unique(rows.session[~np.isin(rows.numbers["RECID"], (NONE, Rec.EMPTY))])
-    commits: list[list[int]] = [[] for _ in filled]
-    for unit, last in enumerate(bounds.last):
-        if bounds.whole[unit]:
-            commits[int(np.searchsorted(filled, rows.session[last]))].append(unit)
-    _mark_repeated(rows, bounds, commits)
+    there = set[int]()
+    for part in windows(len(rows)):
+        holds = ~np.isin(rows.numbers["RECID"][part], (NONE, Rec.EMPTY))
+        there.update(np.unique(rows.session[part][holds]).tolist())
+    filled = np.array(sorted(there), np.int64)
+    # the last whole unit of each session, -1 for none
+    newest = np.full(len(filled), -1, np.int64)
+    for part in windows(len(bounds.last)):
+        whole = np.flatnonzero(bounds.whole[part]) + part.start
+        of = np.searchsorted(filled, rows.session[bounds.last[whole]])
+        np.maximum.at(newest, of, whole)
+    ends = [
+        rows.address_of(int(bounds.last[unit])) if unit >= 0 else None for unit in newest.tolist()
+    ]
+    if sum(end is not None for end in ends) > 1:  # those of one session rise
+        _mark_repeated(rows, bounds)
     recorded = _recorded_sessions(rows, filled, manifest)
     if not recorded:
         _check_recorded(rows, bounds, manifest)
     for number, entry in enumerate(recorded):
-        end = rows.address_of(bounds.last[commits[number][-1]]) if commits[number] else None
+        end = ends[number]
         if entry["last_commit_logaddr"] is not None and end != entry["last_commit_logaddr"]:
             text = (
                 f"found {end.hex().upper() if end else 'none'} as the last commit of session"
@@ -423,7 +531,7 @@ def check_sessions(
                     hint,
                 )
             warnings.append(f"changes may be missing: {message}")
-        ended = rows.address_of(bounds.last[commits[number][-1]]) if commits[number] else start
+        ended = ends[number] if newest[number] >= 0 else start
         reached = max(filter(None, (reached, ended)), default=None)
     return warnings
 
@@ -433,11 +541,8 @@ def _recorded_sessions(
 ) -> Sequence[Mapping[str, Any]]:
     """What the manifest says of each read session that has rows: by the number in SESSION, else in
     order where it has as many."""
-    if all(part.session is not None for part in rows.files):
-        first = np.searchsorted(rows.session, filled)
-        values = np.concatenate([part.session for part in rows.files if part.session is not None])[
-            first
-        ].tolist()
+    if rows.named_session is not None:
+        values = rows.named_session[np.searchsorted(rows.session, filled)].tolist()
         if len(set(values)) == len(filled) and all(
             0 <= value < len(manifest.sessions) for value in values
         ):
@@ -450,15 +555,19 @@ def _recorded_sessions(
 
 def _check_recorded(rows: Joined, bounds: SolidTransactions, manifest: Manifest) -> None:
     """InputError LR2006 where the manifest names a commit that is not there."""
-    there = {
-        rows.address_of(last)
-        for last, whole in zip(bounds.last, bounds.whole, strict=True)
-        if whole
-    }
-    for entry in _held(manifest.sessions):
-        if entry["last_commit_logaddr"] not in there:
+    wanted = {bytes(entry["last_commit_logaddr"]): entry for entry in _held(manifest.sessions)}
+    size = rows.address.shape[1]
+    left = {address for address in wanted if len(address) == size}
+    missing = set(wanted) - left
+    for part in windows(len(bounds.last)):
+        mine = rows.address[bounds.last[part][bounds.whole[part]]]
+        for address in list(left):
+            if (mine == np.frombuffer(address, np.uint8)).all(axis=1).any():
+                left.remove(address)
+    for address in wanted:
+        if address in left | missing:
             message = (
-                f"found no commit at {entry['last_commit_logaddr'].hex().upper()}; expected it, as"
+                f"found no commit at {address.hex().upper()}; expected it, as"
                 " the last one of a session in the manifest"
             )
             raise InputError(
@@ -466,22 +575,51 @@ def _check_recorded(rows: Joined, bounds: SolidTransactions, manifest: Manifest)
             )
 
 
-def _mark_repeated(rows: Joined, bounds: SolidTransactions, commits: list[list[int]]) -> None:
-    by_address: dict[bytes, int] = {}
-    for units in commits:
-        for unit in units:
-            address = rows.address_of(bounds.last[unit])
-            if address in by_address:
-                if not _same_rows(rows, bounds, by_address[address], unit):
-                    message = (
-                        f"found the transaction of {address.hex().upper()} twice, with different"
-                        " rows; expected the same"
-                    )
-                    raise InputError(
-                        "LR2017", message, rows.where(bounds.first[unit]), "Export the log again"
-                    )
-                bounds.repeated[unit] = True
-            by_address.setdefault(address, unit)
+def _mark_repeated(rows: Joined, bounds: SolidTransactions) -> None:
+    """Mark the units that have the commit of one before them. InputError LR2017 for the first one
+    whose rows are others."""
+    differs = len(bounds.last)
+    for group in _of_one_address(rows, bounds):
+        by_address: dict[bytes, int] = {}
+        for unit in group.tolist():
+            first = by_address.setdefault(rows.address_of(int(bounds.last[unit])), unit)
+            if first == unit:
+                continue
+            if not _same_rows(rows, bounds, first, unit):
+                differs = min(differs, unit)
+            bounds.repeated[unit] = True
+    if differs < len(bounds.last):
+        address = rows.address_of(int(bounds.last[differs]))
+        message = (
+            f"found the transaction of {address.hex().upper()} twice, with different"
+            " rows; expected the same"
+        )
+        raise InputError(
+            "LR2017", message, rows.where(int(bounds.first[differs])), "Export the log again"
+        )
+
+
+def _of_one_address(rows: Joined, bounds: SolidTransactions) -> Iterator[Index]:
+    """Whole units of which several may have the same commit, in log order."""
+
+    def key(units: Index) -> Hashes:
+        octets = np.zeros((len(units), 32), np.uint8)
+        octets[:, : rows.address.shape[1]] = rows.address[bounds.last[units]]
+        words = octets.view(np.uint64)
+        keys = mixed(words[:, 0])
+        for number in range(1, words.shape[1]):
+            keys = mixed(keys ^ words[:, number])
+        return keys
+
+    whole = rows.arrays.places(len(bounds.last), lambda part: bounds.whole[part])
+    ordered, left = rows.arrays.by(whole, key), whole[:0]
+    for part in windows(len(ordered)):
+        mine = np.concatenate([left, ordered[part]])
+        keys = key(mine)
+        groups = np.split(mine, np.flatnonzero(keys[1:] != keys[:-1]) + 1)
+        if part.stop < len(ordered):
+            left = groups.pop()
+        yield from (group for group in groups if len(group) > 1)
 
 
 def _same_rows(rows: Joined, bounds: SolidTransactions, one: int, other: int) -> bool:
