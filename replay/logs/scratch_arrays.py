@@ -5,6 +5,7 @@ them."""
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
@@ -69,6 +70,7 @@ class GrowingArray:
         self._held.append(part)
         if self.folder is not None and self.count * self.dtype.itemsize > self.most:
             self._file = scratch_file(Path(self.folder))
+            weakref.finalize(self, self._file.close)  # where an error ends this before array()
             while self._held:
                 _written(self._file, self._held.pop(0))
 

@@ -3,6 +3,7 @@ are the same, and memory does not grow with the log."""
 
 from __future__ import annotations
 
+import json
 import random
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -10,17 +11,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as parquet
 import pytest
 
 from replay.errors import LogReplayError
 from replay.logs import Inputs, long_arrays
 from replay.logs.db2luw import framing, reader, scan
 from replay.logs.indexed_log import IndexedLog
-from tests.independent import luw_history
-from tests.independent.harm import harmed_log
+from replay.logs.soliddb import export, index
+from replay.logs.soliddb import reader as solid_reader
+from tests.independent import luw_history, solid_export, solid_history
+from tests.independent.harm import harmed_export, harmed_log
+from tests.independent.solid_export import form_of
 from tests.logs.db2luw.test_damage import row
-from tests.support.luwbuilder import LogBuilder, catalog_csv
+from tests.logs.db2luw.test_missing import FORMS
+from tests.logs.db2luw.test_strays import _IDS, side_by_side
+from tests.logs.soliddb.test_structure import OLD, unit
+from tests.support import solidbuilder
+from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv
 from tests.support.luwhistory import PLAIN
+from tests.support.solidbuilder import write_catalog, write_rows
 
 SEEDS = range(12)
 OpenLog = Callable[[Inputs], IndexedLog]
@@ -95,6 +107,181 @@ def test_db2luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert not isinstance(found, str) or name != "whole", found
 
 
+def drawn_units(draw: random.Random, builder: LogBuilder) -> list[bytes]:
+    """Units side by side, of few transaction ids that come again and again; some take changes back,
+    some end in no way, and some records have the id of another one, or are lost."""
+    idle, active = [0xA1F + number for number in range(4)], list[Transaction]()
+    for number in range(80):
+        if idle and (not active or draw.random() < 0.3):
+            builder.next_tid = idle.pop(draw.randrange(len(idle)))
+            active.append(builder.begin())
+        made = draw.choice(active)
+        match draw.choice(("insert", "insert", "update", "undo", "end")):
+            case "insert":
+                made.insert(PLAIN, row(number), (draw.randrange(3), number))
+            case "update":
+                made.update(PLAIN, row(number), row(number, "Bea"), (1, draw.randrange(3)))
+            case "undo" if made.written:
+                made.undo(draw.choice(made.written[-2:]))
+            case "end" if made.written:
+                active.remove(made)
+                idle.append(made.tid)
+                match draw.randrange(4):
+                    case 0:
+                        made.abort()
+                    case 1 | 2 as kind:
+                        made.commit(*[0] * (kind - 1))
+    records = list(builder.records)
+    if draw.random() < 0.7:
+        at = len(builder.frame(0, 0, 0, 0)) + {"v7": 14, "v97": 16, "v10": 32}[builder.dialect]
+        for number in draw.sample(range(len(records)), draw.randrange(1, 4)):
+            damaged = bytearray(records[number])
+            damaged[at] ^= draw.choice([1, 2, 64])
+            records[number] = bytes(damaged)
+    for number in sorted(draw.sample(range(len(records)), draw.randrange(3)), reverse=True):
+        del records[number]
+    if draw.random() < 0.2:
+        number = draw.randrange(len(records) - 1)
+        records[number : number + 2] = records[number : number + 2][::-1]
+    return records
+
+
+@pytest.mark.parametrize("dialect_and_framing", FORMS)
+def test_db2luw_strays(
+    dialect_and_framing: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record has the transaction id or the log stream of another one, or is lost."""
+    dialect, framing_name = dialect_and_framing
+    draw, builder = random.Random(str(FORMS)), LogBuilder(dialect, framing=framing_name)
+    records, lead = side_by_side(builder), len(builder.frame(0, 0, 0, 0))
+    (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
+    for _ in range(12):
+        number, parts = draw.randrange(len(records)), list(records)
+        damaged = bytearray(records[number])
+        damaged[lead + draw.choice(_IDS[dialect])] ^= draw.choice([1, 8])
+        parts[number : number + 1] = [bytes(damaged)] if draw.random() < 0.8 else []
+        (tmp_path / "log").write_bytes(b"".join(parts))
+        inputs = Inputs(
+            log=(str(tmp_path / "log"),), catalog=str(tmp_path / "catalog.csv"),
+            framing=framing_name, options={"byte-order": "little", "dialect": dialect},
+        )  # fmt: skip
+        compare(reader.open_log, inputs, monkeypatch, [1, draw.randrange(2, 7)])
+
+
+@pytest.mark.parametrize("seed", range(32))
+def test_db2luw_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(f"units {seed}")
+    dialect, framing_name = FORMS[seed % len(FORMS)]
+    builder = LogBuilder(dialect, big=draw.random() < 0.5, framing=framing_name)
+    (tmp_path / "log").write_bytes(b"".join(drawn_units(draw, builder)))
+    (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
+    inputs = Inputs(
+        log=(str(tmp_path / "log"),), catalog=str(tmp_path / "catalog.csv"),
+        framing=framing_name, scratch=str(tmp_path),
+        options={"byte-order": "big" if builder.big else "little", "dialect": dialect},
+    )  # fmt: skip
+    compare(reader.open_log, inputs, monkeypatch, [1, 2, 3, *drawn_sizes(draw)])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_soliddb(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exports, whole, damaged, of two sessions of which the second repeats a part of the first, and
+    without their beginning, which are read in pieces too."""
+    draw, kind = random.Random(f"parts {seed}"), ("csv", "parquet", "jsonl")[seed % 3]
+    history = solid_history.History(f"parts {seed}", form_of(seed), 30, 3, bytes_too=seed % 2 > 0)
+    solid_history.case_of(history, tmp_path, named=False)
+    lines = history.export.lines
+    one, two = sorted(draw.sample(range(1, len(lines)), 2))
+    exports = {
+        "whole": [lines],
+        "again": [lines[:two], lines[one:]],
+        "headless": [lines[one:]],
+        **{f"harm {number}": [harmed_export(history.export, draw)[1]] for number in range(3)},
+    }
+    monkeypatch.setattr(export, "_ROWS", draw.randrange(1, 60))
+    monkeypatch.setattr(export, "_SMALL_BLOCK", draw.choice([1 << 9, 1 << 12, 1 << 20]))
+    for name, parts in exports.items():
+        paths = []
+        for number, part in enumerate(parts):
+            (tmp_path / f"{name} {number}").mkdir()
+            written = solid_export.Export(history.form, part).write(tmp_path / f"{name} {number}")
+            paths.append(as_kind(written, kind))
+        inputs = Inputs(
+            log=tuple(map(str, paths)), catalog=str(tmp_path), scratch=str(tmp_path),
+            framing=draw.choice([None, history.form.name]), options={"gaps": "accept"},
+        )  # fmt: skip
+        found = compare(solid_reader.open_log, inputs, monkeypatch, drawn_sizes(draw))
+        assert not isinstance(found, str) or name != "whole", found
+
+
+def as_kind(path: Path, kind: str) -> Path:
+    """A CSV export as another kind of file."""
+    if kind == "csv":
+        return path
+    text = pa.string()
+    columns = path.read_text(encoding="utf-8").partition("\n")[0].strip().split(",")
+    table = csv.read_csv(
+        path,
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(columns, text), strings_can_be_null=True, null_values=[""]
+        ),
+    )
+    other = path.with_suffix(f".{kind}")
+    if kind == "parquet":
+        parquet.write_table(table, other, row_group_size=50)
+    else:
+        rows = (json.dumps(row) + "\n" for row in table.to_pylist())
+        other.write_text("".join(rows), encoding="utf-8")
+    return other
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sessions_that_repeat(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read sessions of which the next ones hold units of those before, with the same rows or with
+    others."""
+    draw, log = random.Random(f"sessions {seed}"), solidbuilder.LogBuilder()
+    write_catalog(tmp_path, (OLD,))
+    for number in range(12):
+        unit(log, lambda made, number=number: made.insert(OLD, (number, "Ann")))
+    files = []
+    for number in range(3):
+        first, last = sorted(draw.sample(range(13), 2))
+        rows = [{**held, "SEQ": at} for at, held in enumerate(log.rows[3 * first : 3 * last])]
+        if seed % 4 == 3 and number == 2:
+            rows[1]["STMTTRXID"] = 77
+        files.append(str(write_rows(tmp_path / f"{number}.csv", rows)))
+    inputs = Inputs(
+        log=tuple(files), catalog=str(tmp_path), scratch=str(tmp_path), options={"gaps": "accept"}
+    )
+    compare(solid_reader.open_log, inputs, monkeypatch, [1, 2, 5, 40])
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_addresses_that_fall_or_leave_out_numbers(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, log = random.Random(f"addresses {seed}"), solidbuilder.LogBuilder()
+    write_catalog(tmp_path, (OLD,))
+    for number in range(6):
+        unit(
+            log,
+            lambda made, number=number: [
+                made.insert(OLD, (10 * number + each, "Ann")) for each in range(6)
+            ],
+        )
+    rows = [dict(held) for held in log.rows]
+    for _ in range(draw.randrange(1, 3)):
+        number = draw.randrange(1, len(rows) - 1)
+        if draw.random() < 0.5:
+            del rows[number]
+        else:
+            rows[number]["LOGADDR"] = rows[number - 1]["LOGADDR"]
+    rows = [{**held, "SEQ": at} for at, held in enumerate(rows)]
+    path = write_rows(tmp_path / "rows.csv", rows)
+    inputs = Inputs(log=(str(path),), catalog=str(tmp_path), scratch=str(tmp_path))
+    compare(solid_reader.open_log, inputs, monkeypatch, [1, 2, 5, 7])
+
+
 def units_side_by_side(count: int) -> bytes:
     """Two units at a time, of which one takes a change back."""
     builder = LogBuilder("v10", big=False, framing="raw")
@@ -133,4 +320,29 @@ def test_memory_does_not_grow_with_a_db2luw_log(
         assert len(log.entries()) == 7 * count
         assert len(log.units()) == 2 * count
         assert not np.asarray(log.entries()["fault"]).any()
+    assert peaks[2] < 1.2 * peaks[1], peaks
+
+
+def test_memory_does_not_grow_with_a_soliddb_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_arrays, "WINDOW", 256)
+    monkeypatch.setattr(long_arrays, "BUDGET", 4096)
+    monkeypatch.setattr(export, "_ROWS", 256)
+    monkeypatch.setattr(index, "_BATCH", 256)
+    write_catalog(tmp_path, (OLD,))
+    peaks = []
+    for count in (60, 300, 2400):  # the first one for what is made once
+        log = solidbuilder.LogBuilder()
+        for number in range(count):
+            unit(log, lambda made, number=number: made.insert(OLD, (number, "Ann")))
+        path = write_rows(tmp_path / f"{count}.parquet", log.rows)
+        inputs = Inputs(log=(str(path),), catalog=str(tmp_path), scratch=str(tmp_path))
+        tracemalloc.start()
+        opened = solid_reader.open_log(inputs)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert len(opened.entries()) == 3 * count
+        assert len(opened.units()) == count
+        assert not np.asarray(opened.entries()["fault"]).any()
     assert peaks[2] < 1.2 * peaks[1], peaks

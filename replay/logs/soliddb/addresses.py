@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from replay.arrays import Index
+from replay.logs.long_arrays import windows
 from replay.logs.soliddb.transactions import Joined, SolidTransactions
 
 #: So many pairs of rows, with one exception and one more in so many, are a habit.
@@ -30,25 +31,29 @@ class AddressFaults:
 def address_faults(rows: Joined, bounds: SolidTransactions) -> AddressFaults:
     """What is wrong with the addresses within transactions, where those of the log have a habit."""
     nothing = np.zeros(0, np.int64)
-    inside = np.flatnonzero((bounds.unit >= 0) & ~rows.address_null)
-    one, other = inside[:-1], inside[1:]
-    same = bounds.unit[one] == bounds.unit[other]
-    one, other = one[same], other[same]
-    if len(one) < _MANY:
+    falls, gaps = rows.arrays.growing(np.int64), rows.arrays.growing(np.int64)
+    pairs, last = 0, nothing
+    for part in windows(len(rows)):
+        inside = (bounds.unit[part] >= 0) & ~rows.address_null[part]
+        mine = np.concatenate([last, np.flatnonzero(inside) + part.start])
+        one, other = mine[:-1], mine[1:]
+        same = bounds.unit[one] == bounds.unit[other]
+        one, other = one[same], other[same]
+        pairs, last = pairs + len(one), mine[-1:]
+        if not len(one):
+            continue
+        before, after = rows.address[one], rows.address[other]
+        different = before != after
+        first = different.argmax(axis=1)
+        at = np.arange(len(one))
+        fallen = ~different.any(axis=1) | (before[at, first] > after[at, first])
+        start, end = (
+            np.ascontiguousarray(each[:, :8]).view(">u8").reshape(-1).astype(np.uint64)
+            for each in (before, after)
+        )
+        falls.add(other[fallen])
+        gaps.add(other[~fallen & (end - start != 1)])
+    allowed = 1 + pairs // _RARE
+    if pairs < _MANY or falls.count > allowed:
         return AddressFaults(nothing, nothing)
-    before, after = rows.address[one], rows.address[other]
-    different = before != after
-    first = different.argmax(axis=1)
-    at = np.arange(len(one))
-    falls = ~different.any(axis=1) | (before[at, first] > after[at, first])
-    allowed = 1 + len(one) // _RARE
-    if int(falls.sum()) > allowed:
-        return AddressFaults(nothing, nothing)
-    start, end = (
-        np.ascontiguousarray(each[:, :8]).view(">u8").reshape(-1).astype(np.uint64)
-        for each in (before, after)
-    )
-    gaps = ~falls & (end - start != 1)
-    if int(gaps.sum()) > allowed:
-        gaps[:] = False
-    return AddressFaults(other[falls], other[gaps])
+    return AddressFaults(falls.array(), gaps.array() if gaps.count <= allowed else nothing)

@@ -7,7 +7,7 @@ guessed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import RowFormat
 from replay.decoding import codecs
 from replay.errors import InputError, Where
+from replay.logs.long_arrays import windows
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import COLUMN_LISTS, InternalType, ValueFraming
 from replay.logs.soliddb.rows import SolidRowWalk, in_range, walk
@@ -56,11 +57,18 @@ class TableImages:
         """The layout of the images by a list of columns."""
         return RowFormat(tuple(entry.format for entry in listed(self.attributes, columns)))
 
-    def part(self, chosen: Index) -> TableImages:
+    def part(self, chosen: Index | slice) -> TableImages:
         """Some of its images."""
         return TableImages(
             self.name, self.attributes, self.start[chosen], self.end[chosen], self.row[chosen]
         )
+
+
+def _in_windows(groups: Sequence[TableImages]) -> Iterator[TableImages]:
+    """The images of each table, so many at a time as memory should hold."""
+    for group in groups:
+        for part in windows(len(group.start)):
+            yield group.part(part)
 
 
 def listed(attributes: Sequence[Attribute], columns: str) -> tuple[Attribute, ...]:
@@ -118,7 +126,7 @@ def _fits(
 ) -> bool:
     """Whether all images close. Most framings are wrong ones, and that shows in the first columns
     of the first table."""
-    for group in groups:
+    for group in _in_windows(groups):
         images = walk(
             group.format(columns), buffer, group.start, group.end, framing, until_bad=True
         )
@@ -166,7 +174,7 @@ def _decided(
         survivors = [candidate for candidate in survivors if candidate.nul]
     first = survivors[0]
     for other in survivors[1:]:
-        if not all(_same(group, buffer, columns, first, other) for group in groups):
+        if not all(_same(group, buffer, columns, first, other) for group in _in_windows(groups)):
             message = (
                 f"found images that {first} and {other} read differently and both to the last byte;"
                 " expected one framing"
@@ -178,7 +186,7 @@ def _decided(
 def _has_text(
     groups: Sequence[TableImages], buffer: Bytes, framing: ValueFraming, columns: str
 ) -> bool:
-    for group in groups:
+    for group in _in_windows(groups):
         images = walk(group.format(columns), buffer, group.start, group.end, framing)
         for column, cells in zip(images.format.columns, images.columns, strict=True):
             if InternalType[column.subtype] in layouts.TEXTS and not cells.null.all():

@@ -90,7 +90,9 @@ def read_rows(path: str, folder: str | None = None) -> SyslogRows:
             reading = _Reading(path, table.column_names, LongArrays(folder))
         reading.add(table)
     assert reading is not None
-    return reading.rows()
+    rows = reading.rows()
+    pa.default_memory_pool().release_unused()
+    return rows
 
 
 class _Reading:

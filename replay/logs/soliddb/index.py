@@ -3,13 +3,15 @@ place afterwards.
 
 SolidTransactions (:mod:`transactions`), framing (:mod:`detect`), tables (:mod:`table_history`) and
 changes (:mod:`changes`) come together in two arrays, one entry a row and one entry a unit, which
-lie in files, so that engines map them instead of carrying them.
+lie in files, so that engines map them instead of carrying them. All of it goes window by window
+(:mod:`replay.logs.long_arrays`), so that memory does not grow with the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,17 +19,19 @@ from replay.arrays import Index, Mask, Records
 from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
 from replay.errors import InputError, Where
-from replay.logs.scratch_arrays import zeros
+from replay.logs import long_arrays
+from replay.logs.long_arrays import LongArrays, windows, windows_back
 from replay.logs.soliddb import changes, ddl, faults, layouts, table_history
 from replay.logs.soliddb.addresses import address_faults
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
-from replay.logs.soliddb.rows import walk
+from replay.logs.soliddb.rows import SolidRowWalk, walk
 from replay.logs.soliddb.table_history import Known, SolidTableHistory
 from replay.logs.soliddb.tables import Attribute, SolidTable
 from replay.logs.soliddb.transactions import Joined, SolidTransactions
+from replay.logs.soliddb.units import units_of
 from replay.logs.soliddb.values import Keys, look_at
 from sqlgen.structure import StructureChange
 
@@ -45,22 +49,12 @@ ENTRY = np.dtype(
     ]
 )  # fmt: skip
 
-#: One entry a unit: ``commit`` (10 bytes, sorts in log order), ``unit`` (use of the id, TRXID, 12
-#: bytes), ``start``, ``address`` of the commit record.
-UNIT = np.dtype(
-    [
-        ("commit", "V10"),
-        ("unit", "V12"),
-        ("start", "V10"),
-        ("address", "V28"),
-        ("disposition", "u1"),
-        ("trx", "<i8"),
-    ]
-)
-
 #: What ``capture-off`` accepts.
 POLICIES = ("apply", "skip-deletes", "skip-all")
 _BATCH = 262_144
+#: TRXIDs that a warning shows.
+_SHOWN = 10
+_FAR = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -116,46 +110,58 @@ class _Builder:
         folder: str | None,
     ) -> None:
         self.rows, self.bounds, self.manifest, self.settings = rows, bounds, manifest, settings
+        self.arrays = LongArrays(folder)
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
-        self.entries = zeros(len(rows), ENTRY, folder)
+        self.entries = self.arrays.zeros(len(rows), ENTRY)
         self.warnings: list[str] = list(bounds.warnings)
-        units = len(bounds.first)
-        good = (
-            (np.array(bounds.disposition) == ord("C")) & ~np.array(bounds.repeated, bool)
-            if units
-            else np.zeros(0, bool)
-        )
         #: Rows of units that are committed and new; of those without their commit some rows may be
         #: missing, and they are set aside below.
-        self.live = np.append(good, False)[bounds.unit]
+        self.live = self.arrays.zeros(len(rows), bool)
+        for part in windows(len(rows)):
+            unit = bounds.unit[part]
+            inside = np.flatnonzero(unit >= 0)
+            mine = unit[inside]
+            good = (bounds.disposition[mine] == ord("C")) & ~bounds.repeated[mine]
+            self.live[part.start + inside] = good
         own = [relid for relid, entry in tables.items() if entry.shadow]
         self.tables = {relid: entry for relid, entry in tables.items() if not entry.shadow}
-        self.system = np.isin(self.table, own)
         wanted = settings.catalog
         away = [
             relid
             for relid, entry in self.tables.items()
             if wanted is not None and entry.catalog.upper() != wanted.upper()
         ]
-        self.away = np.isin(self.table, away)
+        self.own, self.elsewhere = own, away
         self.tables = {relid: entry for relid, entry in self.tables.items() if relid not in away}
-        if not any(
-            relid < layouts.FIRST_USER_TABLE for relid in own
-        ):  # an export without system tables does not tell which there are
-            self.system |= (self.table >= 0) & (self.table < layouts.FIRST_USER_TABLE)
+        # an export without system tables does not tell which there are
+        self.low_ids = not any(relid < layouts.FIRST_USER_TABLE for relid in own)
+        #: The images of each table, and of each version of one, in log order.
+        self.of_table: dict[int, Index] = {}
+
+    def _system(self, table: Index) -> Mask:
+        """Which tables are the system's own."""
+        mine = np.isin(table, self.own)
+        if self.low_ids:
+            mine |= (table >= 0) & (table < layouts.FIRST_USER_TABLE)
+        return np.asarray(mine)
+
+    def _away(self, table: Index) -> Mask:
+        """Which tables are of a catalog that is left out."""
+        return np.asarray(np.isin(table, self.elsewhere))
 
     def run(self) -> SolidIndex:
         self._plain()
         self._header_faults()
         self._one_name()
-        images = np.flatnonzero(self._is_image())
+        images = self.arrays.places(len(self.rows), self._is_image)
+        self._by_table(images)
         exported = self._exported()
-        shape, alike = self._shape(images, exported)
-        line = self._timeline(images, shape, exported)
-        self._versions(images, line)
+        shape, alike = self._shape(exported)
+        line = self._timeline(shape, exported)
+        self._versions(line)
         self._put_together(images, shape, line)
         self._unit_faults()
-        units, by_address = _units(self.rows, self.bounds)
+        units, by_address = units_of(self.rows, self.bounds)
         places = {
             (int(self.rows.file[row]), int(self.rows.row[row])): change
             for row, (_, change) in line.changes.items()
@@ -167,60 +173,65 @@ class _Builder:
     # ---------------------------------------------------------------------------------------------
 
     def _plain(self) -> None:
-        rows, entries = self.rows, self.entries
-        entries["file"], entries["row"], entries["unit"] = rows.file, rows.row, self.bounds.unit
-        for name, source in (
-            ("recid", "RECID"),
-            ("trx", "TRXID"),
-            ("statement", "STMTTRXID"),
-            ("table", "RELID"),
-            ("flags", "FLAGS"),
-        ):
-            values = rows.numbers[source]
-            entries[name] = (
-                np.where(values == NONE, -1, values) if name in ("recid", "flags") else values
-            )
-        entries["start"], entries["size"] = rows.start, rows.end - rows.start
-        entries["place"] = np.arange(len(rows))
-        entries["segment"] = entries["segments"] = 1
-        entries["version"] = entries["before"] = entries["after"] = entries["other"] = -1
-        entries["change"] = Change.CONTROL
-        begin = self.bounds.begin()
-        loose = (
-            (self.bounds.unit < 0)
-            & np.isin(self.recid, layouts.DATA_RECS)
-            & (np.arange(len(rows)) < begin)
-        )
-        entries["change"][loose] = Change.HEADLESS
-        for kind, change in (
-            (Rec.INSERT, Change.INSERT),
-            (Rec.DELETE, Change.DELETE),
-            (Rec.UPDATE, Change.UPDATE),
-            (Rec.BEFORE, Change.UPDATE),
-        ):
-            entries["change"][(self.recid == kind) & (self.bounds.unit >= 0)] = change
+        rows, begin = self.rows, self.bounds.begin()
+        for part in windows(len(rows)):
+            entries, recid, unit = self.entries[part], self.recid[part], self.bounds.unit[part]
+            entries["file"], entries["row"], entries["unit"] = rows.file[part], rows.row[part], unit
+            for name, source in (
+                ("recid", "RECID"),
+                ("trx", "TRXID"),
+                ("statement", "STMTTRXID"),
+                ("table", "RELID"),
+                ("flags", "FLAGS"),
+            ):
+                values = rows.numbers[source][part]
+                entries[name] = (
+                    np.where(values == NONE, -1, values) if name in ("recid", "flags") else values
+                )
+            entries["start"], entries["size"] = rows.start[part], rows.end[part] - rows.start[part]
+            entries["place"] = row = np.arange(part.start, part.stop)
+            entries["segment"] = entries["segments"] = 1
+            entries["version"] = entries["before"] = entries["after"] = entries["other"] = -1
+            entries["change"] = Change.CONTROL
+            loose = (unit < 0) & np.isin(recid, layouts.DATA_RECS) & (row < begin)
+            entries["change"][loose] = Change.HEADLESS
+            for kind, change in (
+                (Rec.INSERT, Change.INSERT),
+                (Rec.DELETE, Change.DELETE),
+                (Rec.UPDATE, Change.UPDATE),
+                (Rec.BEFORE, Change.UPDATE),
+            ):
+                entries["change"][(recid == kind) & (unit >= 0)] = change
 
     def _one_name(self) -> None:
         """Tables of one name in several catalogs cannot be told apart in a target, nor can those of
         one catalog that are changed by turns; one that is changed behind the other is its next
         generation. InputError LR2031 where several of them are changed."""
-        named = np.unique(self.table[self.live]).tolist()
-        changed = {relid for relid in named if relid in self.tables}
+        spans: dict[int, tuple[int, int]] = {}
+        for part in windows(len(self.rows)):
+            live = np.flatnonzero(self.live[part])
+            table = self.table[part][live]
+            for relid, first in zip(*_firsts(table), strict=True):
+                last = int(live[np.flatnonzero(table == relid)[-1]])
+                begin = spans.get(relid, (part.start + int(live[first]), 0))[0]
+                spans[relid] = begin, part.start + last
+        changed = {relid for relid in spans if relid in self.tables}
         seen: dict[tuple[str, str], list[int]] = {}
         for relid in sorted(changed):
             entry = self.tables[relid]
             others = seen.setdefault((entry.schema.upper(), entry.name.upper()), [])
-            other = next((one for one in others if not self._succeeds(one, relid)), None)
+            other = next((one for one in others if not self._succeeds(one, relid, spans)), None)
             others.append(relid)
             if other is not None:
                 self._refuse_names(self.tables[other], entry)
 
-    def _succeeds(self, one: int, other: int) -> bool:
-        """Whether all changes of one of two tables of a catalog stand behind those of the other."""
+    def _succeeds(self, one: int, other: int, spans: dict[int, tuple[int, int]]) -> bool:
+        """Whether all changes of one of two tables of a catalog stand behind those of the other.
+        ``spans``: the first and the last row of each."""
         if self.tables[one].catalog != self.tables[other].catalog:
             return False
-        mine, theirs = (np.flatnonzero((self.table == relid) & self.live) for relid in (one, other))
-        return bool(mine[-1] < theirs[0] or theirs[-1] < mine[0])
+        mine, theirs = spans[one], spans[other]
+        return mine[1] < theirs[0] or theirs[1] < mine[0]
 
     def _refuse_names(self, other: SolidTable, entry: SolidTable) -> None:
         message = (
@@ -239,44 +250,58 @@ class _Builder:
             hint,
         )
 
-    def _is_image(self) -> Mask:
+    def _is_image(self, part: slice) -> Mask:
         """Row images of user tables in units that are whole and new, as far as their header
         allows."""
-        row = np.isin(self.recid, layouts.ROW_RECS) & (self.bounds.unit >= 0)
-        self.entries["change"][row & self.system] = Change.CATALOG
-        self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & self.away] = (
-            Change.ELSEWHERE
-        )
-        repeated = np.append(np.array(self.bounds.repeated, bool), False)[self.bounds.unit]
-        self.entries["change"][np.isin(self.recid, layouts.DATA_RECS) & repeated] = Change.REPEATED
-        return np.asarray(
-            row & self.live & ~self.system & ~self.away & (self.entries["fault"] == 0)
-        )
+        entries, unit, table = self.entries[part], self.bounds.unit[part], self.table[part]
+        holds = np.isin(self.recid[part], layouts.DATA_RECS)
+        row = np.isin(self.recid[part], layouts.ROW_RECS) & (unit >= 0)
+        system, away = self._system(table), self._away(table)
+        entries["change"][row & system] = Change.CATALOG
+        entries["change"][holds & away] = Change.ELSEWHERE
+        repeated = unit >= 0
+        repeated[repeated] = self.bounds.repeated[unit[repeated]]
+        entries["change"][holds & repeated] = Change.REPEATED
+        return np.asarray(row & self.live[part] & ~system & ~away & (entries["fault"] == 0))
 
-    def _fault(self, rows: Index | Mask, fault: int) -> None:
-        chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
-        chosen = chosen[self.entries["fault"][chosen] == 0]
-        self.entries["fault"][chosen] = fault
+    def _by_table(self, images: Index) -> None:
+        ordered = self.arrays.by(images, lambda rows: self.table[rows])
+        edges = [0]
+        for part in windows(len(ordered)):
+            table = self.table[ordered[max(part.start - 1, 0) : part.stop]]
+            edges += (np.flatnonzero(np.diff(table)) + max(part.start - 1, 0) + 1).tolist()
+        for begin, end in pairwise([*edges, len(ordered)] if len(ordered) else []):
+            self.of_table[int(self.table[ordered[begin]])] = ordered[begin:end]
+
+    def _fault(self, rows: Index, fault: int) -> None:
+        for part in windows(len(rows)):
+            chosen = rows[part]
+            chosen = chosen[self.entries["fault"][chosen] == 0]
+            self.entries["fault"][chosen] = fault
 
     def _header_faults(self) -> None:
-        flags, inside = self.rows.numbers["FLAGS"], self.live
-        holds = np.isin(self.recid, layouts.DATA_RECS)
-        row = np.isin(self.recid, layouts.ROW_RECS)
-        blank = (self.recid == NONE) | (self.recid == Rec.EMPTY)
-        self._fault(inside & blank, faults.NO_DATA)
-        empty = holds & (((flags & layouts.FLAG_DATA) == 0) | self.rows.data_null)
-        self._fault(inside & (empty | (row & (self.table == NONE))), faults.NO_DATA)
-        strange = inside & ~blank & ~np.isin(self.recid, list(Rec))
-        self._fault(strange, faults.NO_KIND)
-        self.entries["change"][strange | (inside & blank)] = 0
-        self._fault(inside & self._misnamed(), faults.WRONG_NAME)
+        for part in windows(len(self.rows)):
+            self._header_faults_of(part)
 
-    def _misnamed(self) -> Mask:
-        """Rows whose RECNAME is that of another record; those without one are not asked."""
-        named = self.rows.named
-        return np.asarray(
-            (named != UNNAMED) & (named != self.recid) & np.isin(self.recid, list(Rec))
-        )
+    def _header_faults_of(self, part: slice) -> None:
+        recid, table, inside = self.recid[part], self.table[part], self.live[part]
+        flags, named = self.rows.numbers["FLAGS"][part], self.rows.named[part]
+        holds = np.isin(recid, layouts.DATA_RECS)
+        row = np.isin(recid, layouts.ROW_RECS)
+        blank = (recid == NONE) | (recid == Rec.EMPTY)
+        known = np.isin(recid, list(Rec))
+        strange = inside & ~blank & ~known
+        empty = holds & (((flags & layouts.FLAG_DATA) == 0) | self.rows.data_null[part])
+        # of those without a RECNAME it is not asked
+        misnamed = (named != UNNAMED) & (named != recid) & known
+        for wrong, fault in (
+            (blank, faults.NO_DATA),
+            (empty | (row & (table == NONE)), faults.NO_DATA),
+            (strange, faults.NO_KIND),
+            (misnamed, faults.WRONG_NAME),
+        ):
+            self._fault(part.start + np.flatnonzero(inside & wrong), fault)
+        self.entries["change"][part][strange | (inside & blank)] = 0
 
     # -- framing and tables
     # ---------------------------------------------------------------------------------------------
@@ -289,51 +314,54 @@ class _Builder:
 
     def _row_behind(self, at: bytes) -> int:
         """The first row behind a commit."""
-        bounds = self.bounds
-        return max(
-            (
-                last + 1
-                for last, whole, again in zip(
-                    bounds.last, bounds.whole, bounds.repeated, strict=True
-                )
-                if whole and not again and self.rows.address_of(last) <= at
-            ),
-            default=0,
-        )
+        bounds, behind = self.bounds, 0
+        for part in windows(len(bounds.last)):
+            last = bounds.last[part][bounds.whole[part] & ~bounds.repeated[part]]
+            if len(at) == self.rows.address.shape[1]:
+                up_to = last[self.rows.addresses(last) <= at]
+            else:
+                up_to = last[[self.rows.address_of(row) <= at for row in last.tolist()]]
+            behind = max(behind, int(up_to.max(initial=-1)) + 1)
+        return behind
 
-    def _shape(self, images: Index, exported: Known) -> tuple[SolidShape, tuple[str, ...]]:
+    def _shape(self, exported: Known) -> tuple[SolidShape, tuple[str, ...]]:
         """Found out from images whose columns are known: those of tables as the export shows them,
         and, as far as statements tell, before and after."""
         records, unread = self._ddl_records(None)
         line = table_history.build(
             self.tables, records, exported, "C", self.settings.charset, lambda *_: (False, 1)
         )
-        groups, now, whole = list[TableImages](), list[TableImages](), list[TableImages]()
-        for relid in np.unique(self.table[images]).tolist():
-            mine = images[self.table[images] == relid]
-            if relid in self.tables:
-                whole.append(self._group(mine, self.tables[relid].attributes, relid))
+        clear: dict[int, Index] = {}
+        for relid, mine in self.of_table.items():
             boundary = exported.of(relid)
             about = unread[(self.table[unread] == relid) | (self.table[unread] == NONE)]
             low = about[about < boundary].max(initial=-1)
             high = about[about >= boundary].min(initial=len(self.rows))
-            clear = mine[(mine > low) & (mine < high)]
-            versions = line.version_at(relid, clear)
-            if relid in self.tables and len(clear):
-                last = line.version_at(relid, np.array([boundary - 1]))[0]
-                now.append(
-                    self._group(clear[versions == last], self.tables[relid].attributes, relid)
-                )
-            groups += [
-                self._group(clear[versions == number], line.attributes[number], relid)
-                for number in np.unique(versions[versions >= 0]).tolist()
-            ]
+            clear[relid] = _between(mine, low, high)
+
+        def known() -> Iterator[TableImages]:
+            for relid, mine in clear.items():
+                for number in line.versions_at(relid, mine):
+                    if number >= 0:
+                        chosen = self._of_version(line, relid, mine, number)
+                        yield self._group(chosen, line.attributes[number], relid)
+
+        def as_exported() -> Iterator[TableImages]:
+            for relid, mine in clear.items():
+                if relid in self.tables and len(mine):
+                    boundary = exported.of(relid)
+                    last = int(line.version_at(relid, np.array([boundary - 1]))[0])
+                    chosen = self._of_version(line, relid, mine, last)
+                    yield self._group(chosen, self.tables[relid].attributes, relid)
+
+        def all_of_them() -> Iterator[TableImages]:
+            for relid, mine in self.of_table.items():
+                if relid in self.tables:
+                    yield self._group(mine, self.tables[relid].attributes, relid)
+
         refusal: InputError | None = None
-        for attempt in (
-            groups,
-            now,
-            whole,
-        ):  # old images may have been widened to the columns of now
+        # old images may have been widened to the columns of now
+        for attempt in map(list, (known(), as_exported(), all_of_them())):
             if any(len(group.start) for group in attempt):
                 try:
                     return settle(
@@ -351,34 +379,45 @@ class _Builder:
             raise refusal
         return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
 
+    def _of_version(self, line: SolidTableHistory, relid: int, rows: Index, number: int) -> Index:
+        """Those of some rows of a table where it is in a version."""
+        if line.versions_at(relid, rows) == [number]:
+            return rows
+        return self.arrays.chosen(rows, lambda some: line.version_at(relid, some) == number)
+
     def _group(self, chosen: Index, attributes: tuple[Attribute, ...], relid: int) -> TableImages:
         table = self.tables.get(relid)
         name = f"RELID {relid}" if table is None else f"{table.schema}.{table.name}"
-        return TableImages(
-            name, attributes, self.rows.start[chosen], self.rows.end[chosen], self.rows.row[chosen]
-        )
+        start, end, row = (self.arrays.zeros(len(chosen), np.int64) for _ in range(3))
+        for part in windows(len(chosen)):
+            mine = chosen[part]
+            start[part], end[part] = self.rows.start[mine], self.rows.end[mine]
+            row[part] = self.rows.row[mine]
+        return TableImages(name, attributes, start, end, row)
 
-    def _timeline(self, images: Index, shape: SolidShape, exported: Known) -> SolidTableHistory:
+    def _timeline(self, shape: SolidShape, exported: Known) -> SolidTableHistory:
         records, unread = self._ddl_records(shape)
         self._fault(unread, faults.NO_LAYOUT)
 
         def closes(relid: int, low: int, high: int, fmt: RowFormat) -> tuple[bool, int]:
-            mine = images[(self.table[images] == relid) & (images > low) & (images < high)]
-            return not walk(
-                fmt, self.rows.data, self.rows.start[mine], self.rows.end[mine], shape.framing
-            ).bad.any(), len(mine)
+            mine = _between(self.of_table.get(relid, unread[:0]), low, high)
+            return all(
+                not self._walk(fmt, mine[part], shape).bad.any() for part in windows(len(mine))
+            ), len(mine)
 
         return table_history.build(
             self.tables, records, exported, shape.columns, self.settings.charset, closes
         )
 
+    def _walk(self, fmt: RowFormat, rows: Index, shape: SolidShape) -> SolidRowWalk:
+        return walk(fmt, self.rows.data, self.rows.start[rows], self.rows.end[rows], shape.framing)
+
     def _ddl_records(self, shape: SolidShape | None) -> tuple[list[table_history.DdlRecord], Index]:
         """DDL records of committed units with their statements, and those that cannot be read (as
         long as no framing is known: in no plain layout)."""
         records, unread = [], []
-        wanted = np.flatnonzero(
-            self.live & (self.recid == Rec.DDL) & (self.entries["fault"] == 0) & ~self.away
-        )
+        wanted = self._live_records(Rec.DDL)
+        wanted = wanted[~self._away(self.table[wanted])]
         texts = self._statements(wanted)
         for row in wanted.tolist():
             event = ddl.read(
@@ -395,13 +434,21 @@ class _Builder:
             )
         return records, np.array(unread, np.int64)
 
+    def _live_records(self, kind: Rec) -> Index:
+        """Records of a kind, in committed units and without a fault."""
+        fault = self.entries["fault"]
+        return self.arrays.places(
+            len(self.rows),
+            lambda part: self.live[part] & (self.recid[part] == kind) & (fault[part] == 0),
+        )
+
     def _data(self, row: int) -> bytes:
         return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()
 
     def _statements(self, wanted: Index) -> dict[int, str]:
         """The statement of each DDL record: the SQL record of its statement, else the one next to
         it in its transaction."""
-        sql = np.flatnonzero(self.live & (self.recid == Rec.SQL) & (self.entries["fault"] == 0))
+        sql = self._live_records(Rec.SQL)
         statement = self.rows.numbers["STMTTRXID"]
         groups: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
         for side, place in ((0, wanted), (1, sql)):
@@ -435,11 +482,13 @@ class _Builder:
         }
         return {row: text for row, text in found_text.items() if text}
 
-    def _versions(self, images: Index, line: SolidTableHistory) -> None:
-        for relid in np.unique(self.table[images]).tolist():
-            mine = images[self.table[images] == relid]
-            self.entries["version"][mine] = line.version_at(relid, mine)
-        self._fault(images[self.entries["version"][images] < 0], faults.NO_TABLE)
+    def _versions(self, line: SolidTableHistory) -> None:
+        for relid, rows in self.of_table.items():
+            for part in windows(len(rows)):
+                mine = rows[part]
+                found = line.version_at(relid, mine)
+                self.entries["version"][mine] = found
+                self._fault(mine[found < 0], faults.NO_TABLE)
         for row, (version, _) in line.changes.items():
             self.entries["change"][row], self.entries["version"][row] = Change.STRUCTURE, version
         for row, version in line.truncated.items():
@@ -451,34 +500,28 @@ class _Builder:
     # ---------------------------------------------------------------------------------------------
 
     def _put_together(self, images: Index, shape: SolidShape, line: SolidTableHistory) -> None:
-        """Changes out of images: their order, what they are, and what contradicts."""
-        entries, rows = self.entries, self.rows
-        keys = Keys(len(images))
-        for version in np.unique(entries["version"][images]).tolist():
-            chosen = np.flatnonzero(entries["version"][images] == version)
-            if version < 0:
-                continue
-            of_table = line.versions[version]
-            for low in range(0, len(chosen), _BATCH):
-                part = chosen[low : low + _BATCH]
-                images_walk = walk(
-                    of_table.format,
-                    rows.data,
-                    rows.start[images[part]],
-                    rows.end[images[part]],
-                    shape.framing,
-                )
-                self.warnings += look_at(
-                    images_walk, of_table, rows.where, images[part], self.settings.charset_named
-                )
-                keys.add(int(of_table.obid), part, images_walk, of_table)
-        held = changes.RowRecords(
-            rows.data, self.recid[images], self.bounds.unit[images],
-            rows.numbers["STMTTRXID"][images], self.table[images],
-            np.array(entries["version"][images]), keys.codes(), rows.start[images],
-            rows.end[images],
-        )  # fmt: skip
-        paired = changes.put_together(held)
+        """Changes out of images: their order, what they are, and what contradicts. Images of one
+        unit are put together at once, those of several as many as a window holds."""
+        rows, unit = self.rows, self.bounds.unit
+        keys = self._look_at_all(shape, line)
+        start = 0
+        while start < len(images):
+            # up to the end of the unit in which the window ends
+            last = unit[images[min(start + long_arrays.WINDOW, len(images)) - 1]]
+            stop = int(np.searchsorted(images, self.bounds.last[last], side="right"))
+            if stop - start > long_arrays.WINDOW and unit[images[start]] != last:
+                stop = int(np.searchsorted(images, self.bounds.first[last]))
+            mine = np.array(images[start:stop])
+            held = changes.RowRecords(
+                rows.data, self.recid[mine], unit[mine], rows.numbers["STMTTRXID"][mine],
+                self.table[mine], self.entries["version"][mine],
+                keys.codes(mine, self.table[mine]), rows.start[mine], rows.end[mine],
+            )  # fmt: skip
+            self._put(mine, held)
+            start = stop
+
+    def _put(self, images: Index, held: changes.RowRecords) -> None:
+        entries, paired = self.entries, changes.put_together(held)
         self._fault(images[paired.unpaired], faults.UNPAIRED)
         wrong = np.flatnonzero(paired.contradicts >= 0)
         self._fault(images[wrong], faults.CONTRADICTS)
@@ -487,6 +530,26 @@ class _Builder:
         entries["cancelled"][images] = paired.cancelled
         self._images(images, paired)
         self._capture(images, held)
+
+    def _look_at_all(self, shape: SolidShape, line: SolidTableHistory) -> Keys:
+        """Look at all images, version by version; which row each one is of."""
+        keys = Keys(self.arrays, len(self.rows))
+        of_version: dict[int, int] = {}
+        for relid, rows in self.of_table.items():
+            of_version.update(dict.fromkeys(line.versions_at(relid, rows), relid))
+        for version, relid in sorted(of_version.items()):
+            if version < 0:
+                continue
+            of_table = line.versions[version]
+            chosen = self._of_version(line, relid, self.of_table[relid], version)
+            for low in range(0, len(chosen), _BATCH):
+                part = chosen[low : low + _BATCH]
+                images_walk = self._walk(of_table.format, part, shape)
+                self.warnings += look_at(
+                    images_walk, of_table, self.rows.where, part, self.settings.charset_named
+                )
+                keys.add(relid, part, images_walk, of_table)
+        return keys
 
     def _images(self, images: Index, pairs: changes.PairedChanges) -> None:
         entries, recid = self.entries, self.recid[images]
@@ -507,15 +570,14 @@ class _Builder:
         )
         for name, source in (("before", before), ("after", after)):
             there = source >= 0
-            entries[name][images] = np.where(there, self.rows.start[source], -1)
-            entries[f"{name}_size"][images] = np.where(
-                there, (self.rows.end - self.rows.start)[source], 0
-            )
+            start, end = self.rows.start[source], self.rows.end[source]
+            entries[name][images] = np.where(there, start, -1)
+            entries[f"{name}_size"][images] = np.where(there, end - start, 0)
 
     def _capture(self, images: Index, held: changes.RowRecords) -> None:
         """What CAPTURE_OFF means for the changes of flagged units (section 5.1)."""
-        flags = np.append(np.array(self.bounds.flags, np.int64), 0)
-        flagged = np.flatnonzero((flags[self.bounds.unit[images]] & layouts.FLAG_CAPTURE_OFF) > 0)
+        flags = self.bounds.flags[held.unit]
+        flagged = np.flatnonzero((flags & layouts.FLAG_CAPTURE_OFF) > 0)
         policy = self.settings.capture_off
         if not len(flagged) or policy == "apply":
             return
@@ -542,54 +604,69 @@ class _Builder:
 
     def _unit_faults(self) -> None:
         """Faults of whole units, noted at their first record that holds something."""
-        bounds, rows = self.bounds, self.rows
-        holds = np.isin(self.recid, layouts.DATA_RECS) & (bounds.unit >= 0)
-        units, first = np.unique(bounds.unit[holds], return_index=True)
-        first = np.flatnonzero(holds)[first]
-        whole, disposition = np.array(bounds.whole, bool), np.array(bounds.disposition)
-        broken = ~whole[units] & (disposition[units] == ord("C"))
-        self._fault(first[broken], faults.UNFINISHED)
+        bounds, rows, count = self.bounds, self.rows, len(self.bounds.first)
+        first = self.arrays.full(count, -1, np.int64)
+        least, most = (
+            self.arrays.full(count, _FAR, np.int64),
+            self.arrays.full(count, NONE, np.int64),
+        )
+        for part in windows_back(len(rows)):
+            unit, ids = bounds.unit[part], rows.numbers["TRXID"][part]
+            holds = np.flatnonzero(np.isin(self.recid[part], layouts.DATA_RECS) & (unit >= 0))
+            first[unit[holds[::-1]]] = part.start + holds[::-1]
+            given = (unit >= 0) & (ids != NONE)
+            np.minimum.at(least, unit[given], ids[given])
+            np.maximum.at(most, unit[given], ids[given])
+        for part in windows(count):
+            held = first[part] >= 0
+            broken = held & ~bounds.whole[part] & (bounds.disposition[part] == ord("C"))
+            self._fault(first[part][broken], faults.UNFINISHED)
         odd = address_faults(rows, bounds)
         for wrong, fault in ((odd.falls, faults.ADDRESS_FALLS), (odd.gaps, faults.ADDRESS_GAP)):
             self._fault_unit(wrong, fault)
-        ids = rows.numbers["TRXID"]
-        given = np.flatnonzero((bounds.unit >= 0) & (ids != NONE))
-        pairs = np.unique(np.stack([bounds.unit[given], ids[given]], axis=1), axis=0)
-        number, count = np.unique(pairs[:, 0], return_counts=True)
-        several = number[count > 1]
-        several = several[whole[several]]
+        several = self.arrays.places(
+            count, lambda part: bounds.whole[part] & (least[part] < most[part])
+        )
         if not len(several):
             return
         if self.settings.batches:
-            shown = ", ".join(
-                str(value) for value in pairs[np.isin(pairs[:, 0], several), 1][:10].tolist()
-            )
+            shown = ", ".join(map(str, self._ids_of(several[:_SHOWN])[:_SHOWN]))
             self.warnings.append(
                 f"{len(several)} batch(es) of several transactions are kept as one unit each"
                 f" (TRXIDs {shown} …)"
             )
             return
-        self._fault(first[np.isin(units, several)], faults.SEVERAL_IDS)
+        for part in windows(len(several)):
+            rows_of = first[several[part]]
+            self._fault(rows_of[rows_of >= 0], faults.SEVERAL_IDS)
+
+    def _ids_of(self, units: Index) -> list[int]:
+        """The TRXIDs of units, unit by unit."""
+        shown: list[int] = []
+        for unit in units.tolist():
+            span = slice(int(self.bounds.first[unit]), int(self.bounds.last[unit]) + 1)
+            ids = self.rows.numbers["TRXID"][span][self.bounds.unit[span] >= 0]
+            shown += np.unique(ids[ids != NONE]).tolist()
+        return shown
 
     def _fault_unit(self, wrong: Index, fault: int) -> None:
         """A fault of some rows; of those that hold nothing, at the last row of their unit that
         does."""
-        holds = np.isin(self.recid, layouts.DATA_RECS)
-        last = np.maximum.accumulate(np.where(holds, np.arange(len(holds)), -1))
         for row in wrong[self.live[wrong]].tolist():
-            near = int(last[row])
-            if near >= 0 and self.bounds.unit[near] == self.bounds.unit[row]:
-                self._fault(np.array([near]), fault)
-                continue
-            later = np.flatnonzero(holds[row:] & (self.bounds.unit[row:] == self.bounds.unit[row]))
-            self._fault(row + later[:1], fault)
+            unit = int(self.bounds.unit[row])
+            first, last = int(self.bounds.first[unit]), int(self.bounds.last[unit])
+            held = first + np.flatnonzero(np.isin(self.recid[first : last + 1], layouts.DATA_RECS))
+            near = held[held <= row][-1:]
+            self._fault(near if len(near) else held[:1], fault)
 
     def _notices(self) -> list[str]:
-        flags = self.rows.numbers["FLAGS"]
-        values = flags[(flags != NONE) & (flags >= 0)]
-        unknown = np.bitwise_or.reduce(values & ~layouts.KNOWN_FLAGS) if len(values) else 0
+        unknown = 0
+        for part in windows(len(self.rows)):
+            values = self.rows.numbers["FLAGS"][part]
+            values = values[values >= 0]
+            unknown |= int(np.bitwise_or.reduce(values & ~layouts.KNOWN_FLAGS, initial=0))
         texts = (
-            [f"FLAGS with unpublished bits (X'{int(unknown):X}'); they are not looked at"]
+            [f"FLAGS with unpublished bits (X'{unknown:X}'); they are not looked at"]
             if unknown
             else []
         )
@@ -605,54 +682,13 @@ class _Builder:
         return texts
 
 
-def _units(rows: Joined, bounds: SolidTransactions) -> tuple[Records, bool]:
-    """The units of a log, and whether commits are positioned by address: where the first 8 bytes of
-    the addresses tell all of them apart."""
-    count = len(bounds.first)
-    table = np.zeros(count, UNIT)
-    if not count:
-        return table, True
-    first, last = np.array(bounds.first), np.array(bounds.last)
-    table["disposition"] = bounds.disposition
-    new = np.array(bounds.whole, bool) & ~np.array(bounds.repeated, bool)
-    value = np.ascontiguousarray(rows.address[last, :8]).view(">u8").reshape(-1).astype(np.uint64)
-    value = np.maximum.accumulate(np.where(new, value, np.uint64(0)))
-    done = value[new]
-    by_address = bool((done[1:] > done[:-1]).all()) and bool((done > 0).all())
-    if not by_address:
-        value = ((rows.file[last].astype(np.uint64) + np.uint64(1)) << np.uint64(48)) | rows.row[
-            last
-        ].astype(np.uint64)
-    fresh = np.append(True, value[1:] != value[:-1])
-    begin = np.flatnonzero(fresh)
-    rank = np.arange(count) - np.repeat(begin, np.diff(np.append(begin, count)))
-    commit = np.zeros((count, 10), np.uint8)
-    commit[:, :8] = value.astype(">u8").view(np.uint8).reshape(-1, 8)
-    commit[:, 8:] = np.minimum(rank, 0xFFFF).astype(">u2").view(np.uint8).reshape(-1, 2)
-    table["commit"] = commit.view("V10").reshape(-1)
-    start = np.zeros((count, 10), np.uint8)
-    start[:, 2:] = (first + 1).astype(">u8").view(np.uint8).reshape(-1, 8)
-    table["start"] = start.view("V10").reshape(-1)
-    address = np.zeros((count, 28), np.uint8)
-    address[:, : rows.address.shape[1]] = rows.address[last]
-    table["address"] = address.view("V28").reshape(-1)
-    _name(rows, first, last, table)
-    return table, by_address
+def _firsts(values: Index) -> tuple[list[int], list[int]]:
+    """(each of some numbers, the first place where it stands)."""
+    each, first = np.unique(values, return_index=True)
+    return each.tolist(), first.tolist()
 
 
-def _name(rows: Joined, first: Index, last: Index, table: Records) -> None:
-    """Units by their TRXID, and how often it was used before: it may come again (section 3)."""
-    ids = rows.numbers["TRXID"]
-    trx = ids[first].copy()
-    for number in np.flatnonzero(trx == NONE).tolist():
-        inside = ids[first[number] : last[number] + 1]
-        given = inside[inside != NONE]
-        trx[number] = given[0] if len(given) else 0
-    order = np.argsort(trx, kind="stable")
-    begin = np.flatnonzero(np.append(True, trx[order][1:] != trx[order][:-1]))
-    again = np.zeros(len(trx), np.int64)
-    again[order] = np.arange(len(trx)) - np.repeat(begin, np.diff(np.append(begin, len(trx))))
-    raw = np.zeros((len(trx), 12), np.uint8)
-    raw[:, :4] = again.astype(">u4").view(np.uint8).reshape(-1, 4)
-    raw[:, 4:10] = (trx & ((1 << 48) - 1)).astype(">u8").view(np.uint8).reshape(-1, 8)[:, 2:]
-    table["unit"], table["trx"] = raw.view("V12").reshape(-1), trx
+def _between(rows: Index, low: int, high: int) -> Index:
+    """Those of rising rows that lie between two."""
+    begin, end = np.searchsorted(rows, low, side="right"), np.searchsorted(rows, high)
+    return rows[int(begin) : int(end)]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from replay.arrays import Index
 from replay.changes.catalog import RowFormat, TableVersion
+from replay.logs.long_arrays import windows
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Event, Name
 from replay.logs.soliddb.detect import listed
@@ -92,6 +93,13 @@ class SolidTableHistory:
         places = np.array([row for row, _ in steps])
         values = np.array([version for _, version in steps], np.int32)
         return values[np.searchsorted(places, rows, side="right") - 1]
+
+    def versions_at(self, relid: int, rows: Index) -> list[int]:
+        """The versions of a table at rows, rising."""
+        found = set[int]()
+        for part in windows(len(rows)):
+            found.update(np.unique(self.version_at(relid, rows[part])).tolist())
+        return sorted(found)
 
 
 def build(

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Index
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.decoding import codecs
+from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Where
+from replay.logs.long_arrays import LongArrays
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.rows import Cells, SolidRowWalk, years
@@ -20,55 +21,51 @@ from sqlgen.schema import SqlType
 
 #: Values of wide text needed to judge its byte order, and the share of characters that decides.
 _ENOUGH, _MOST = 20, 0.9
+#: Two hashes of each key, and what stands for a null in one.
+_SEEDS, _NULL = (0, 1), np.uint64(0xA4093822299F31D0)
 #: The highest signed value of the types of which higher ones are let through.
 _SIGNED = {"TINYINT": 127, "SMALLINT": 32_767}
 
 
 class Keys:
-    """Index for rows: two images of a table have the same one when their key columns hold the same
-    bytes."""
+    """Which row each image is of: two images of a table are of the same one when their key columns
+    hold the same bytes, which hashes of 128 bits tell. ``count``: rows of the log."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.parts: dict[int, list[tuple[Index, list[pa.Array]]]] = {}
+    def __init__(self, arrays: LongArrays, count: int) -> None:
+        self.hashes = tuple(arrays.zeros(count, np.uint64) for _ in _SEEDS)
+        self.known = arrays.zeros(count, bool)
+        #: How many key columns the versions of a table have.
+        self.widths: dict[int, set[int]] = {}
 
-    def add(self, table: int, place: Index, images: SolidRowWalk, version: TableVersion) -> None:
-        """Images of a table version; ``place`` says which of all images they are."""
+    def add(self, table: int, rows: Index, images: SolidRowWalk, version: TableVersion) -> None:
+        """Images of a table version, and the rows of the log that hold them."""
         good = np.flatnonzero(~images.bad)
         if not version.table.key or not len(good):
             return
-        columns = []
+        chosen = rows[good]
+        self.widths.setdefault(table, set()).add(len(version.table.key))
+        self.known[chosen] = True
         for name in version.table.key:
             cells = images.columns[version.index_of(name)]
-            data, offsets = codecs.gather_varying(
-                images.buffer, np.where(cells.null, 0, cells.place)[good], cells.length[good]
-            )
-            columns.append(
-                codecs.binary_values(
-                    data, offsets, cells.null[good] if cells.null[good].any() else None
-                )
-            )
-        self.parts.setdefault(table, []).append((place[good], columns))
+            null, length = cells.null[good], cells.length[good]
+            place = np.where(null, 0, cells.place[good])
+            for seed, hashes in zip(_SEEDS, self.hashes, strict=True):
+                value = hash_ranges(images.buffer, place, place + length, seed)
+                value = np.where(null, _NULL, value)
+                hashes[chosen] = mixed(hashes[chosen] ^ value)
 
-    def codes(self) -> Index:
-        """The number of each image, unique among those of its table; -1 without key."""
-        codes = np.full(self.count, -1, np.int64)
-        for parts in self.parts.values():
-            place = np.concatenate([rows for rows, _ in parts])
-            widths = {len(columns) for _, columns in parts}
-            if len(widths) > 1:
-                continue
-            columns = [
-                pa.chunked_array([each[number] for _, each in parts]).combine_chunks()
-                for number in range(widths.pop())
-            ]
-            encoded = [
-                pc.fill_null(column.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
-                for column in columns
-            ]
-            codes[place] = np.unique(np.stack(encoded, axis=1), axis=0, return_inverse=True)[
-                1
-            ].reshape(-1)
+    def codes(self, rows: Index, table: Index) -> Index:
+        """A number for each of some images, of tables ``table``, which is the same for those of one
+        row of a table; -1 without key."""
+        without = [one for one, widths in self.widths.items() if len(widths) > 1]
+        codes = np.full(len(rows), -1, np.int64)
+        mine = np.flatnonzero(self.known[rows] & ~np.isin(table, without))
+        one, other = (hashes[rows[mine]] for hashes in self.hashes)
+        order = np.lexsort((other, one))
+        new = np.zeros(len(order), bool)
+        for hashes in (one[order], other[order]):
+            new[1:] |= hashes[1:] != hashes[:-1]
+        codes[mine[order]] = np.cumsum(new)
         return codes
 
 
