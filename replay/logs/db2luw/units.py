@@ -286,8 +286,9 @@ def disorder(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
         return _first_fall(records, alike=True)
     has_lsn, has_lfs = False, False
     for part in windows(len(records)):
-        rows = records[part][records["part"][part] == 0]
-        has_lsn, has_lfs = has_lsn or bool(rows["lsn"].any()), has_lfs or bool(rows["lfs"].any())
+        whole = records["part"][part] == 0
+        has_lsn |= bool((whole & (records["lsn"][part] > 0)).any())
+        has_lfs |= bool((whole & (records["lfs"][part] > 0)).any())
     if has_lsn:
         wrong = _first_fall(records, alike=has_lfs)
         if wrong is not None:
@@ -322,14 +323,14 @@ def _sinks(records: Records) -> tuple[int | None, bool]:
 def _first_fall(records: Records, *, alike: bool) -> int | None:
     """The first record that lies before the one in front of it: by flush sequence and LSN, which
     log streams share, and in which neighbours may be ``alike``; else by LSN."""
-    before = np.zeros(0, records.dtype)
+    before = np.zeros(0, np.int64)
     for part in windows(len(records)):
         places = np.flatnonzero(records["part"][part] == 0) + part.start
-        rows = np.concatenate([before, records[places]])
-        lsn, lfs = rows["lsn"], rows["lfs"]
-        fallen = _falls(lsn, lfs) if alike else lsn[1:] <= lsn[:-1]
+        rows = np.concatenate([before, places])
+        lsn = records["lsn"][rows]
+        fallen = _falls(lsn, records["lfs"][rows]) if alike else lsn[1:] <= lsn[:-1]
         if fallen.any():
-            return int(places[np.flatnonzero(fallen)[0] + 1 - len(before)])
+            return int(rows[np.flatnonzero(fallen)[0] + 1])
         before = rows[-1:]
     return None
 
