@@ -101,12 +101,13 @@ _STREAMS = "; records of several log streams as db2ReadLog merges them, by their
 @dataclass(frozen=True)
 class LuwIndex:
     """``entries`` (dtype :data:`ENTRY`), of which each file has so many (``counts``), and ``units``
-    (see :func:`_unit_dtype`); ``ordered_by_lsn``: commit positions are LSNs; else they are file and
-    offset of the commit record."""
+    (see :func:`_unit_dtype`); ``offsets`` are those of entries, by themselves; ``ordered_by_lsn``:
+    commit positions are LSNs; else they are file and offset of the commit record."""
 
     entries: Records
     counts: Sequence[int]
     units: Records
+    offsets: Index
     timeline: LuwTableHistory
     structure: Mapping[tuple[int, int], StructureChange]
     ordered_by_lsn: bool
@@ -180,9 +181,19 @@ def build_index(
     )
     if several:
         entries = _with_repeated(entries, found, again, arrays)
-    counts = [end - begin for begin, end in pairwise(edges)]
+    offsets = arrays.zeros(len(entries), np.int64)
+    for part in windows(len(entries)):
+        offsets[part] = entries["offset"][part]
     return LuwIndex(
-        entries, counts, known_units, timeline, places, by_lsn, texts, next(iter(missing), None)
+        entries,
+        [end - begin for begin, end in pairwise(edges)],
+        known_units,
+        offsets,
+        timeline,
+        places,
+        by_lsn,
+        texts,
+        next(iter(missing), None),
     )
 
 

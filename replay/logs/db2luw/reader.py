@@ -163,9 +163,13 @@ class LuwLog(IndexedLog):
 
     def _numbers(self, file: int, offsets: Index) -> Index:
         """The entries of records of a file, by their offsets."""
+        return np.searchsorted(self._offsets(file), offsets) + self.files[file].first
+
+    def _offsets(self, file: int) -> Index:
+        """Where the records of a file begin: an array of its own, for NumPy copies a field of
+        structured rows whenever it looks for something in it."""
         entry = self.files[file]
-        own = self.entries()["offset"][entry.first : entry.first + entry.count]
-        return np.searchsorted(own, offsets) + entry.first
+        return self.array(2)[entry.first : entry.first + entry.count]
 
     # -- records
     # ---------------------------------------------------------------------------------------------
@@ -175,7 +179,7 @@ class LuwLog(IndexedLog):
         records."""
         for number, file in enumerate(self.files):
             entries = self.entries()[file.first : file.first + file.count]
-            offsets, start = entries["offset"], 0
+            offsets, start = self._offsets(number), 0
             while start < file.count:
                 stop = int(np.searchsorted(offsets, offsets[start] + split_bytes))
                 stop = max(stop, start + 1)
@@ -192,7 +196,8 @@ class LuwLog(IndexedLog):
         time."""
         file = self.files[split.file]
         entries = self.entries()[file.first : file.first + file.count]
-        low, high = np.searchsorted(entries["offset"], [split.start, split.stop]).tolist()
+        bounds = np.searchsorted(self._offsets(split.file), [split.start, split.stop])
+        low, high = bounds.tolist()
         for start in range(low, high, batch):
             part = entries[start : min(start + batch, high)]
             yield start + 1, np.array(part["offset"]), np.array(part["length"])
@@ -452,7 +457,7 @@ def open_log(inputs: Inputs) -> LuwLog:
         files=files,
         catalog=Catalog(tuple(index.timeline.versions)),
         catalog_files=[inputs.catalog] if inputs.catalog else [],
-        arrays=save((index.entries, index.units), inputs.scratch),
+        arrays=save((index.entries, index.units, index.offsets), inputs.scratch),
         changes=dict(index.structure),
         ordered_by_lsn=index.ordered_by_lsn,
         source=f"db2luw:{database}" if database else "db2luw",
