@@ -31,6 +31,7 @@ from replay.decoding.plain_rows import PlainRows
 from replay.logs import Split
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
+from replay.logs.long_arrays import windows
 from replay.logs.words import said_of
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
@@ -246,18 +247,12 @@ class RowLog(IndexedLog):
         rows."""
         for number, file in enumerate(self.files):
             size = self.entries()["size"][file.first : file.first + file.count]
-            reached = np.cumsum(size.astype(np.int64) + self.BESIDE_DATA)
-            start = 0
-            while start < file.count:
-                before = int(reached[start - 1]) if start else 0
-                stop = max(int(np.searchsorted(reached, before + split_bytes)), start + 1)
-                stop = min(stop, file.count)
+            for start, stop in _ranges(size, self.BESIDE_DATA, split_bytes):
                 yield (
                     Split(number, start, stop, start + 1),
                     np.arange(start, stop),
                     np.array(size[start:stop]),
                 )
-                start = stop
 
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
         """(number of the first row, offsets, lengths) of a split, ``batch`` rows at a time."""
@@ -266,6 +261,24 @@ class RowLog(IndexedLog):
             stop = min(start + batch, split.stop)
             size = np.array(self.entries()["size"][first + start : first + stop])
             yield start + 1, np.arange(start, stop), size
+
+
+def _ranges(size: Lengths, beside: int, wanted: int) -> Iterator[tuple[int, int]]:
+    """Ranges (start, stop) of rows of some sizes, and ``beside`` octets each, that are up to
+    ``wanted`` octets together, or one row."""
+    start = before = total = 0
+    for part in windows(len(size)):
+        reached = total + np.cumsum(size[part].astype(np.int64) + beside)
+        while (at := int(np.searchsorted(reached, before + wanted))) < len(reached):
+            stop = max(part.start + at, start + 1)
+            yield start, stop
+            start, before = (
+                stop,
+                total if stop == part.start else int(reached[stop - 1 - part.start]),
+            )
+        total = int(reached[-1])
+    if start < len(size):
+        yield start, len(size)
 
 
 @lru_cache(maxsize=64)

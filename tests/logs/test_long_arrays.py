@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replay.logs import long_arrays
+from replay.logs import indexed_log, long_arrays
 from replay.logs.long_arrays import LongArrays, all_of, any_of, windows, windows_back
 
 WINDOWS = [1, 2, 7, 64]
@@ -90,3 +90,20 @@ def test_they_are_put_behind_each_other(window: int, tmp_path: Path) -> None:
     copy[3] = 1
     assert set(seven.tolist()) == {7}
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ranges_of_rows(window: int, seed: int) -> None:
+    """Ranges end before the row with which they would be as large as is wanted."""
+    draw = random.Random(seed)
+    size = np.array([draw.choice([0, 1, 9, 70, 900]) for _ in range(draw.randrange(130))], np.int32)
+    for wanted in (1, 64, 65, 200, 1000, 1 << 20):
+        expected, start = [], 0
+        while start < len(size):
+            stop, held = start + 1, int(size[start]) + 64
+            while stop < len(size) and held + int(size[stop]) + 64 < wanted:
+                held += int(size[stop]) + 64
+                stop += 1
+            expected.append((start, stop))
+            start = stop
+        assert list(indexed_log._ranges(size, 64, wanted)) == expected
