@@ -45,7 +45,7 @@ from replay.leftovers import WorkFolder
 from replay.live import status, verify
 from replay.live.wanted import replay_input
 from replay.logs import LogPair, source_named
-from replay.logs.arrivals import Arrived, arrived, places_held, stated_end, still_needed
+from replay.logs.arrivals import Ahead, Arrived, arrived, places_held, stated_end, still_needed
 from replay.pipeline.late import digest_of_log
 from replay.pipeline.request import Demand
 
@@ -88,6 +88,7 @@ class Follower:
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
     _read: dict[str, set[str]] = field(default_factory=dict)
     _waited_for: str | None = None
+    _ahead: Ahead = field(default_factory=lambda: Ahead(time.monotonic))
 
     def __post_init__(self) -> None:
         if self.arguments.to is not None:
@@ -216,7 +217,15 @@ class Follower:
     def _look(self) -> Arrived:
         arguments = self.arguments
         how, family = Arrival(arguments.arrival), source_named(arguments.source)
-        return arrived(self.folder, family, how, arguments.settle, time.time())
+        return arrived(
+            self.folder,
+            family,
+            how,
+            arguments.settle,
+            time.time(),
+            self._ahead,
+            self.stop.wait if arguments.once else None,
+        )
 
     def _bring(self, receiver: Receiver) -> tuple[int, dict[str, bool]]:
         """Bring a receiver up to what is there; the exit code, and which logs it needs then, by

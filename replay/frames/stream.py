@@ -32,7 +32,7 @@ from replay.frames.options import Damage, RowKind, SourceOptions
 from replay.leftovers import WorkFolder
 from replay.live.target_state import baseline_of
 from replay.logs import Inputs, LogPair, source_named
-from replay.logs.arrivals import arrived, places_held, stated_end, still_needed
+from replay.logs.arrivals import Ahead, arrived, places_held, stated_end, still_needed
 from replay.logs.named import natural
 from replay.output.bundle import raise_for
 from replay.output.continuation import (
@@ -143,6 +143,7 @@ class Stream:
     _catalogs: dict[bytes, Catalog] = field(default_factory=dict)
     _digests: dict[tuple[str, int], str] = field(default_factory=dict)
     _changed: dict[str, int] = field(default_factory=dict)
+    _ahead: Ahead = field(default_factory=lambda: Ahead(time.monotonic))
     _folders: dict[str, list[WorkFolder]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -159,7 +160,8 @@ class Stream:
         if options.logs is not None and _is_folder(options.logs):
             family = source_named(options.source)
             place = storage.settled(options.logs)
-            found = arrived(place, family, options.arrival, options.settle, time.time())
+            how, settle = options.arrival, options.settle
+            found = arrived(place, family, how, settle, time.time(), self._ahead, time.sleep)
             self._changed = {name: changed for name, _, changed in found.state}
             pairs, files = found.pairs, found.log
         else:
