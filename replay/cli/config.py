@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +77,9 @@ def _beside(words: Sequence[str]) -> Path | None:
         if named is None:
             continue
         folder = Path(named) if option == "--logs" and Path(named).is_dir() else Path(named).parent
-        if (path := folder / BESIDE).is_file():
-            return path
+        with suppress(PermissionError):  # nor can the log be read there, which is said then
+            if (path := folder / BESIDE).is_file():
+                return path
     return None
 
 

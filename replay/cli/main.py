@@ -36,6 +36,8 @@ from sqlgen.errors import SqlgenError
 #: which are most of a run's objects, stay: looking through them anew each 700 objects took up
 #: to a twelfth of a small run.
 _GARBAGE = 200_000, 20, 20
+#: Errors that say enough without the name of a file: libraries put it into their text.
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,7 +84,7 @@ def _main(given: list[str]) -> int:
             )  # whoever read the output has read enough; nothing more can be said there
             return EXIT_OK
         except OSError as error:
-            if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if error.filename is None and error.errno not in _OF_THE_DISK:
                 return _defect(error, arguments)
             return _fail(_unwritable(error), arguments)
         except KeyboardInterrupt:
@@ -159,8 +161,8 @@ def _defect(error: Exception, arguments: argparse.Namespace) -> int:
         traceback.print_exc()
     print(f"logreplay: unexpected {type(error).__name__}: {error}", file=sys.stderr)
     print(
-        "This is a defect of logreplay; nothing was published. Run again with --debug and report"
-        " what it prints.",
+        "This is a defect of logreplay; nothing was published. Run logreplay --debug with the same"
+        " words, and report what it prints.",
         file=sys.stderr,
     )
     return EXIT_UNUSABLE

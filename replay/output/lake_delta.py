@@ -7,6 +7,7 @@ commit carries the number of the run as its application transaction.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -61,11 +62,11 @@ def _plainly(
     def run(table: _Table, /, *given: _P.args, **named: _P.kwargs) -> _R:
         try:
             return method(table, *given, **named)
-        except table.library.exceptions.DeltaError as error:
-            found = re.search(r"([^:]*) \(os error (\d+)\)", str(error))
+        except (table.library.exceptions.DeltaError, OSError) as error:
+            found = re.search(r"\(os error (\d+)\)", str(error))
             if found is None:
                 raise
-            raise OSError(int(found[2]), found[1].strip(), str(table.path)) from error
+            raise OSError(int(found[1]), os.strerror(int(found[1])), str(table.path)) from error
 
     return run
 

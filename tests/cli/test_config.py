@@ -89,3 +89,16 @@ def test_a_selection_needs_a_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="found --selection x without a file that has it"):
         with_config(["redo", "--control", str(tmp_path / "c"), "--selection", "x"], PARSER)
     assert with_config(["status", "--to", "x"], PARSER) == ["status", "--to", "x"]
+
+
+def test_a_folder_that_may_not_be_looked_into(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What follows says that the log cannot be read there."""
+    words = ["redo", "--control", str(folder / "small.ctl"), "--out", "x"]
+
+    def denied(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", denied)
+    assert list(with_config(words, PARSER)) == words

@@ -274,19 +274,27 @@ def test_a_path_that_the_library_would_not_find_again_is_refused(name: str, tmp_
     assert lake(log, out, "iceberg") == (12 if "%" in name else 0)
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (DeltaError("Unable to copy: No space left on device (os error 28)"), "No space left on"),
+        (OSError("Generic LocalFileSystem error: Denied (os error 13)"), "Permission denied: "),
+        (PermissionError(13, "Cannot create directory '/x'"), "Cannot create directory '/x'; "),
+    ],
+)
 def test_an_error_of_the_system_is_none_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The library tells of a full disk by a text of its own."""
+    """Libraries tell of a full disk by texts of their own."""
     builder, out = LogBuilder(), tmp_path / "lake"
     builder.unit().insert(ACCT, acct(1))
     log = words(tmp_path, builder)
 
-    def full(*_: Any, **__: Any) -> None:
-        raise DeltaError("External: Unable to copy: No space left on device (os error 28)")
+    def fails(*_: Any, **__: Any) -> None:
+        raise error
 
-    monkeypatch.setattr(deltalake, "write_deltalake", full)
-    refused(out, log, "LR1006 found No space left on device: ")
+    monkeypatch.setattr(deltalake, "write_deltalake", fails)
+    refused(out, log, f"LR1006 found {told}")
     monkeypatch.undo()
     assert lake(log, out, "delta") == 0
 
