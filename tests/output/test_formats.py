@@ -74,3 +74,13 @@ def test_what_a_type_cannot_hold_is_named() -> None:
     assert [(problem.row, problem.column, problem.found, problem.code) for problem in problems] == [
         (1, "AMOUNT", "123.45", "LR3001")
     ]
+
+
+def test_moments_that_nanoseconds_do_not_reach_are_named() -> None:
+    """The last day that many tables have for ever: 64 bits end in 2262."""
+    texts = pa.array(["2262-04-11 00:00:00.000000000", "9999-12-31 00:00:00.000000000", None])
+    column = Column("T", SqlType.TIMESTAMP, length=9)
+    found, (problem,) = values.held(texts, column, pa.timestamp("ns"))
+    assert found.null_count == 2
+    assert (problem.row, problem.found) == (1, "9999-12-31 00:00:00.000000000")
+    assert "from 1677-09-21 to 2262-04-11" in problem.expected

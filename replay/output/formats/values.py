@@ -21,6 +21,11 @@ MOMENTS = frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ})
 BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
 NUMBERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 
+#: What 64 bits of nanoseconds reach.
+_MOMENTS = (
+    "a moment from 1677-09-21 to 2262-04-11, as far as nanoseconds reach in this format (jsonl and"
+    " csv hold all)"
+)
 _LEAVE_OUT = "Leave the column out (--exclude-columns)"
 
 #: What a formula begins with, to one spreadsheet or another; wide forms too.
@@ -85,7 +90,7 @@ def held(
     converted, bad = cast(values, kind)
     if bad is None:
         return converted, []
-    expected = f"a value that {kind} can hold"
+    expected = _MOMENTS if kind == pa.timestamp("ns") else f"a value that {kind} can hold"
     return converted, [
         ValueProblem(int(row), column.name, str(values[int(row)].as_py()), expected, _LEAVE_OUT)
         for row in np.flatnonzero(bad)
