@@ -45,8 +45,9 @@ class DeltaFolder:
         check_path(folder, _STRANGE, "Delta Lake")
 
     def table(self, schema: str, name: str) -> DeltaFolderTable:
-        """One of its tables."""
-        path = self.folder / _folder_of(f"{schema}.{name}" if schema else name)
+        """One of its tables. UsageError (LR1002) for a name that the library takes otherwise."""
+        path = self.folder / (_folder_of(f"{schema}.{name}") if schema else name)
+        check_path(path, _STRANGE, "Delta Lake")  # where a user names the table
         return DeltaFolderTable(self.library, path)
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from deltalake.exceptions import DeltaError
 from pyiceberg.catalog.sql import SqlCatalog
 
 from replay.cli.main import main
+from replay.errors import UsageError
 from replay.leftovers import alone_in
 from replay.output.lake import RUNS, LakeMark
 from replay.output.lake_delta import DeltaFolder
@@ -272,6 +273,13 @@ def test_a_path_that_the_library_would_not_find_again_is_refused(name: str, tmp_
     refused(out, log, "LR1002")
     assert not out.exists()
     assert lake(log, out, "iceberg") == (12 if "%" in name else 0)
+
+
+def test_a_table_that_a_user_names_is_not_renamed(tmp_path: Path) -> None:
+    """As ``merge_batch`` names it: what the library would take for another path is refused."""
+    assert DeltaFolder(tmp_path).table("", "a b").path == tmp_path / "a b"
+    with pytest.raises(UsageError, match="%27"):
+        DeltaFolder(tmp_path).table("", "a%27b")
 
 
 @pytest.mark.parametrize(
