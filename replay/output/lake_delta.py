@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.errors import optional_library
+from replay.errors import Refusal, Where, optional_library
 from replay.output.lake import LakeMark, check_path
 
 #: Of a table that is kept equal to its source: commits tell inserts, deletes and both images of
@@ -213,6 +213,7 @@ class DeltaFolderTable:
     def _make_room(self, schema: pa.Schema, feed: bool = False) -> None:
         """Make the table where there is none, and add columns that it lacks; ``feed``: a new one
         keeps what each commit changes, for the engines' change data feed."""
+        _check_names(schema, self.path.name)
         if not self.there:
             self.library.DeltaTable.create(
                 str(self.path),
@@ -230,6 +231,23 @@ class DeltaFolderTable:
     def _committed(self, number: int, mark: LakeMark) -> None:
         """Show the position for people; nothing is decided by it."""
         self._open().alter.set_table_properties({_MARK: mark.position}, raise_if_not_exists=False)
+
+
+def _check_names(fields: Iterable[pa.Field], table: str) -> None:
+    """Refusal (LR3005) for two columns, or fields of one, that differ in case only."""
+    seen: dict[str, str] = {}
+    for field in fields:
+        other = seen.setdefault(field.name.lower(), field.name)
+        if other != field.name:
+            raise Refusal(
+                "LR3005",
+                f"found columns {other!r} and {field.name!r}; expected names that differ in more"
+                " than their case, as Delta Lake tells them apart",
+                Where(table=table),
+                "Leave one of them out (--exclude-columns), or write another format",
+            )
+        if pa.types.is_struct(field.type):
+            _check_names(field.type, table)
 
 
 def _quoted(name: str) -> str:

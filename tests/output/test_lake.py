@@ -275,6 +275,15 @@ def test_a_path_that_the_library_would_not_find_again_is_refused(name: str, tmp_
     assert lake(log, out, "iceberg") == (12 if "%" in name else 0)
 
 
+@pytest.mark.parametrize("merge", [True, False])
+def test_columns_that_differ_in_case_only_are_none_of_delta(merge: bool, tmp_path: Path) -> None:
+    twins = Tab("T", (Col("ID", "INT", 4, key=1), Col("V", "INT", 4), Col("v", "INT", 4)))
+    builder = LogBuilder(tables=(twins,))
+    builder.unit().insert(twins, (1, 2, 3))
+    how = ["--names", "exact", *(["--merge"] if merge else [])]
+    refused(tmp_path / "lake", words(tmp_path, builder), "LR3005", *how)
+
+
 def test_a_table_that_a_user_names_is_not_renamed(tmp_path: Path) -> None:
     """As ``merge_batch`` names it: what the library would take for another path is refused."""
     assert DeltaFolder(tmp_path).table("", "a b").path == tmp_path / "a b"
