@@ -42,6 +42,8 @@ _ON_DELETE = ("SET NULL", "SET DEFAULT", "NO ACTION", "CASCADE", "RESTRICT")
 _BEFORE_COLUMNS = frozenset(
     {"KEY", "INDEX", "CLUSTERED", "NONCLUSTERED", "HASH", "USING", "BTREE", "IF", "NOT", "EXISTS"}
 )
+#: How statements begin, which are words that no condition has.
+_BEGIN_STATEMENTS = frozenset({"ALTER", "CREATE", "DROP", "GO"})
 #: Behind a column of an index.
 _OF_COLUMN = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST", "COLLATE"})
 #: What begins the next clause of a column.
@@ -239,6 +241,8 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
             at = after_name(pieces, at)
         elif word == "WHERE":
             found.where = True
+            if strict and not _is_condition(pieces[at:]):
+                raise NotUnderstood
             return found
         elif word == "INCLUDE" or (word == "STORAGE" and following == "("):
             pass
@@ -259,6 +263,17 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
         elif strict and not (piece.kind in ("text", "other") or word[:1].isdigit()):
             raise NotUnderstood
     return found
+
+
+def _is_condition(pieces: Sequence[ScriptToken]) -> bool:
+    """Whether a condition, and what may follow it, is nothing else: where the end of a statement
+    was not seen, the next one would be taken for a part of it."""
+    depth = 0
+    for piece in pieces:
+        depth += (piece.text == "(") - (piece.text == ")")
+        if depth < 0 or (piece.kind == "word" and piece.upper in _BEGIN_STATEMENTS):
+            return False
+    return depth == 0
 
 
 def _action(pieces: Sequence[ScriptToken], at: int, found: Options) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sqlgen.constraints import Constraints, parse_constraints
@@ -221,6 +221,7 @@ WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN
 
 @settings(max_examples=examples(60))
 @given(st.sampled_from(sorted(DIALECTS)), st.integers(0, 4000), st.sampled_from(WORDS))
+@example("sqlserver-script", 478, ")")
 def test_a_word_too_many_costs_no_key_in_silence(name: str, place: int, word: str) -> None:
     text = text_of(PATHS[name])
     blanks = [at for at, character in enumerate(text) if character in " \n"]
