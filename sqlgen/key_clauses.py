@@ -252,6 +252,8 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
             at = max(end, at)
         elif word == "DEFERRABLE":
             found.said.append(word)
+        elif word == "INITIALLY" and following == "DEFERRED" and "NOT DEFERRABLE" in found.said:
+            raise NotUnderstood
         elif word in _HARMLESS:
             if word == "INDEX" and piece.kind == "word" and _is_name(pieces[at : at + 1]):
                 at = after_name(pieces, at)

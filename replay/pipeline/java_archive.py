@@ -25,7 +25,7 @@ _MAKE = "-Xlog:disable -XX:ArchiveClassesAtExit={}"
 RUNS = 2
 #: After how many seconds a file that is not whole is made anew.
 _STALE = 3600
-_ENDING, _COUNT, _SIZE = ".jsa", ".runs", ".size"
+_ENDING, _COUNT, _SIZE, _JOB = ".jsa", ".runs", ".size", ".job"
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,16 @@ class JavaArchive:
 
     path: Path | None
     options: str = ""
+    made: bool = False
 
     def count(self) -> None:
-        """A run carried out a job: one more, until the file is made."""
-        if self.path is not None and not self.options:
-            with suppress(OSError), self.path.with_suffix(_COUNT).open("ab") as runs:
-                runs.write(b".")
+        """A run carried out a job: one more, until the file is made; it is ``made`` of what such a
+        run loaded."""
+        if self.path is None or (self.options and not self.made):
+            return
+        noted = self.path.with_suffix(_JOB if self.made else _COUNT)
+        with suppress(OSError), noted.open("ab") as runs:
+            runs.write(b".")
 
 
 def java_archive(java: Path, options: str) -> JavaArchive:
@@ -55,7 +59,7 @@ def java_archive(java: Path, options: str) -> JavaArchive:
         if _wanted(path):
             path.with_suffix(_COUNT).unlink(missing_ok=True)  # the next ones wait for this
             _clean(folder)
-            return JavaArchive(path, _MAKE.format(path))
+            return JavaArchive(path, _MAKE.format(path), made=True)
         return JavaArchive(path)
     return JavaArchive(None)
 
@@ -63,17 +67,17 @@ def java_archive(java: Path, options: str) -> JavaArchive:
 def _is_whole(path: Path) -> bool:
     """Whether there is a header, and the file has the size that it had when that was first seen:
     Java ends where it does not (a disk that lost its power), and checks all else. One of another
-    size is removed."""
+    size is removed, and one of a run that ended before it had carried out a job: it lacks most."""
     with suppress(FileNotFoundError), path.open("rb") as file:
         if not any(file.read(4)):
             return False
         size, seen = str(os.fstat(file.fileno()).st_size), path.with_suffix(_SIZE)
         if not seen.exists():
             seen.write_text(size, encoding="ascii")
-        if seen.read_text(encoding="ascii") == size:
+        if seen.read_text(encoding="ascii") == size and path.with_suffix(_JOB).exists():
             return True
-        path.unlink()
-        seen.unlink()
+        for one in (path, seen, path.with_suffix(_JOB)):
+            one.unlink(missing_ok=True)
     return False
 
 
@@ -90,9 +94,10 @@ def _clean(folder: Path) -> None:
     found = list(folder.glob(f"spark-*{_ENDING}"))
     newest = max((path.stat().st_mtime for path in found), default=0.0)
     remove_unused(found, newest)
-    for noted in folder.glob(f"spark-*{_SIZE}"):
-        if not noted.with_suffix(_ENDING).exists():
-            noted.unlink(missing_ok=True)
+    for ending in (_SIZE, _JOB):
+        for noted in folder.glob(f"spark-*{ending}"):
+            if not noted.with_suffix(_ENDING).exists():
+                noted.unlink(missing_ok=True)
 
 
 def _key(java: Path, options: str) -> str:

@@ -39,6 +39,7 @@ def written(java: Path, content: bytes = b"header and classes") -> Path:
     archive = wanted(java)
     assert archive.path is not None
     assert archive.options.endswith(f"-XX:ArchiveClassesAtExit={archive.path}")
+    archive.count()
     archive.path.write_bytes(content)
     return archive.path
 
@@ -57,6 +58,15 @@ def test_it_is_made_once_runs_enough_were_counted(java: Path) -> None:
 def test_runs_without_a_job_do_not_count(java: Path) -> None:
     for _ in range(RUNS + 1):
         assert java_archive(java, "").options == ""
+
+
+def test_what_a_run_without_a_job_made_is_made_anew(java: Path) -> None:
+    """It lacks most classes."""
+    archive = wanted(java)
+    assert archive.path is not None
+    archive.path.write_bytes(b"header and classes")
+    assert wanted(java).options == archive.options
+    assert not archive.path.exists()
 
 
 def test_two_do_not_make_it_at_the_same_time(java: Path) -> None:
