@@ -341,7 +341,8 @@ class _FileReader:
                 self.reading.trees.append(altered(table, tree))
             return
         parts = list(listed(said, 0)) if first == "(" else [said]
-        if first == "(" and states_key(said[close_of(said, 0) :]):
+        behind = said[close_of(said, 0) :] if first == "(" else ()
+        if states_key(behind) or any(piece.upper == "CASCADE" for piece in behind):
             self.unread(statement, said, table)
         for part in parts:
             for tree in self._element(statement, part, table):

@@ -218,7 +218,10 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
         word, following = piece.upper, _upper(pieces, at + 1)
         at += 1
         if piece.text == "(":
-            at = close_of(pieces, at - 1) + 1
+            end = close_of(pieces, at - 1)
+            if strict and pieces[end].text != ")":
+                raise NotUnderstood
+            at = end + 1
         elif word == "NOT":
             if following == "ENFORCED":
                 found.said.append(NOT_ENFORCED)
@@ -235,7 +238,7 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
             at = _action(pieces, at, found)
         elif word == "ON" and following == "CONFLICT":
             at += 2
-        elif word == "ON" and not following:
+        elif word == "ON" and following in ("", "BEGIN", "END"):
             raise NotUnderstood
         elif word == "ON":  # a file group, with the column that divides it
             at = after_name(pieces, at)

@@ -223,6 +223,9 @@ WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN
 @given(st.sampled_from(sorted(DIALECTS)), st.integers(0, 4000), st.sampled_from(WORDS))
 @example("sqlserver-script", 478, ")")
 @example("oracle-metadata", 407, "NOT")
+@example("oracle-metadata", 739, "ADD")
+@example("oracle-metadata", 740, "(")
+@example("oracle-metadata", 741, "END;")
 def test_a_word_too_many_costs_no_key_in_silence(name: str, place: int, word: str) -> None:
     text = text_of(PATHS[name])
     blanks = [at for at, character in enumerate(text) if character in " \n"]
