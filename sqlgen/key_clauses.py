@@ -44,6 +44,8 @@ _BEFORE_COLUMNS = frozenset(
 )
 #: How statements begin, which are words that no condition has.
 _BEGIN_STATEMENTS = frozenset({"ALTER", "CREATE", "DROP", "GO"})
+#: What is there where a statement ends too soon: nothing, or a word of a block.
+_NO_VALUES = frozenset({"", "BEGIN", "END"})
 #: Behind a column of an index.
 _OF_COLUMN = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST", "COLLATE"})
 #: What begins the next clause of a column.
@@ -238,7 +240,7 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
             at = _action(pieces, at, found)
         elif word == "ON" and following == "CONFLICT":
             at += 2
-        elif word == "ON" and following in ("", "BEGIN", "END"):
+        elif word == "ON" and following in _NO_VALUES:
             raise NotUnderstood
         elif word == "ON":  # a file group, with the column that divides it
             at = after_name(pieces, at)
@@ -260,6 +262,8 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
         elif word in _HARMLESS:
             if word == "INDEX" and piece.kind == "word" and _is_name(pieces[at : at + 1]):
                 at = after_name(pieces, at)
+            elif _HARMLESS[word] and strict and following in _NO_VALUES:
+                raise NotUnderstood
             elif _HARMLESS[word] and at < len(pieces):
                 at += pieces[at].text == "="
                 at = after_name(pieces, at)

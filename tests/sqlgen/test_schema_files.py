@@ -226,6 +226,8 @@ WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN
 @example("oracle-metadata", 739, "ADD")
 @example("oracle-metadata", 740, "(")
 @example("oracle-metadata", 741, "END;")
+@example("pg-dump", 922, ";")
+@example("pg-dump", 922, "END;")
 def test_a_word_too_many_costs_no_key_in_silence(name: str, place: int, word: str) -> None:
     text = text_of(PATHS[name])
     blanks = [at for at, character in enumerate(text) if character in " \n"]
