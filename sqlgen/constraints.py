@@ -275,7 +275,8 @@ class _Reader:
                 self.element(table, part, entry.name)
         elif isinstance(entry, exp.ColumnDef):
             for constraint in entry.constraints:
-                self.of_column(table, entry, constraint)
+                if isinstance(constraint, exp.ColumnConstraint):  # words of no meaning are none
+                    self.of_column(table, entry, constraint)
         elif isinstance(entry, exp.PrimaryKey):
             self.key(table, entry.expressions, name, entry)
         elif isinstance(entry, exp.UniqueColumnConstraint):

@@ -177,7 +177,8 @@ class _TableDeclarations:
             self._check(entry, label)
         elif isinstance(entry, exp.ColumnDef) and entry.name.upper() in self.columns:
             for constraint in entry.constraints:
-                self._of_column(self.columns[entry.name.upper()], constraint)
+                if isinstance(constraint, exp.ColumnConstraint):
+                    self._of_column(self.columns[entry.name.upper()], constraint)
 
     def _check(self, check: exp.CheckColumnConstraint, name: str) -> None:
         if "NOT ENFORCED" in options_of(check):
