@@ -127,7 +127,7 @@ def _address(array: npt.NDArray[Any]) -> int:
 
 
 def _address_within(array: npt.NDArray[Any]) -> int:
-    """The same, read where the object has it (a quarter of that)."""
+    """The same, read where the object has it (a tenth of that)."""
     return ctypes.c_size_t.from_address(id(array) + _PLACE).value
 
 

@@ -28,7 +28,6 @@ from replay.arrays import Index, Records
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
     ENVELOPE,
-    RECORD,
     Change,
     compare,
     octets,
@@ -49,7 +48,7 @@ from replay.output.formats import OPS, export_request
 from replay.output.lake import conformed, widened
 from replay.output.trial import BucketPlace, Trial, try_export
 from replay.pipeline import local
-from replay.pipeline.packed_records import packed, unpacked
+from replay.pipeline.packed_records import packed, unpacked_together
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import Demand, OpenLog, Request, open_source
 from replay.pipeline.scan import BATCH, scan_split
@@ -250,7 +249,7 @@ class Prepared:
             if bucket == place.bucket
         ]
         if condition.asks:
-            records = np.concatenate([np.zeros(0, RECORD), *map(unpacked, found)])
+            records = unpacked_together(found)
             records = take_records(records, condition.units(records, self.log))
             found = [packed(records.view(np.uint8))] if len(records) else []
         if not found:

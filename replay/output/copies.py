@@ -18,11 +18,11 @@ import numpy as np
 from replay.arrays import Mask, Records
 from replay.changes import order
 from replay.changes.balance import Tally
-from replay.changes.envelope import RECORD, ROW_CHANGES, Change, take_records
+from replay.changes.envelope import ROW_CHANGES, Change, take_records
 from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, unit_positions
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
-from replay.pipeline.packed_records import packed, unpacked
+from replay.pipeline.packed_records import packed, unpacked_together
 from replay.pipeline.partition import (
     FAILED,
     BucketReader,
@@ -198,7 +198,7 @@ def copy_bucket(
     assert plan.copies is not None
     writer = source_named(plan.copies).writer
     assert writer is not None
-    records = np.concatenate([np.zeros(0, RECORD), *map(unpacked, blocks)])
+    records = unpacked_together(blocks)
     beside = np.isin(records["change"], BESIDE_CHANGES)
     proven = plan.flags_resolved and plan.selection.incomplete == "resolve"
     others = take_records(records, np.flatnonzero(beside))

@@ -21,7 +21,7 @@ from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.datasets import export_bucket
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
-from replay.pipeline.packed_records import unpacked
+from replay.pipeline.packed_records import unpacked, unpacked_together
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
@@ -106,7 +106,7 @@ class TrialJob:
         if self.images:
             result = export_bucket(self.plan, log, bucket, blocks, None)
         else:
-            records = np.concatenate([unpacked(block) for block in blocks])
+            records = unpacked_together(blocks)
             units = np.unique(unit_positions(records["commit"], records["unit"]))
             result = BucketResult((), Tally(), units)
         yield pickle.dumps((-1, result, bucket))

@@ -8,6 +8,7 @@ which are not worth the time, stand there as they are, behind the octets that sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,10 @@ FEW = 32
 _COUNT = 4
 _WHOLE = b"\0\0\0\0\xff"
 _SIZE = RECORD.itemsize
+#: Where the fields lie that records are ordered by first, and which octets of a record are of them.
+_COMMIT, _POSITION = (field_slice(name).start for name in ("commit", "position"))
+_ORDERS = np.zeros(_SIZE, bool)
+_ORDERS[field_slice("commit")] = _ORDERS[field_slice("position")] = True
 
 
 def packed(octets: Bytes) -> bytes:
@@ -61,6 +66,11 @@ def packed(octets: Bytes) -> bytes:
 def unpacked(block: bytes) -> Records:
     """The records of a packed block."""
     return PackedRecords.of(block).records()
+
+
+def unpacked_together(blocks: Iterable[bytes]) -> Records:
+    """The records of packed blocks, as they come."""
+    return np.concatenate([np.zeros(0, RECORD), *map(unpacked, blocks)])
 
 
 @dataclass(frozen=True)
@@ -109,11 +119,11 @@ class PackedRecords:
         if self.is_whole:
             return self.rest.view(RECORD)
         out = np.empty((self.count, _SIZE), np.uint8)
-        if once_worth(_UNPACK, out.size, WORTH) is None or not self.put(
-            np.arange(self.count), out.reshape(-1)
-        ):
+        if once_worth(_UNPACK, out.size, WORTH) is None:
             out[:] = self.first
             out[:, self.columns] = self.rest.reshape(self.count, len(self.columns))
+        else:
+            self.put(np.arange(self.count), out.reshape(-1))
         return out.reshape(-1).view(RECORD)
 
     def put(self, ranks: Index, out: Bytes) -> bool:
@@ -131,10 +141,6 @@ class PackedRecords:
         read = available(_WORDS)
         if read is None:
             return False
-        commit, position = (field_slice(name) for name in ("commit", "position"))
-        mine = np.zeros(_SIZE, bool)
-        mine[commit] = mine[position] = True
-        some = np.flatnonzero(mine[self.columns])
-        places = commit.start, position.start
-        read(self.rest, self.columns, some, self.first.copy(), *places, fields)
+        some = np.flatnonzero(_ORDERS[self.columns])
+        read(self.rest, self.columns, some, self.first.copy(), _COMMIT, _POSITION, fields)
         return True
