@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.decoding import code_pages as ccsids
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, once_worth
 from replay.errors import InputError
 
 #: What a decoder returns: the values, and which rows are bad (their value is null), or None when
@@ -36,6 +37,18 @@ _SHORT = 24
 _VIEW_STEP = 1 << 30
 _VIEW_REACH = (1 << 31) - 1
 
+#: Rows, and octets of a row, from which on machine code brings them together: it asks for the
+#: memory of rows to come, where NumPy waits for each.
+_MANY, _WIDE = 4096, 16
+_KERNEL = Kernel(
+    "replay.decoding.gather_kernel",
+    "gather_rows",
+    (
+        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True), NUMBER),
+        ArrayOf("uint8"),
+    ),
+)
+
 
 def gather(buf: Bytes, start: Index, width: int) -> Bytes:
     """``width`` bytes from every ``start``, as ``uint8[n, width]``. ``ValueError`` when one would
@@ -45,6 +58,12 @@ def gather(buf: Bytes, start: Index, width: int) -> Bytes:
         return np.empty((count, width), np.uint8)
     if int(start.min()) < 0 or int(start.max()) + width > len(buf):
         raise ValueError(f"gather of {width} bytes outside a buffer of {len(buf)}")
+    if count >= _MANY and width >= _WIDE and buf.flags.c_contiguous:
+        together = once_worth(_KERNEL, count * width, _MANY * _WIDE)
+        if together is not None:
+            out = np.empty((count, width), np.uint8)
+            together(buf, np.ascontiguousarray(start, np.int64), width, out.reshape(-1))
+            return out
     windows = np.ndarray((len(buf) - width + 1,), f"V{width}", buf, 0, (1,))
     return windows[start].view(np.uint8).reshape(count, width)
 

@@ -37,6 +37,7 @@ from replay.leftovers import remove_tree
 from replay.logs import LogFile, Split
 from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
+from replay.output.durable import begin_to_sync
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
@@ -134,6 +135,9 @@ class RenderJob:
                 staging = self.exchange
             else:
                 result = self._write(log, bucket, blocks, attempt)
+                if not self.plan.steps:  # they are published, and not only applied
+                    for file in result.files:
+                        begin_to_sync(attempt / file.name)
                 yield pickle.dumps((bucket, Attempt(attempt.name, result)))
                 return
         attempt_folder = AttemptFolder(staging, bucket)

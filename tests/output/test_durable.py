@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.output import durable
+from replay.output import durable, jobs
 from replay.output.bundle import write_file
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 
@@ -87,6 +88,37 @@ def test_what_is_published_is_on_the_disk_first(
     out = tmp_path / "out"
     assert main([*words, *named, "--out", str(out)]) == 0
     assert disk.folder_synced(out if "--grow" in words else tmp_path)
+
+
+def test_the_disk_begins_with_what_is_whole(
+    log: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    begin = durable.begin_to_sync
+
+    def beginning(path: Path) -> None:
+        begin(path)
+        begun.append(path.name)
+        assert path.stat().st_size
+
+    monkeypatch.setattr(jobs, "begin_to_sync", beginning)
+    out = tmp_path / "out"
+    assert main(["redo", *log, "--records-per-file", "1", "--out", str(out)]) == 0
+    assert sorted(begun) == sorted(path.name for path in out.glob("*.sql"))
+    assert len(begun) > 1
+    begun.clear()
+    assert main(["export", *log, "--format", "jsonl", "--out", str(tmp_path / "rows")]) == 0
+    assert begun
+
+
+def test_what_the_system_cannot_begin_with_is_left_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    durable.begin_to_sync(tmp_path / "none")
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
+    whole = tmp_path / "whole"
+    whole.write_text("text", encoding="utf-8")
+    durable.begin_to_sync(whole)
 
 
 def test_a_bundle_that_takes_the_place_of_another(
