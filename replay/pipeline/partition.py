@@ -20,7 +20,15 @@ import numpy.typing as npt
 from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes import order
 from replay.changes.balance import Tally
-from replay.changes.envelope import RECORD, Change, Envelope, distinct, field_slice, take_records
+from replay.changes.envelope import (
+    RECORD,
+    Change,
+    Envelope,
+    distinct,
+    field_slice,
+    octets,
+    take_records,
+)
 from replay.changes.position import (
     UNIT_POSITION,
     UNIT_POSITION_FIELDS,
@@ -33,6 +41,7 @@ from replay.changes.position import (
 from replay.changes.selection import REASONS, UNWRITTEN, RecordFacts, decide
 from replay.changes.verdicts import Verdict
 from replay.decoding import codecs
+from replay.decoding.hashes import unit_hash
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
 from replay.pipeline.plan import Plan
@@ -637,5 +646,10 @@ def contradictory_units(columns: Iterable[Records]) -> frozenset[UnitId]:
     :data:`replay.changes.position.UNIT_POSITION`: at least one of their records is damaged."""
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *columns])
     units = np.ascontiguousarray(seen.view(UNIT_POSITION_FIELDS)["unit"])
-    values, counts = np.unique(units, return_counts=True)
+    hashes = unit_hash(octets(units))
+    several = np.sort(hashes)
+    several = several[1:][several[1:] == several[:-1]]
+    if not len(several):
+        return frozenset()
+    values, counts = np.unique(units[np.isin(hashes, several)], return_counts=True)
     return frozenset(UnitId(value.tobytes()) for value in values[counts > 1])
