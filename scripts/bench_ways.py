@@ -81,6 +81,8 @@ WAYS: dict[str, Way] = {
     "--dialect oracle": Way({}, {"dialect": "oracle", "empty_text": "space"}),
     "Db2 LUW": Way(log="db2luw"),
     "solidDB": Way(log="soliddb"),
+    "Db2 LUW --where": Way(_WHERE, log="db2luw"),
+    "solidDB --where": Way(_WHERE, log="soliddb"),
 }
 
 

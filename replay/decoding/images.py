@@ -20,7 +20,6 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import code_pages as ccsids
 from replay.decoding import codecs
-from replay.decoding.plain_rows import PlainCell, PlainRows, ValueForm
 from replay.errors import InputError
 from sqlgen.schema import ARROW_TYPES, SqlType
 
@@ -201,43 +200,6 @@ def _cell(column: ColumnFormat, unit: int, fixed_unit: int, flip: bool) -> Cell:
         filled = graphic and column.expanded
         return Cell(column.nullable, True, width, unit if graphic else 1, column.expanded, filled)
     return Cell(column.nullable, False, width)
-
-
-def plain_rows(fmt: RowFormat, reading: int) -> PlainRows | None:
-    """The images of a reading of a format, for machine code; None where that cannot take them."""
-    cells = tuple(layouts(fmt))[reading]
-    if any(column.lob for column in fmt.columns):
-        return None
-    if any(cell.unit != 1 or cell.filled for cell in cells):
-        return None
-    pairs = zip(cells, fmt.columns, strict=True)
-    return PlainRows(
-        tuple(
-            PlainCell(
-                cell.nullable, cell.variable, cell.width, _form(column, cell),
-                expanded=cell.expanded,
-            )
-            for cell, column in pairs
-        )
-    )  # fmt: skip
-
-
-def _form(column: ColumnFormat, cell: Cell) -> ValueForm | None:
-    """How the bytes of a column say its values."""
-    kind = column.column.type
-    if column.raw or kind in _TEXTS:
-        return None if column.raw else ValueForm.TEXT
-    if cell.variable or unusable(column, cell.width):
-        return None
-    if kind in _INTEGERS:
-        return ValueForm.INTEGER
-    known = {
-        SqlType.DECIMAL: ValueForm.PACKED,
-        SqlType.DATE: ValueForm.MOMENT,
-        SqlType.TIME: ValueForm.MOMENT,
-        SqlType.TIMESTAMP: ValueForm.MOMENT,
-    }
-    return known.get(kind)
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
-from replay.changes.catalog import RowFormat
-from replay.decoding.images import ImageWalk
 from replay.decoding.machine_code import ArrayOf, Kernel, available
+from replay.decoding.plain_rows import ColumnPlaces, ColumnWalk, PlainRows
 from replay.pipeline import fast_path_tables as tables
+from replay.pipeline.fast_cells import shape_of
 
 _TABLE = ArrayOf("int64", 2)
 _KERNEL = Kernel(
     "replay.pipeline.fast_path_kernel",
     "locate_rows",
     (
-        *(ArrayOf("uint8", fixed=True), _TABLE, _TABLE, ArrayOf("int64"), _TABLE, _TABLE, _TABLE),
-        *(ArrayOf("bool", 2), ArrayOf("bool")),
+        *(ArrayOf("uint8", fixed=True), _TABLE, ArrayOf("int64"), _TABLE, ArrayOf("int64")),
+        *(_TABLE, _TABLE, _TABLE, ArrayOf("bool", 2), ArrayOf("bool")),
     ),
     tables.SOURCES,
 )
@@ -36,7 +35,7 @@ class Columns:
     those of which an image does not fit the table, or a value that was asked for cannot be
     decoded."""
 
-    def __init__(self, walks: Sequence[ImageWalk], odd: Mask) -> None:
+    def __init__(self, walks: Sequence[ColumnWalk], odd: Mask) -> None:
         self.walks, self.odd = walks, odd
         self._decoded: dict[tuple[int, int], pa.Array] = {}
 
@@ -59,7 +58,7 @@ class Columns:
 
 
 def locate(
-    fmt: RowFormat,
+    plain: PlainRows,
     cells: Index,
     buffer: Bytes,
     bounds: Index,
@@ -77,36 +76,17 @@ def locate(
     places, sizes = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     nulls, bad = np.zeros(shape, bool), unusable.copy()
     work = np.zeros((4, 2 * len(cells)), np.int64)
+    program = np.zeros(tables.PROGRAM, np.int64)
+    laid_out = shape_of(plain)
+    program[tables.SHAPE : tables.SHAPE + len(laid_out)] = laid_out
     columns = np.array(chosen, np.int64)
-    find(buffer, bounds, cells, columns, work, places, sizes, nulls, bad)
+    find(buffer, bounds, program, cells, columns, work, places, sizes, nulls, bad)
     walks = []
     for side in range(sides):
-        own = slice(side * len(chosen), (side + 1) * len(chosen))
-        found = places[own], sizes[own], nulls[own]
-        walk = ImageWalk(fmt, buffer, bounds[2 * side], bounds[2 * side + 1], bad.copy())
-        walks.append(_filled(walk, cells, chosen, found))
+        found = {
+            index: ColumnPlaces(places[row], sizes[row], nulls[row])
+            for row, index in enumerate(chosen, side * len(chosen))
+        }
+        start, end = bounds[2 * side], bounds[2 * side + 1]
+        walks.append(plain.placed(buffer, start, end, bad.copy(), found))
     return Columns(walks, bad)
-
-
-def _filled(
-    walk: ImageWalk,
-    cells: Index,
-    chosen: Sequence[int],
-    found: tuple[Index, Index, npt.NDArray[np.bool_]],
-) -> ImageWalk:
-    """A walk that knows some columns only. Bad rows go on as a good one, as in every walk."""
-    donor = int(np.argmin(walk.bad))
-    width = len(cells)
-    nowhere: Index = np.zeros(0, np.int64)
-    walk.null, walk.length = [None] * width, [0] * width
-    walk.base = [(nowhere, 0)] * width
-    for number, index in enumerate(chosen):
-        place, size, null = (values[number] for values in found)
-        if walk.bad.any():
-            for values in (place, size, null):
-                values[walk.bad] = values[donor]
-        variable = bool(cells[index, tables.VARIABLE])
-        walk.base[index] = place, 0
-        walk.length[index] = size if variable else int(cells[index, tables.WIDTH])
-        walk.null[index] = null if null.any() else None
-    return walk

@@ -331,7 +331,7 @@ class FastPath:
             return None
         rows = KernelInput.of(image)
         rows = rows if without is None else rows.without(without)
-        given = self._given(version, program, rows)
+        given = self._given(version, program, rows, plain)
         if given is None:
             return None
         rows = rows.without(given.odd)
@@ -357,12 +357,10 @@ class FastPath:
     ) -> Columns | None:
         """Some columns of the images; None for a table that needs the other way."""
         program = self.program(version, op, plain)
-        if program is None or plain.shape is not None:
+        if program is None:
             return None
         chosen = [version.index_of(name) for name in names]
-        return locate(
-            version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen
-        )
+        return locate(plain, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen)
 
     def program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change, made once; None where there is
@@ -373,16 +371,14 @@ class FastPath:
         return self._programs[version.index, op]
 
     def _given(
-        self, version: TableVersion, program: Program, rows: KernelInput
+        self, version: TableVersion, program: Program, rows: KernelInput, plain: PlainRows
     ) -> GivenTexts | None:
         """The masks of the values that become others; None where one needs the other way."""
         count = rows.bounds.shape[1]
         if not program.given or self.mapping is None:
             return GivenTexts.none(count)
         indexes = sorted({index for index, _ in program.given})
-        columns = locate(
-            version.format, program.cells, rows.buffer, rows.bounds, rows.unusable, indexes
-        )
+        columns = locate(plain, program.cells, rows.buffer, rows.bounds, rows.unusable, indexes)
         if columns is None:
             return None
         texts: list[pa.StringArray] = []
@@ -439,8 +435,6 @@ class FastPath:
         alone = op is not Op.UPDATE
         made = _elements(elements, places, alone, self.undo)
         given, times, shape = _given_columns(table, made[0]), _times(made[0]), shape_of(plain)
-        if given and plain.shape is not None:
-            return None
         secrets = secrets_of(b"" if self.mapping is None else self.mapping.key)
         program = Program(
             table, *made, lengths, codes, times=times, given=given, shape=shape, secrets=secrets

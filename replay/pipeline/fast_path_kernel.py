@@ -60,7 +60,7 @@ from replay.pipeline.fast_path_tables import (
 )
 from replay.pipeline.mask_kernel import masked, start_digests
 from replay.pipeline.row_values_kernel import said_value
-from replay.pipeline.row_walk_kernel import find_columns, find_counted
+from replay.pipeline.row_walk_kernel import find_columns
 
 #: How many rows before it is written a row is fetched from memory, and the bytes that come at once.
 AHEAD, LINE = 16, 64
@@ -311,6 +311,7 @@ def render_rows(
 def locate_rows(
     buffer: Array,
     bounds: Array,
+    program: Array,
     cells: Array,
     columns: Array,
     work: Array,
@@ -322,9 +323,9 @@ def locate_rows(
     """Where some ``columns`` (int64[k]) of the images of rows lie; how many rows have an image that
     does not fit the table.
 
-    ``bounds``, ``cells`` and ``work`` as for :func:`render_rows`. ``places``, ``sizes`` (int64[s *
-    k, n]: the columns of the first image, then of the second) and ``nulls`` (bool of that shape)
-    are set for each row but those that are ``bad`` (bool[n]).
+    ``bounds``, ``cells`` and ``work`` as for :func:`render_rows`, and ``program`` one of those.
+    ``places``, ``sizes`` (int64[s * k, n]: the columns of the first image, then of the second) and
+    ``nulls`` (bool of that shape) are set for each row but those that are ``bad`` (bool[n]).
     """
     sides = bounds.shape[0] // 2
     at, size, null = work[0], work[1], work[2]
@@ -333,7 +334,7 @@ def locate_rows(
         _fetch(buffer, bounds, row + AHEAD)
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
-            if not find_counted(buffer, begin, end, cells, at, size, null, side):
+            if not find_columns(buffer, begin, end, program, cells, at, size, null, side):
                 bad[U(row)] = True
         if bad[U(row)]:
             count += 1

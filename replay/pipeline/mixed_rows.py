@@ -133,8 +133,7 @@ class MixedRows:
         program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
         if program is None or program.given:
             return None
-        judged = self.condition is None or plain.shape is None
-        return program if judged else None
+        return program
 
     def _tables_of(self, known: tuple[int, ...]) -> fast_path.KernelTables:
         """The tables of some programs, those of the last time where they are the same."""

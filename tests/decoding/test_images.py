@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay.changes.catalog import ColumnFormat, RowFormat
-from replay.decoding import images
+from replay.decoding import images, plain_images
 from replay.decoding.codecs import (
     encode_date,
     encode_hfp,
@@ -147,7 +147,7 @@ def test_the_filler_of_expanded_graphic_columns_tells_the_unit_of_their_length(
     found = walk(fmt, *map(image, ("a", "", "bc", "日本")))
     assert not found.bad.any()
     assert [row[0] for row in table(fmt, found)] == ["a", "", "bc", "日本"]
-    assert images.plain_rows(fmt, found.reading) is None
+    assert plain_images.plain_rows(fmt, found.reading) is None
     odd = bytearray(image("a"))
     odd[5:7] = b"\1\2"  # neither filler nor value
     assert walk(fmt, bytes(odd)).bad.tolist() == [True]

@@ -10,8 +10,9 @@ its row, the row holds a descriptor, which is no value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,13 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.decoding.plain_rows import PlainCell, PlainRows, Sectioned, ValueForm
+from replay.decoding.plain_rows import (
+    ColumnPlaces,
+    PlainCell,
+    PlainRows,
+    Sectioned,
+    ValueForm,
+)
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.layouts import Dialect
@@ -193,7 +200,7 @@ def walk(
     return result
 
 
-def plain_rows(fmt: RowFormat, big: bool) -> PlainRows | None:
+def plain_rows(fmt: RowFormat, big: bool, dialect: Dialect) -> PlainRows | None:
     """Formatted rows as machine code takes them: those that have all columns, each where the one
     before ends, and no value outside. None for a table that may have others."""
     if not fmt.columns or not is_packed(fmt.columns):
@@ -218,7 +225,26 @@ def plain_rows(fmt: RowFormat, big: bool) -> PlainRows | None:
         )
         for column in fmt.columns
     ]  # fmt: skip
-    return PlainRows(tuple(cells), shape)
+    return PlainRows(tuple(cells), partial(_placed, fmt, big, dialect), shape)
+
+
+def _placed(
+    fmt: RowFormat,
+    big: bool,
+    dialect: Dialect,
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    bad: Mask,
+    found: Mapping[int, ColumnPlaces],
+) -> LuwRowWalk:
+    """A walk that knows some columns only, of rows that have all of them."""
+    nowhere, never = np.zeros(0, np.int64), np.zeros(len(bad), bool)
+    unknown = _Column(nowhere, nowhere, never, never, never, never)
+    columns = [unknown] * len(fmt.columns)
+    for index, (place, size, null) in found.items():
+        columns[index] = _Column(place, size, null, never, never, never)
+    return LuwRowWalk(fmt, np.asarray(buffer), big, dialect, start, end, bad, columns)
 
 
 def _form(column: ColumnFormat, big: bool) -> ValueForm | None:

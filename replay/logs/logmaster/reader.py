@@ -17,7 +17,7 @@ from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
 from replay.changes.position import UNIT_POSITION, Position, UnitId
-from replay.decoding import codecs, images
+from replay.decoding import codecs, images, plain_images
 from replay.decoding.images import ImageWalk
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, Where
@@ -598,7 +598,8 @@ class LogmasterLog:
 
     def plain_rows(self, version: int) -> PlainRows | None:
         """The row images under their reading."""
-        return images.plain_rows(self.catalog.versions[version].format, self.image_reading(version))
+        fmt = self.catalog.versions[version].format
+        return plain_images.plain_rows(fmt, self.image_reading(version))
 
     # -- what comments and tables say
     # ---------------------------------------------------------------------------------------------

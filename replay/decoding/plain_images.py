@@ -1,0 +1,79 @@
+"""Images of Log Master's tables as machine code takes them (:mod:`replay.decoding.plain_rows`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import ColumnFormat, RowFormat
+from replay.decoding.images import Cell, ImageWalk, layouts, unusable
+from replay.decoding.plain_rows import ColumnPlaces, PlainCell, PlainRows, ValueForm
+from sqlgen.schema import SqlType
+
+_FORMS = {
+    SqlType.CHAR: ValueForm.TEXT,
+    SqlType.VARCHAR: ValueForm.TEXT,
+    SqlType.SMALLINT: ValueForm.INTEGER,
+    SqlType.INTEGER: ValueForm.INTEGER,
+    SqlType.BIGINT: ValueForm.INTEGER,
+    SqlType.DECIMAL: ValueForm.PACKED,
+    SqlType.DATE: ValueForm.MOMENT,
+    SqlType.TIME: ValueForm.MOMENT,
+    SqlType.TIMESTAMP: ValueForm.MOMENT,
+}
+
+
+def plain_rows(fmt: RowFormat, reading: int) -> PlainRows | None:
+    """The images of a reading of a format, for machine code; None where that cannot take them."""
+    cells = tuple(layouts(fmt))[reading]
+    if any(column.lob for column in fmt.columns):
+        return None
+    if any(cell.unit != 1 or cell.filled for cell in cells):
+        return None
+    pairs = zip(cells, fmt.columns, strict=True)
+    return PlainRows(
+        tuple(
+            PlainCell(
+                cell.nullable, cell.variable, cell.width, _form(column, cell),
+                expanded=cell.expanded,
+            )
+            for cell, column in pairs
+        ),
+        partial(_placed, fmt, cells),
+    )  # fmt: skip
+
+
+def _placed(
+    fmt: RowFormat,
+    cells: tuple[Cell, ...],
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    bad: Mask,
+    found: Mapping[int, ColumnPlaces],
+) -> ImageWalk:
+    """A walk that knows some columns only. Bad rows go on as a good one, as in every walk."""
+    nowhere: Index = np.zeros(0, np.int64)
+    width, donor = len(cells), int(np.argmin(bad))
+    result = ImageWalk(fmt, buffer, start, end, bad)
+    result.null, result.length = [None] * width, [0] * width
+    result.base = [(nowhere, 0)] * width
+    for index, (place, size, null) in found.items():
+        if bad.any():
+            for values in (place, size, null):
+                values[bad] = values[donor]
+        result.base[index] = place, 0
+        result.length[index] = size if cells[index].variable else cells[index].width
+        result.null[index] = null if null.any() else None
+    return result
+
+
+def _form(column: ColumnFormat, cell: Cell) -> ValueForm | None:
+    """How the bytes of a column say its values."""
+    form = None if column.raw else _FORMS.get(column.column.type)
+    if form is ValueForm.TEXT:
+        return form
+    return None if cell.variable or unusable(column, cell.width) else form
