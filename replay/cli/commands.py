@@ -354,14 +354,18 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
 _LINES = (ExportFormat.JSONL, ExportFormat.DEBEZIUM)
 
 
+def _passing(arguments: argparse.Namespace, folder: Path, **others: object) -> argparse.Namespace:
+    """The same options, with ``others``, for output into a folder that goes with the command."""
+    return argparse.Namespace(**{**vars(arguments), "out": folder, "passing": True, **others})
+
+
 def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
     """Write a bundle into a temporary folder, print its files in order, and say on standard error
     what became of it. What is set aside is not printed."""
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
-        into_folder = argparse.Namespace(**{**vars(arguments), "out": folder})
         with contextlib.redirect_stdout(sys.stderr):
-            code = write(into_folder)
+            code = write(_passing(arguments, folder))
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         names = [entry["name"] for entry in manifest.get("scripts", ())]
         names += [file["name"] for data in manifest.get("datasets", ()) for file in data["files"]]
@@ -383,10 +387,10 @@ def _tried(mode: Mode, arguments: argparse.Namespace) -> int:
         )
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
-        how = {"out": folder, "dialect": dialect, "asserts": Assertion.NONE, "dry_run": None}
+        how = {"dialect": dialect, "asserts": Assertion.NONE, "dry_run": None}
         how |= {"statements": StatementForm.LITERALS, "parameter_style": None}
         with contextlib.redirect_stdout(sys.stderr):
-            code = _script(mode, argparse.Namespace(**{**vars(arguments), **how}))
+            code = _script(mode, _passing(arguments, folder, **how))
         counted = not arguments.upsert
         tried = dry_run.dry_run(sorted(folder.glob("*.sql")), arguments.dry_run, counted)
     print(tried)
@@ -482,7 +486,7 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
 def _tell_written(arguments: argparse.Namespace, bundle: Bundle, out: Path | None = None) -> int:
     for warning in bundle.contents["warnings"]:
         print(f"warning: {warning}")
-    tell_bundle(bundle, out)
+    tell_bundle(bundle, out, stays=not getattr(arguments, "passing", False))
     if bundle.contents["quarantined_units"]:
         print(look_at(bundle.contents["quarantined_units"][0]["unit"], arguments))
     return bundle.exit_code

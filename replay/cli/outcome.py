@@ -27,9 +27,9 @@ def check_file(path: Path | None, overwrite: bool) -> None:
         raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
 
 
-def tell_bundle(bundle: Bundle, out: Path | None = None) -> None:
-    """Print what became of every record: findings, units that were set aside, the balance sheet.
-    ``out``: where the files are by now, if not in the bundle's folder."""
+def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) -> None:
+    """Print what became of every record: findings, units that were set aside, the balance sheet;
+    and where the files are, if they stay. ``out``: their folder, if it is not the bundle's."""
     for finding in bundle.contents["findings"]["shown"][:20]:
         print(finding)
     if bundle.contents["findings"]["count"] > 20:
@@ -50,8 +50,10 @@ def tell_bundle(bundle: Bundle, out: Path | None = None) -> None:
         _tell_lake(bundle)
         return
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
-    parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
-    print(f"{len(bundle.contents[parts])} {what}(s) and manifest.json in {out or bundle.folder}")
+    if stays:
+        parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
+        files = f"{len(bundle.contents[parts])} {what}(s) and manifest.json"
+        print(f"{files} in {out or bundle.folder}")
 
 
 def _tell_lake(bundle: Bundle) -> None:

@@ -101,6 +101,7 @@ def test_output_that_is_printed(
     script = (tmp_path / "redo" / "0000-redo.sql").read_text(encoding="utf-8")
     assert (printed.returncode, printed.stdout) == (0, script)
     assert "log records read" in printed.stderr
+    assert "manifest.json" not in printed.stderr  # no folder is named that is gone
     lines = run("export", "--format", "jsonl").stdout.splitlines()
     assert len(lines) == len([line for line in lines if json.loads(line)["op"]])
     assert run("export").returncode == 12
