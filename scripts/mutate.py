@@ -42,6 +42,12 @@ LIMIT = 3600
 #: Examples that a property of the tests tries at most (tests/support/examples.py).
 EXAMPLES = 25
 
+_OF_IMAGES = (
+    "tests/decoding/test_images.py",
+    "tests/decoding/test_image_equality.py",
+    "tests/golden/test_row_images.py",
+)
+
 #: Module -> its file and the tests that are about it.
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "position": (
@@ -61,14 +67,9 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
             "tests/decoding/test_fractions.py",
         ),
     ),
-    "images": (
-        "replay/decoding/images.py",
-        (
-            "tests/decoding/test_images.py",
-            "tests/decoding/test_image_equality.py",
-            "tests/golden/test_row_images.py",
-        ),
-    ),
+    "images": ("replay/decoding/images.py", _OF_IMAGES),
+    "image_layouts": ("replay/decoding/image_layouts.py", _OF_IMAGES),
+    "image_values": ("replay/decoding/image_values.py", _OF_IMAGES),
     "write_sets": (
         "replay/dependencies/write_sets.py",
         (
@@ -166,12 +167,15 @@ EQUAL: dict[str, tuple[str, ...]] = {
         " None",
         "packed.reshape(-1), np.arange(0, packed.size + 1, packed.shape[1], ), None",
     ),
-    "images": (
-        # without a column that is open, no reading of it differs; a number that is put in words
+    "image_layouts": (
+        # without a column that is open, no reading of it differs
         "else (True,)",
+    ),
+    "images": (
         # what is looked at once more, column by column
         "if (self.cursor + size >= self.end).any():",
         "flags = self.buffer[self.cursor + edge] if (not self.result.empty) or True else flags",
+        # a number that is put in words
         "numbers = (flags.astype(None), self.cursor + edge - self.result.start)",
     ),
     "literals": (

@@ -8,54 +8,28 @@ time, so that nothing is decoded that nobody asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
-from replay.changes.catalog import ColumnFormat, RowFormat
-from replay.decoding import code_pages as ccsids
-from replay.decoding import codecs
-from replay.errors import InputError
-from sqlgen.schema import ARROW_TYPES, SqlType
+from replay.changes.catalog import RowFormat
+from replay.decoding import codecs, image_values
+from replay.decoding.image_layouts import NULL_BYTE, Cell, layouts
+from sqlgen.schema import ARROW_TYPES
 
-_INTEGERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
-_BINARY = frozenset({SqlType.BINARY, SqlType.VARBINARY})
-_TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR})
-#: Type codes whose length counts double-byte characters in some logs and bytes in others (the notes
-#: leave it open).
-_GRAPHIC_VARYING, _GRAPHIC_FIXED = frozenset({"VGRF", "LVGR"}), frozenset({"GRPH"})
 _EXACT = "columns that end exactly where the image ends"
 _INSIDE = "columns that fit the image"
 _FILLED = "whole characters that fit the column, and blanks or zeros behind them"
 #: What fills expanded graphic columns up, two bytes each: zeros, EBCDIC's and ASCII's blanks, and
 #: the blanks of UTF-16, Shift-JIS, GBK and KS.
 _FILLERS = np.array([0, 0x4040, 0x2020, 0x20, 0x3000, 0x8140, 0xA1A1], ">u2")
-_NULL_BYTE = "a null byte X'00' (value) or X'FF' (null)"
 _LOB = (
     "a large object column that fills the rest as its length says (its layout in a row is not"
     " documented)"
 )
-#: Hexadecimal digits of a value shown in a finding.
-_SHOWN = 128
-
-
-@dataclass(frozen=True)
-class Cell:
-    """How one column lies in an image: ``width`` bytes (of a varying column: what an expanded one
-    takes), ``unit`` bytes per length unit. ``filled``: what lies behind the value in an expanded
-    column must be one filler, for nothing else tells of which unit its length is."""
-
-    nullable: bool
-    variable: bool
-    width: int
-    unit: int = 1
-    expanded: bool = False
-    filled: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +51,7 @@ class ImageWalk:
 
     ``null[i]`` is None when no row is null, ``at(i)`` where the data of column ``i`` begins,
     ``length[i]`` its bytes (one number when fixed). ``reading`` is the index of the reading of the
-    format (:func:`layouts`) that was taken.
+    format (:func:`replay.decoding.image_layouts.layouts`) that was taken.
     """
 
     format: RowFormat
@@ -130,20 +104,39 @@ class ImageWalk:
         Values follow the contract of :mod:`sqlgen.schema`; bad ones are null. ``InputError`` when
         the column's character set is not known.
         """
-        return _decode(self, index, rows)
+        column = self.format.columns[index]
+        if self.empty:
+            count = len(self.bad) if rows is None else len(rows)
+            return pa.nulls(count, ARROW_TYPES[column.column.type]), None
+        return image_values.decode(column, self.buffer, *self._values(index, rows))
 
     def readable(self, index: int) -> bool:
         """Whether any bytes are a value of column ``index``. ``InputError`` when the column's
         character set is not known."""
-        return _readable(self.format.columns[index])
+        return image_values.readable(self.format.columns[index])
 
     def unreadable(self, index: int, rows: Index | None = None) -> Mask | None:
         """Which values of column ``index`` :meth:`decode` cannot decode, without making them."""
-        return _unreadable(self, index, rows)
+        if self.empty:
+            return None
+        column = self.format.columns[index]
+        return image_values.unreadable(column, self.buffer, *self._values(index, rows))
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """Of a value that cannot be decoded: what was found (its bytes) and what was expected."""
-        return _explain(self, index, row)
+        start, _, length = self._values(index, np.array([row]))
+        size = length if isinstance(length, int) else int(length[0])
+        data = self.buffer[int(start[0]) : int(start[0]) + size]
+        return image_values.explain(self.format.columns[index], data)
+
+    def _values(self, index: int, rows: Index | None) -> tuple[Index, Mask | None, Index | int]:
+        """Where the values of a column begin, which are null, and how long they are."""
+        start, null, length = self.at(index), self.null[index], self.length[index]
+        if rows is not None:
+            start = start[rows]
+            null = None if null is None else null[rows]
+            length = length if isinstance(length, int) else length[rows]
+        return start, null, length
 
 
 def walk(
@@ -154,7 +147,7 @@ def walk(
 
     Where the notes leave a unit open (graphic lengths, large object indicators), the reading under
     which all images end exactly is taken, for the whole batch, never per row. ``reading`` (an index
-    of :func:`layouts`, as in ``ImageWalk.reading``) settles it beforehand; ``ValueError`` when
+    of ``layouts``, as in ``ImageWalk.reading``) settles it beforehand; ``ValueError`` when
     there is none.
     """
     buffer = np.asarray(buffer)  # a plain array: indexing a memmap makes memmaps
@@ -170,36 +163,6 @@ def walk(
     if not tried:
         raise ValueError(f"row images of this format have no reading {reading}")
     return min(tried, key=lambda result: int(result.bad.sum()))
-
-
-def layouts(fmt: RowFormat) -> Iterator[tuple[Cell, ...]]:
-    """The readings of a format to try, the likeliest first: graphic lengths in characters, large
-    objects as the catalog describes them. In expanded columns bytes come first: what counts
-    characters has something else than filler behind half of them, and the other way round it
-    has not."""
-    codes = {column.code for column in fmt.columns}
-    units = (2, 1) if codes & _GRAPHIC_VARYING else (2,)
-    padded = any(column.expanded and column.code in _GRAPHIC_VARYING for column in fmt.columns)
-    if padded:
-        units = units[::-1]
-    fixed_units = (1, 2) if codes & _GRAPHIC_FIXED or padded else (1,)
-    flips = (
-        (False, True)
-        if any(column.lob or column.code == "ROWI" for column in fmt.columns)
-        else (False,)
-    )
-    for flip, fixed_unit, unit in product(flips, fixed_units, units):
-        yield tuple(_cell(column, unit, fixed_unit, flip) for column in fmt.columns)
-
-
-def _cell(column: ColumnFormat, unit: int, fixed_unit: int, flip: bool) -> Cell:
-    variable = column.variable != (flip and (column.lob or column.code == "ROWI"))
-    graphic = column.code in _GRAPHIC_VARYING
-    width = column.length * (fixed_unit if graphic or column.code in _GRAPHIC_FIXED else 1)
-    if variable:
-        filled = graphic and column.expanded
-        return Cell(column.nullable, True, width, unit if graphic else 1, column.expanded, filled)
-    return Cell(column.nullable, False, width)
 
 
 @dataclass(frozen=True)
@@ -315,7 +278,7 @@ class _Walker:
         wrong = (flags != 0) & (flags != 0xFF)
         if wrong.any():
             numbers = (flags.astype(np.int64), self.cursor + edge - self.result.start)
-            self._fail(wrong, index, "X'{:02X}' at byte {} of the image", numbers, _NULL_BYTE)
+            self._fail(wrong, index, "X'{:02X}' at byte {} of the image", numbers, NULL_BYTE)
             flags = self.buffer[self.cursor + edge] if not self.result.empty else flags
         return np.asarray(flags != 0)
 
@@ -374,7 +337,7 @@ def _is_filled(buffer: Bytes, start: Index, length: Index, width: int) -> Mask:
     return np.asarray(filled)
 
 
-# -- values
+# -- the same values
 # -------------------------------------------------------------------------------------------------
 
 
@@ -423,240 +386,3 @@ def _words(buffer: Bytes, start: Index, word: int) -> npt.NDArray[np.unsignedint
         (len(buffer) - word + 1,), f"u{word}", buffer, 0, (1,)
     )
     return windows[start]
-
-
-def _decode(walk: ImageWalk, index: int, rows: Index | None) -> tuple[pa.Array, Mask | None]:
-    column = walk.format.columns[index]
-    kind = ARROW_TYPES[column.column.type]
-    count = len(walk.bad) if rows is None else len(rows)
-    if walk.empty:
-        return pa.nulls(count, kind), None
-    start, null, length = _cells(walk, index, rows)
-    if column.lob:
-        return pa.nulls(count, kind), np.ones(count, bool) if null is None else ~null
-    if isinstance(length, int):
-        return _decode_fixed(column, codecs.gather(walk.buffer, start, length), null)
-    if null is not None:
-        length = np.where(null, 0, length)
-    data, offsets = codecs.gather_varying(walk.buffer, start, length)
-    if _is_binary(column):
-        return codecs.binary_values(data, offsets, null), None
-    return codecs.decode_text(data, offsets, _ccsid(column), null)
-
-
-def _cells(
-    walk: ImageWalk, index: int, rows: Index | None
-) -> tuple[Index, Mask | None, Index | int]:
-    """Where the values of a column begin, which are null, and how long they are."""
-    start, null, length = walk.at(index), walk.null[index], walk.length[index]
-    if rows is not None:
-        start = start[rows]
-        null = None if null is None else null[rows]
-        length = length if isinstance(length, int) else length[rows]
-    return start, null, length
-
-
-def _readable(column: ColumnFormat) -> bool:
-    """Integers and long floats of a possible length, bit data, and text of which every byte is a
-    character."""
-    kind = column.column.type
-    if column.lob:
-        return False
-    if _is_binary(column):
-        return True
-    if kind in _TEXTS:
-        return ccsids.is_complete(_ccsid(column))
-    fixed = not column.variable and (kind in _INTEGERS or kind is SqlType.DOUBLE)
-    return fixed and not unusable(column, column.length)
-
-
-def _unreadable(walk: ImageWalk, index: int, rows: Index | None) -> Mask | None:
-    column = walk.format.columns[index]
-    if walk.empty or _readable(column):
-        return None
-    start, null, length = _cells(walk, index, rows)
-    judge = _JUDGES.get(column.column.type)
-    if judge is None or column.lob or not isinstance(length, int) or unusable(column, length):
-        return _decode(walk, index, rows)[1]
-    return judge(codecs.gather(walk.buffer, start, length), null)
-
-
-#: What tells of values of fixed length which of them cannot be decoded.
-_JUDGES: dict[SqlType, Callable[[Bytes, Mask | None], Mask | None]] = {
-    SqlType.DECIMAL: codecs.wrong_packed,
-    SqlType.DATE: codecs.wrong_date,
-    SqlType.TIME: codecs.wrong_time,
-    SqlType.TIMESTAMP: lambda block, null: codecs.wrong_timestamp(block, False, null),
-    SqlType.TIMESTAMP_TZ: lambda block, null: codecs.wrong_timestamp(block, True, null),
-}
-
-
-def _is_binary(column: ColumnFormat) -> bool:
-    return column.column.type in _BINARY or column.raw
-
-
-def _ccsid(column: ColumnFormat) -> int:
-    if column.ccsid is None:
-        message = (
-            f"found no CCSID for column {column.column.name} with encoding {column.encoding};"
-            " expected one in the XTYP record"
-        )
-        raise InputError("LR2015", message, hint="Name one with --ccsid")
-    return column.ccsid
-
-
-def _decode_fixed(column: ColumnFormat, block: Bytes, null: Mask | None) -> codecs.Decoded:
-    kind, width = column.column.type, block.shape[1]
-    if _is_binary(column):
-        return (
-            codecs.binary_values(block.reshape(-1), np.arange(len(block) + 1) * width, null),
-            None,
-        )
-    if unusable(column, width):
-        wrong = np.ones(len(block), bool) if null is None else ~null
-        return pa.nulls(len(block), ARROW_TYPES[kind]), wrong if wrong.any() else None
-    if kind in _INTEGERS:
-        return codecs.decode_integer(block, null)
-    if kind is SqlType.DECIMAL:
-        return codecs.decode_packed(block, column.scale, null)
-    if kind is SqlType.REAL:
-        return codecs.decode_real(block, null)
-    if kind is SqlType.DOUBLE:
-        return codecs.decode_hfp(block, null)
-    if kind is SqlType.DATE:
-        return codecs.decode_date(block, null)
-    if kind is SqlType.TIME:
-        return codecs.decode_time(block, null)
-    if kind in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
-        return codecs.decode_timestamp(block, kind is SqlType.TIMESTAMP_TZ, null)
-    return codecs.decode_fixed_text(block, _ccsid(column), null)
-
-
-def unusable(column: ColumnFormat, width: int) -> bool:
-    """A length that the type cannot have (the catalog should have refused it)."""
-    kind = column.column.type
-    if kind in _INTEGERS:
-        return width not in (2, 4, 8)
-    if kind is SqlType.DECIMAL:
-        return not 1 <= width <= 16
-    if kind in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
-        width -= 6 if kind is SqlType.TIMESTAMP_TZ else 0
-        return width != 19 and not 21 <= width <= 32
-    if column.wide:
-        return width != 4
-    return width != {SqlType.REAL: 4, SqlType.DOUBLE: 8, SqlType.DATE: 10, SqlType.TIME: 8}.get(
-        kind, width
-    )
-
-
-_EXPECTED = {
-    SqlType.DECIMAL: "packed digits 0 to 9 and a sign A to F",
-    SqlType.REAL: "a short hexadecimal float that an IEEE single can hold (1.4E-45 to 3.4E+38)",
-    SqlType.DATE: "a date YYYY-MM-DD",
-    SqlType.TIME: "a time HH.MM.SS",
-    SqlType.TIMESTAMP: "a timestamp YYYY-MM-DD-HH.MM.SS",
-    SqlType.TIMESTAMP_TZ: "a timestamp YYYY-MM-DD-HH.MM.SS with a time zone",
-}
-
-
-def _explain(walk: ImageWalk, index: int, row: int) -> tuple[str, str]:
-    column = walk.format.columns[index]
-    kind = column.column.type
-    length = walk.length[index]
-    start, size = int(walk.at(index)[row]), length if isinstance(length, int) else int(length[row])
-    if column.lob:
-        return (
-            f"a value in large object column {column.column.name}",
-            "NULL: a row holds no more of a large object than that there is one",
-        )
-    text = (
-        f"X'{_hex(walk.buffer[start : start + size])}' in {kind.value} column {column.column.name}"
-    )
-    if kind is SqlType.REAL and size == 4:
-        text += f" = {float(codecs.hfp_values(walk.buffer[start : start + 4].reshape(1, 4))[0])!r}"
-    return text, _expected(column, size)
-
-
-def _expected(column: ColumnFormat, size: int) -> str:
-    """What a value of ``size`` bytes should have been that cannot be decoded."""
-    kind = column.column.type
-    if unusable(column, size):
-        return f"a length that {kind.value} can have, not {size} bytes"
-    return _EXPECTED.get(kind, f"characters of CCSID {column.ccsid}")
-
-
-def _hex(data: Bytes) -> str:
-    digits = data[: _SHOWN // 2].tobytes().hex().upper()
-    return digits + ("…" if len(data) > _SHOWN // 2 else "")
-
-
-# -- one image, for people
-# -------------------------------------------------------------------------------------------------
-
-
-def describe_image(fmt: RowFormat, image: bytes) -> list[tuple[str, int, str, str]]:
-    """One image column by column: name, offset in the image, bytes in hexadecimal (null byte and
-    length included), value or what is wrong.
-
-    Never raises: a damaged image is shown as far as it can be read, and what is left over comes
-    last. Walks on its own, one column after the other, and so serves as the referee of
-    :func:`walk`.
-    """
-    attempts = [_describe(fmt, cells, image) for cells in layouts(fmt)]
-    return min(attempts, key=lambda attempt: attempt[1])[0]
-
-
-def _describe(
-    fmt: RowFormat, cells: tuple[Cell, ...], image: bytes
-) -> tuple[list[tuple[str, int, str, str]], int]:
-    """The lines, and how many bytes are missing or left over."""
-    lines: list[tuple[str, int, str, str]] = []
-    place = 0
-    for column, cell in zip(fmt.columns, cells, strict=True):
-        head = cell.nullable + (2 if cell.variable else 0)
-        prefix = image[place : place + head]
-        size = cell.width
-        if cell.variable and len(prefix) == head:
-            length = (prefix[-2] * 256 + prefix[-1]) * cell.unit
-            size, value_size = (
-                (cell.width, min(length, cell.width)) if cell.expanded else (length, length)
-            )
-        else:
-            value_size = size
-        piece = image[place : place + head + size]
-        missing = head + size - len(piece)
-        if missing > 0:
-            lines.append(
-                (column.column.name, place, piece.hex().upper(), f"*** {missing} bytes are missing")
-            )
-            return lines, missing
-        text = _describe_value(
-            column, cell, piece[0] if cell.nullable else 0, piece[head : head + value_size]
-        )
-        lines.append((column.column.name, place, piece.hex().upper(), text))
-        place += head + size
-    left = len(image) - place
-    if left:
-        lines.append(("", place, image[place:].hex().upper(), f"*** {left} bytes are left over"))
-    return lines, left
-
-
-def _describe_value(column: ColumnFormat, cell: Cell, flag: int, value: bytes) -> str:
-    if flag == 0xFF:
-        return "NULL"
-    if flag:
-        return f"*** null byte X'{flag:02X}'; expected {_NULL_BYTE}"
-    if column.lob:
-        return "(its value is not in the log)"
-    block = np.frombuffer(value, np.uint8).reshape(1, len(value))
-    try:
-        if cell.variable and not _is_binary(column):
-            values, bad = codecs.decode_fixed_text(block, _ccsid(column))
-        else:
-            values, bad = _decode_fixed(column, block, None)
-    except InputError as error:
-        return f"*** {error}"
-    if bad is not None:
-        return f"*** cannot be decoded; expected {_expected(column, len(value))}"
-    shown = values[0].as_py()
-    return f"X'{shown.hex().upper()}'" if isinstance(shown, bytes) else str(shown)

@@ -9,7 +9,9 @@ import numpy as np
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
-from replay.decoding.images import Cell, ImageWalk, layouts, unusable
+from replay.decoding.image_layouts import Cell, layouts
+from replay.decoding.image_values import unusable
+from replay.decoding.images import ImageWalk
 from replay.decoding.plain_rows import ColumnPlaces, PlainCell, PlainRows, ValueForm
 from sqlgen.schema import SqlType
 

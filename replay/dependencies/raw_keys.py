@@ -12,8 +12,9 @@ import numpy as np
 from replay.arrays import Hashes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, distinct
-from replay.decoding import images
 from replay.decoding.hashes import mixed
+from replay.decoding.image_layouts import layouts
+from replay.decoding.image_values import unusable
 from replay.decoding.machine_code import ArrayOf, Kernel, available
 from replay.decoding.plain_rows import Framed, PlainRows, Sectioned, ValueForm
 from replay.dependencies.key_spaces import KeySpaces
@@ -215,12 +216,12 @@ def _fixed_integers(table: TableVersion, reading: int) -> dict[str, tuple[int, i
     """(place in the image, bytes) of integers that have one, by name; those that may be null are
     left out."""
     places, at = {}, 0
-    cells = list(images.layouts(table.format))[reading]
+    cells = list(layouts(table.format))[reading]
     for cell, column in zip(cells, table.format.columns, strict=True):
         if cell.variable:
             break
         whole = column.column.type in _INTEGERS and not column.raw
-        if whole and not cell.nullable and not images.unusable(column, cell.width):
+        if whole and not cell.nullable and not unusable(column, cell.width):
             places[column.column.name] = at, cell.width
         at += cell.nullable + cell.width
     return places

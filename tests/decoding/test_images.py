@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay.changes.catalog import ColumnFormat, RowFormat
-from replay.decoding import images, plain_images
+from replay.decoding import images
 from replay.decoding.codecs import (
     encode_date,
     encode_hfp,
@@ -21,6 +21,9 @@ from replay.decoding.codecs import (
     encode_text,
     encode_timestamp,
 )
+from replay.decoding.image_description import describe_image
+from replay.decoding.image_layouts import NULL_BYTE
+from replay.decoding.plain_images import plain_rows
 from replay.errors import InputError
 from sqlgen.schema import Column, SqlType
 from tests.support.examples import examples
@@ -147,7 +150,7 @@ def test_the_filler_of_expanded_graphic_columns_tells_the_unit_of_their_length(
     found = walk(fmt, *map(image, ("a", "", "bc", "日本")))
     assert not found.bad.any()
     assert [row[0] for row in table(fmt, found)] == ["a", "", "bc", "日本"]
-    assert plain_images.plain_rows(fmt, found.reading) is None
+    assert plain_rows(fmt, found.reading) is None
     odd = bytearray(image("a"))
     odd[5:7] = b"\1\2"  # neither filler nor value
     assert walk(fmt, bytes(odd)).bad.tolist() == [True]
@@ -191,12 +194,12 @@ def test_chosen_rows_in_chosen_order() -> None:
             "an image of 21 bytes in which this column goes to byte 23",
             images._INSIDE,
         ),
-        (FULL[:4] + b"\x01" + FULL[5:], "BAL", "X'01' at byte 4 of the image", images._NULL_BYTE),
+        (FULL[:4] + b"\x01" + FULL[5:], "BAL", "X'01' at byte 4 of the image", NULL_BYTE),
         (
             FULL[:20] + b"\x40" + FULL[21:],
             "NAME",
             "X'40' at byte 20 of the image",
-            images._NULL_BYTE,
+            NULL_BYTE,
         ),
         (
             FULL[:21] + b"\xff\xff" + FULL[23:],
@@ -236,7 +239,7 @@ def test_images_that_do_not_fit(
     assert alone.reason(0) == (field, found, expected)
     assert table(ACCT, alone) == [[None] * 6]
     assert alone.equal(alone, 0).tolist() == [False]
-    assert "***" in "".join(line[3] for line in images.describe_image(ACCT, image))
+    assert "***" in "".join(line[3] for line in describe_image(ACCT, image))
 
 
 def test_bounds_outside_the_buffer_are_bad() -> None:
@@ -325,7 +328,7 @@ def test_graphic_length_in_characters_or_bytes(unit: int) -> None:
     found = walk(fmt, *map(row, texts), b"\xff\x00\x00\x00\x07")
     assert not found.bad.any()
     assert table(fmt, found) == [[text, 7] for text in [*texts, None]]
-    assert images.describe_image(fmt, row("ab"))[0][3] == "ab"
+    assert describe_image(fmt, row("ab"))[0][3] == "ab"
     assert found.reading == 2 - unit
     settled = images.walk(fmt, found.buffer, found.start, found.end, reading=unit - 1)
     assert settled.bad.tolist() == [True, False, True, False]
@@ -349,7 +352,7 @@ def test_large_object_columns() -> None:
     assert fixed.decode(1)[1].tolist() == [True]
     assert fixed.explain(1, 0)[0] == "a value in large object column L"
     assert (
-        images.describe_image(fmt, b"\x00\x01\x00\xaa\xbb\xcc\xdd\x00\x02")[1][3]
+        describe_image(fmt, b"\x00\x01\x00\xaa\xbb\xcc\xdd\x00\x02")[1][3]
         == "(its value is not in the log)"
     )
     none = walk(fmt, b"\x00\x01\xff\x00\x00\x00\x00\x00\x02")
@@ -397,7 +400,7 @@ def test_every_type_and_empty_against_null() -> None:
         "é ",
     ]
     assert table(fmt, found) == [values]
-    lines = images.describe_image(fmt, row)
+    lines = describe_image(fmt, row)
     assert [line[3] for line in lines] == [
         f"X'{value.hex().upper()}'" if isinstance(value, bytes) else str(value) for value in values
     ]
@@ -447,7 +450,7 @@ def test_text_that_cannot_be_decoded() -> None:
     none = row_format(column("V", SqlType.VARCHAR, "VCHR", 9, variable=True, ccsid=None))
     with pytest.raises(InputError, match="LR2015.*no CCSID for column V.*--ccsid"):
         walk(none, b"\x00\x01\xff").decode(0)
-    assert images.describe_image(none, b"\x00\x01\xff")[0][3].startswith("*** LR2015")
+    assert describe_image(none, b"\x00\x01\xff")[0][3].startswith("*** LR2015")
 
 
 WIDE = row_format(
@@ -509,7 +512,7 @@ def test_walk_agrees_with_its_scalar_referee(
     found = walk(WIDE, *raw)
     values = table(WIDE, found)
     for row, image in enumerate(raw):
-        lines = images.describe_image(WIDE, image)
+        lines = describe_image(WIDE, image)
         structure = any(
             "missing" in line[3] or "left over" in line[3] or "null byte" in line[3]
             for line in lines
@@ -535,7 +538,7 @@ def test_walk_agrees_with_its_scalar_referee(
 @given(st.binary(max_size=120))
 def test_describing_rubbish_never_raises(image: bytes) -> None:
     for fmt in (ACCT, WIDE, account(expanded=True)):
-        lines = images.describe_image(fmt, image)
+        lines = describe_image(fmt, image)
         assert "".join(line[2] for line in lines) == image.hex().upper()
 
 

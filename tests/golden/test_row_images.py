@@ -13,6 +13,8 @@ import numpy as np
 
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import images
+from replay.decoding.image_description import describe_image
+from replay.decoding.image_layouts import Cell, layouts
 from replay.errors import InputError
 from sqlgen.schema import ARROW_TYPES, SqlType
 from tests.decoding.test_images import column
@@ -181,7 +183,7 @@ CASES: list[tuple[str, tuple[ColumnFormat, ...], tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
-def layout(cells: tuple[images.Cell, ...]) -> str:
+def layout(cells: tuple[Cell, ...]) -> str:
     """A reading of a format: per column whether it is nullable, its length or what counts it."""
     return "  ".join(
         f"{'null+' if cell.nullable else ''}"
@@ -248,7 +250,7 @@ def lines() -> Iterator[str]:
         buffer = np.frombuffer(b"\x01\x02\x03" + b"".join(row + b"\xee\xdd" for row in rows), "u1")
         found = images.walk(fmt, buffer, edges[:-1], edges[1:] - 2)
         yield f"== {title}"
-        for number, cells in enumerate(images.layouts(fmt)):
+        for number, cells in enumerate(layouts(fmt)):
             settled = images.walk(fmt, buffer, edges[:-1], edges[1:] - 2, reading=number)
             assert settled.reading == number
             mark = "->" if found.reading == number else "  "
@@ -258,7 +260,7 @@ def lines() -> Iterator[str]:
         for number, row in enumerate(rows):
             yield f"{row.hex().upper()}"
             yield from places(found, number)
-            for name, begin, piece, text in images.describe_image(fmt, row):
+            for name, begin, piece, text in describe_image(fmt, row):
                 yield f"    {name or '-'} {begin} {piece} {text!r}"
 
 

@@ -22,7 +22,8 @@ from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersio
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.decoding import images, machine_code, plain_images
+from replay.decoding import images, machine_code
+from replay.decoding.plain_images import plain_rows
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import UsageError
 from replay.logs import Images
@@ -227,7 +228,7 @@ class Spec:
 
 def plain(version: TableVersion) -> PlainRows:
     """How the images of a table lie."""
-    rows = plain_images.plain_rows(version.format, 0)
+    rows = plain_rows(version.format, 0)
     assert rows is not None
     return rows
 

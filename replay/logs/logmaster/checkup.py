@@ -18,6 +18,7 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.changes.position import HIGHEST, LOWEST
 from replay.decoding import codecs, images
+from replay.decoding.image_layouts import layouts
 from replay.decoding.layout import FieldKind
 from replay.errors import InputError
 from replay.logs.files import whole
@@ -347,7 +348,7 @@ def _rows(
         if not len(rows):
             continue
         update = change[rows] == Change.UPDATE
-        choices = len(list(images.layouts(of_table.format)))
+        choices = len(list(layouts(of_table.format)))
         place = log.image_reading(of_table.index)
 
         def closing(reading: Reading, layout: int | None, rows: Index = rows, update: Mask = update,

@@ -77,7 +77,7 @@ def _of_images(fmt: RowFormat, walk: ImageWalk) -> np.ndarray[tuple[int], np.dty
         return found
     for number, column in enumerate(fmt.columns):
         if not column.expanded or column.code in ("VGRF", "LVGR"):
-            continue  # those have an order of their own: :func:`replay.decoding.images.layouts`
+            continue  # the order of their readings: replay.decoding.image_layouts.layouts
         length = np.broadcast_to(walk.length[number], walk.bad.shape)
         null = walk.nulls(number)
         there = ~walk.bad & (True if null is None else ~null)

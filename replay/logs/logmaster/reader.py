@@ -69,9 +69,9 @@ class LogmasterLog:
     """A logical log. Cheap to pickle: files are opened (mapped) where they are read. ``shape`` is
     LENGTH and SYSTEMID of its records, ``settled`` which of ``reading`` and
     ``later_segments_have_length`` its records tell, ``row_readings`` the reading of the row images
-    (:func:`replay.decoding.images.layouts`) of table versions that allow several; None: not known
-    before the log is indexed (:meth:`splits`), or somebody asks. ``rules`` are what its headers
-    have in common.
+    (:func:`replay.decoding.image_layouts.layouts`) of table versions that allow several; None: not
+    known before the log is indexed (:meth:`splits`), or somebody asks. ``rules`` are what its
+    headers have in common.
     """
 
     control: ControlFile
@@ -591,7 +591,7 @@ class LogmasterLog:
         )
 
     def image_reading(self, version: int) -> int:
-        """The reading of the row images (:func:`replay.decoding.images.layouts`)."""
+        """The reading of the row images (:func:`replay.decoding.image_layouts.layouts`)."""
         if self.row_readings is None:
             self.row_readings = dict(whole_log(self).readings())
         return self.row_readings.get(version, 0)

@@ -16,7 +16,8 @@ import numpy as np
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change, Envelope
-from replay.decoding import codecs, images
+from replay.decoding import codecs
+from replay.decoding.image_layouts import layouts
 from replay.errors import InputError
 from replay.logs.logmaster.data import closing_changes, payload
 from replay.logs.logmaster.framing import Block
@@ -37,7 +38,7 @@ class FitCounts:
     def __init__(self, log: LogmasterLog) -> None:
         self.log = log
         formats = {id(version.format): version.format for version in log.catalog.versions}
-        readings = {known: len(list(images.layouts(one))) for known, one in formats.items()}
+        readings = {known: len(list(layouts(one))) for known, one in formats.items()}
         #: By version, how many images fit each reading.
         self.fits = {
             version.index: np.zeros(count, np.int64)
