@@ -12,7 +12,7 @@ from replay.errors import EXIT_ERROR, EXIT_OK
 from replay.live.certificate import faults_of, other_inputs, read
 from replay.live.compared_tables import found_rows, named_rows
 from replay.live.preflight import identity_of
-from replay.live.replay import ReplayInput
+from replay.live.replay_request import ReplayInput
 from replay.live.row_sums import RowHash, totals_of
 from replay.targets import target_of
 from sqlgen.schema import SqlType

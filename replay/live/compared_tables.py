@@ -11,7 +11,7 @@ from replay.changes.catalog import TableVersion
 from replay.errors import TargetError, Where
 from replay.live.comparable import ComparedColumn, family_of, of_texts
 from replay.live.expected import LogChanges, TableChanges, excluded_columns, large_columns
-from replay.live.replay import ReplayInput
+from replay.live.replay_request import ReplayInput
 from replay.live.row_sums import RowHash, SignedRows
 from replay.targets import Session, TableFacts
 from replay.targets.states import state_header

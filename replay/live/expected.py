@@ -21,7 +21,7 @@ from replay.changes.position import UnitId, UnitPosition
 from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
 from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
 from replay.live.preflight import refuse_problems
-from replay.live.replay import ReplayInput
+from replay.live.replay_request import ReplayInput
 from replay.live.row_sums import RowHash, SignedRows
 from replay.logs import LogFile
 from replay.output.bundle import raise_for

@@ -5,68 +5,62 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from replay.arrays import Mask, Records
 from replay.changes.balance import Tally
-from replay.changes.choices import Derived, Enforcement, Late, Mode
+from replay.changes.choices import Derived, Mode
 from replay.changes.envelope import Envelope, opaque
 from replay.changes.options import ScriptOptions
-from replay.changes.position import Position, UnitId, UnitPosition
+from replay.changes.position import Position, UnitId
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
-from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, TargetError
+from replay.errors import EXIT_OK, EXIT_WARNING, Refusal
 from replay.leftovers import WorkFolder
-from replay.live.applier import Applier, Strategy
-from replay.live.bulk import OrderInBulk, brings_loads, independent_changes
-from replay.live.diagnosis import Diagnoser
-from replay.live.error_policy import ErrorPolicy
+from replay.live.bulk import brings_loads
 from replay.live.hazards import inexact_key
-from replay.live.merged import MergedChanges
-from replay.live.messages import estimate, plan_lines, report_lines
-from replay.live.net_changes import NetChanges
-from replay.live.pace import Pace
-from replay.live.parallel import ParallelSessions, Partitioner, SessionPool
-from replay.live.position_store import Store, TargetPosition, rejected_units
+from replay.live.messages import estimate, plan_lines
+from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
     Facts,
     check_identity,
-    connect_locked,
     identity_of,
     limits_of,
     problems_of,
-    refuse_altered,
     refuse_incomplete_units,
     refuse_mode,
-    refuse_moved,
     refuse_problems,
     refuse_unheld_values,
     refuse_units_ahead,
     table_facts,
 )
-from replay.live.rights import changed_versions, missing_rights, refuse_read_only
-from replay.live.route import Destination, Route, Workload, find_route
-from replay.live.strict import StrictOrder
+from replay.live.replay_request import ReplayInput, ReplayRequest
+from replay.live.replay_run import (
+    PlannedStatements,
+    Progress,
+    ReplayReport,
+    ReplayRun,
+    target_tables,
+)
+from replay.live.rights import missing_rights, refuse_read_only
+from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
-from replay.live.transactions import Transactions, nothing
 from replay.logs import LogFile
 from replay.output.bundle import empty_bundle, raise_for
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.later_texts import TextMaker
 from replay.output.steps import Scripts
 from replay.output.stored_scripts import exchange_of, scripts_in
-from replay.pipeline.engine import Engine
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.late import (
-    REASON_OF_LATE,
     Before,
     LateUnits,
     late_units,
@@ -76,111 +70,23 @@ from replay.pipeline.late import (
 from replay.pipeline.marked import marks_with
 from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Plan, make_plan
-from replay.targets import ConnectionLost, Session, Target, Transient, target_of
+from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
-from replay.version import __version__
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 
-#: Hears (stage, done, total).
-Progress = Callable[[str, int, int], None]
+__all__ = [
+    "ReplayInput",
+    "ReplayPlan",
+    "ReplayReport",
+    "ReplayRequest",
+    "plan_of_route",
+    "plan_replay",
+    "run",
+]
+
 #: Lines of history that are read to learn how fast the target is.
 _LATEST_RUNS = 20
-
-
-@dataclass(frozen=True)
-class ReplayRequest:
-    """What a user asks of a replay.
-
-    ``apply``: the plan is to be carried out at once, so that it is made under the lock (else the
-    lock is taken when it is carried out). ``at``: where a target stands that was never replayed.
-    ``accepted``: codes (:class:`replay.targets.hazards.HazardKind`) of what the user answers for.
-    ``adjoining``: the log begins, or ends, where the target stands. ``late``: what becomes of units
-    that come late. ``reached`` hears of every point where a kill is interesting.
-    """
-
-    url: str
-    apply: bool = False
-    destination: Destination = field(default_factory=Destination)
-    at: Position | None = None
-    adjoining: bool = False
-    enforcement: Enforcement = Enforcement.ON
-    policy: ErrorPolicy = field(default_factory=ErrorPolicy)
-    pace: Pace = field(default_factory=Pace)
-    reached: Callable[[str], None] = nothing
-    accepted: frozenset[str] = frozenset()
-    late: Late = Late.REFUSE
-
-    @property
-    def enforced(self) -> bool:
-        """Whether the target's triggers and foreign keys act."""
-        return self.enforcement is Enforcement.ON
-
-    def connect(self, target: Target) -> Session:
-        """A session for what is asked: to apply it, one that holds the lock."""
-        return self.connect_locked(target) if self.apply else target.connect(self.url)
-
-    def connect_locked(self, target: Target) -> Session:
-        """A session that holds the lock of all replays into the target."""
-        return connect_locked(target, self.url, self.enforced)
-
-
-@dataclass(frozen=True)
-class ReplayInput:
-    """A log, what is to be taken of it and how it is written, what is known of the tables' keys,
-    and the engine that does it."""
-
-    log: LogFile
-    selection: Selection
-    options: ScriptOptions
-    constraints: Constraints
-    engine: Engine
-
-
-@dataclass(frozen=True)
-class ReplayReport:
-    """What a replay did; as text, the lines that the command prints."""
-
-    exit_code: int
-    lines: tuple[str, ...] = ()
-    units: int = 0
-    statements: int = 0
-    rejected: int = 0
-    position: UnitPosition | None = None
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-
-@dataclass(frozen=True)
-class _Statements:
-    """The statements of a route, made and ready to be applied: scripts with their steps.
-    ``planned``: the units that are then in the target, as they are called whatever files are given;
-    ``late``: those among them that came late; ``pending_logs``: the digests of the logs that units
-    set aside are in or hang on (None: not known)."""
-
-    plan: Plan
-    tally: Tally
-    scripts: Scripts
-    route: Route
-    workload: Workload
-    facts: Facts
-    stored: TargetPosition | None
-    late: frozenset[UnitId]
-    planned: Records
-    pending_logs: frozenset[str] | None
-
-
-def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
-    """The tables that changes are of, by schema and name in the target."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
-    tables = [log.catalog.versions[version].table for version in changed_versions(log, tally)]
-    both = (
-        (target_name(table.schema, profile, names), target_name(table.name, profile, names))
-        for table in tables
-    )
-    return list(dict.fromkeys(both))
 
 
 class ReplayPlan:
@@ -199,7 +105,7 @@ class ReplayPlan:
         self._target = target_of(request.url)
         self._digests = Digests(source.log)
         self._identity = identity_of(source.log, source.selection, source.options)
-        self._statements: _Statements | None = None
+        self._statements: PlannedStatements | None = None
         self._locked = request.apply
         self._resources = ExitStack()
         self._resources.callback(self._digests.abandon)
@@ -245,7 +151,7 @@ class ReplayPlan:
         if not self._locked:
             self._lock(statements.stored)
         self._locked = False
-        run = _Run(self.source.log, self.request, self._target, self._session, statements)
+        run = ReplayRun(self.source.log, self.request, self._target, self._session, statements)
         return run.apply(self._identity, self._digests.wait(), progress)
 
     def _lock(self, planned: TargetPosition | None) -> None:
@@ -288,23 +194,51 @@ class ReplayPlan:
         refuse_units_ahead(route)
         refuse_mode(self._session, route, selection, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
+        plan = self._plan(route, facts, split_bytes)
+        runs = store.runs(_LATEST_RUNS) if stored is not None else []
+        began = time.perf_counter()
+        outcome, scripts = self._carry_out(plan, route, facts)
+        seconds = time.perf_counter() - began
+        plan, tally = outcome.plan, outcome.tally
+        workload = route.workload(scripts)
+        self._tell(plan, tally, route, workload)
+        self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
+        warnings = empty_bundle(replace(plan, selection=selection), log, tally)
+        self.lines += [f"warning: {warning}" for warning in warnings]
+        warns = self.problems or warnings or tally.exit_code([])
+        self.exit_code = EXIT_WARNING if warns else EXIT_OK
+        taken = late.taken, _planned(log, late, outcome)
+        named = _pending_logs(log, plan, store, route, tally)
+        self._statements = PlannedStatements(
+            plan, tally, scripts, route, workload, facts, stored, *taken, named
+        )
+
+    def _plan(self, route: Route, facts: Facts, split_bytes: int) -> Plan:
+        """What is to be read and written for a route into tables with these facts."""
+        log, options = self.source.log, self.source.options
         plan = replace(
-            plan_of_route(log, selection, options, route, facts, split_bytes),
+            plan_of_route(log, self.source.selection, options, route, facts, split_bytes),
             prepared=self._session.prepares and not log.has_structure,
             constraints=self.source.constraints,
             awaited=frozenset(route.pending),
         )
-        if HazardKind.TYPE not in request.accepted:
+        if HazardKind.TYPE not in self.request.accepted:
             plan = replace(plan, limits=limits_of(log, facts, plan.options))
-        runs = store.runs(_LATEST_RUNS) if stored is not None else []
+        return plan
+
+    def _carry_out(self, plan: Plan, route: Route, facts: Facts) -> tuple[CompletedRun, Scripts]:
+        """Make the statements, in a folder or a store. What ends a replay before it begins is
+        raised; reasons why it would be refused become :attr:`problems`."""
+        log, options, engine = self.source.log, self.source.options, self.source.engine
+        accepted, enforced = self.request.accepted, self.request.enforced
         folder = Path(self._resources.enter_context(WorkFolder()))
-        began = time.perf_counter()
         state = self._state(route, options)
-        stored_at = exchange_of(self.source.engine, self._resources)
-        accepted, enforced, pace = request.accepted, request.enforced, request.pace
-        later = stored_at is None and brings_loads(plan, log, facts, pace, accepted, enforced)
+        stored_at = exchange_of(engine, self._resources)
+        later = stored_at is None and brings_loads(
+            plan, log, facts, self.request.pace, accepted, enforced
+        )
         plan = replace(plan, texts_later=later)
-        outcome = carry_out(plan, log, self.source.engine, folder, state, stored_at)
+        outcome = carry_out(plan, log, engine, folder, state, stored_at)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         if not route.forward:
@@ -314,17 +248,13 @@ class ReplayPlan:
             plan, log, tally, facts, self._session, options, enforced, accepted
         )
         self.problems += missing_rights(self._session, plan, log, tally)
-        scripts = scripts_in(folder, stored_at, self._resources, TextMaker(plan, log))
-        workload = route.workload(scripts)
-        seconds = time.perf_counter() - began
-        self.lines += plan_lines(
-            log,
-            self._target.public_url(request.url),
-            route,
-            workload,
-            tally,
-            request.pace,
-        )
+        return outcome, scripts_in(folder, stored_at, self._resources, TextMaker(plan, log))
+
+    def _tell(self, plan: Plan, tally: Tally, route: Route, workload: Workload) -> None:
+        """Put into words what will happen, and why it would be refused."""
+        log, request = self.source.log, self.request
+        url = self._target.public_url(request.url)
+        self.lines += plan_lines(log, url, route, workload, tally, request.pace)
         if not self.problems:  # among which are rights that asking for sequences needs
             self.lines += [
                 f"sequence {name} will be moved on to the highest value, if that is beyond it"
@@ -332,16 +262,6 @@ class ReplayPlan:
                 for name in self._session.sequences(schema, table)
             ]
         self.lines += [f"refused: {problem}" for problem in self.problems]
-        self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
-        warnings = empty_bundle(replace(plan, selection=selection), log, tally)
-        self.lines += [f"warning: {warning}" for warning in warnings]
-        warns = self.problems or warnings or tally.exit_code([])
-        self.exit_code = EXIT_WARNING if warns else EXIT_OK
-        taken = late.taken, _planned(log, late, outcome)
-        named = _pending_logs(log, plan, store, route, tally)
-        self._statements = _Statements(
-            plan, tally, scripts, route, workload, facts, stored, *taken, named
-        )
 
     def _late(
         self,
@@ -487,195 +407,3 @@ def plan_of_route(
         )
     plan = make_plan(log, Mode.REDO if route.forward else Mode.UNDO, chosen, options, split_bytes)
     return replace(plan, steps=True)
-
-
-class _Run:
-    """One replay that is carried out, as a line of the target's history."""
-
-    def __init__(
-        self,
-        log: LogFile,
-        request: ReplayRequest,
-        target: Target,
-        session: Session,
-        statements: _Statements,
-    ) -> None:
-        self.log, self.request, self.target = log, request, target
-        self.session, self.statements = session, statements
-
-    def apply(
-        self, identity: Mapping[str, Any], inputs: list[dict[str, Any]], progress: Progress
-    ) -> ReplayReport:
-        """Apply, and write the history. ``identity``: what must stay the same from one replay of
-        the target to the next. ``inputs``: name, size and digest of the log's files."""
-        pace = self.request.pace
-        for attempt in pace.retrying(ConnectionLost, Transient):
-            with attempt:
-                if attempt.retry_state.attempt_number > 1:
-                    self.session.close()
-                    self.session = self.request.connect_locked(self.target)
-                run, route = self._begin(identity, inputs)
-        transactions = Transactions(
-            self._connect_again,
-            self.statements.scripts,
-            route,
-            run,
-            pace,
-            self.request.reached,
-            self.session,
-        )
-        strategy = self._strategy(transactions)
-        applier = Applier(transactions, strategy)
-        total = self.statements.workload.statements
-        began = time.perf_counter()
-        sequences: list[str] = []
-        positions: list[UnitPosition] = []
-
-        def finish(session: Session) -> None:
-            """What is left to do on the target when all is applied, and to be asked of it; may be
-            done twice."""
-            sequences.extend(self._move_sequences(session))
-            committed = transactions.committed
-            seconds = time.perf_counter() - began
-            Store(session).end_run(run, "done", committed.units, committed.statements, seconds)
-            positions.append(transactions.position().position)
-
-        try:
-            committed = applier.apply(lambda count: progress("applying", count, total), finish)
-        except LogReplayError as error:
-            self._fail(transactions, error, time.perf_counter() - began)
-            raise
-        finally:
-            strategy.close()
-            transactions.close()
-        lines = report_lines(
-            committed,
-            route.forward,
-            pace,
-            strategy.loaded if isinstance(strategy, OrderInBulk) else 0,
-            sequences,
-            positions[-1],
-            time.perf_counter() - began,
-        )
-        warns = committed.rejected or self.statements.tally.quarantined
-        return ReplayReport(
-            EXIT_WARNING if warns else EXIT_OK,
-            tuple(lines),
-            committed.units,
-            committed.statements,
-            committed.rejected,
-            positions[-1],
-        )
-
-    def _connect_again(self) -> Session:
-        """A session that holds the lock, after one was lost: meanwhile anybody could change a
-        table."""
-        session = self.request.connect_locked(self.target)
-        try:
-            self._refuse_altered(session)
-        except BaseException:
-            session.close()
-            raise
-        return session
-
-    def _refuse_altered(self, session: Session) -> None:
-        statements = self.statements
-        options = statements.plan.options
-        refuse_altered(session, self.log, statements.tally, options, statements.facts)
-
-    def _strategy(self, transactions: Transactions) -> Strategy:
-        """The way of applying that the pace asks for."""
-        plan, scripts, pace = self.statements.plan, self.statements.scripts, self.request.pace
-        strict = StrictOrder(transactions, self.request.policy, Diagnoser(plan, self.log))
-        if pace.merged or pace.in_bulk:
-            expected = self.statements.workload.statements
-            net_changes = NetChanges(plan, self.log, self.statements.facts, expected)
-            if pace.merged:
-                return MergedChanges(strict, net_changes)
-            accepted, enforced = self.request.accepted, self.request.enforced
-            independent = independent_changes(net_changes, accepted, enforced)
-            return strict if independent is None else OrderInBulk(strict, independent)
-        if pace.sessions == 1:
-            return strict
-
-        def connect() -> Session:
-            session = self.target.connect(self.request.url)
-            session.enforce(self.request.enforced)
-            return session
-
-        pool = SessionPool(
-            connect, scripts, pace.sessions, transactions.run, self.request.reached, pace.tries
-        )
-        partitioner = Partitioner(self.log, scripts, plan.constraints, pace.statements)
-        return ParallelSessions(strict, pool, partitioner)
-
-    def _begin(
-        self, identity: Mapping[str, Any], inputs: list[dict[str, Any]]
-    ) -> tuple[int, Route]:
-        """Write where the target stands, this run and the units that it sets aside, in one
-        transaction; the number of the run and its route. Raises Refusal (LR4007) when the target no
-        longer stands where the plan began."""
-        store = Store(self.session)
-        store.make()
-        self.session.begin()
-        try:
-            return self._note_begin(store, identity, inputs)
-        except ConnectionLost:
-            raise
-        except BaseException:
-            self.session.rollback()
-            raise
-
-    def _note_begin(
-        self, store: Store, identity: Mapping[str, Any], inputs: list[dict[str, Any]]
-    ) -> tuple[int, Route]:
-        """What :meth:`_begin` does in its transaction. What the plan was made of is asked again
-        under the position's lock, when nothing that others did can still be on its way."""
-        route, tally = self.statements.route, self.statements.tally
-        store.hold()
-        stored, pending, ahead = store.position(), frozenset(store.pending()), store.ahead()
-        pending |= self.statements.late
-        check_identity(stored, self.log.source, identity, self.session)
-        refuse_moved(route, stored, pending - tally.quarantined_units.keys(), ahead)
-        self._refuse_altered(self.session)
-        self.session.durable()
-        if stored is None:
-            store.begin_at(self.log.source, identity, route.position)
-        program = f"logreplay {__version__}"
-        direction = "forward" if route.forward else "backward"
-        accepted = sorted(self.request.accepted)
-        store.accept(accepted)
-        kept = [*inputs, *([{"accepted": accepted}] if accepted else [])]
-        planned = self.statements.planned if route.forward else None
-        behind = self.statements.plan.named_behind
-        named = self.statements.pending_logs if route.forward else None
-        run = store.start_run(
-            program, direction, kept, route.position, route.until, planned, behind, named
-        )
-        store.forget_taken()
-        rejected: frozenset[UnitPosition] = frozenset()
-        if route.forward:
-            quarantined = tally.quarantined_units
-            store.set_aside(dict.fromkeys(self.statements.late, REASON_OF_LATE), run)
-            store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
-        else:
-            rejected = rejected_units(store.rejects())
-        self.session.commit()
-        return run, replace(route, pending=pending, ahead=ahead, rejected=rejected)
-
-    def _move_sequences(self, session: Session) -> list[str]:
-        """Move the sequences behind the tables that were changed; what was moved."""
-        moved = []
-        for schema, table in target_tables(self.log, self.statements.plan, self.statements.tally):
-            moved += session.move_sequences(schema, table)
-        return moved
-
-    def _fail(self, transactions: Transactions, error: LogReplayError, seconds: float) -> None:
-        """Complete the line of history with what ended the run. When the database is gone, the line
-        stays open, and status calls the run interrupted."""
-        outcome = str(error).partition("\n")[0]
-        committed = transactions.committed
-        with suppress(TargetError):
-            Store(transactions.session()).end_run(
-                transactions.run, outcome, committed.units, committed.statements, seconds
-            )

@@ -44,13 +44,9 @@ from replay.live.preflight import (
     refuse_problems,
     table_facts,
 )
-from replay.live.replay import (
-    Progress,
-    ReplayInput,
-    ReplayRequest,
-    plan_of_route,
-    target_tables,
-)
+from replay.live.replay import plan_of_route
+from replay.live.replay_request import ReplayInput, ReplayRequest
+from replay.live.replay_run import Progress, target_tables
 from replay.live.rights import missing_rights, refuse_read_only
 from replay.live.route import Destination, Route, UnitGroup
 from replay.live.strict import StrictOrder, WatchedUnit

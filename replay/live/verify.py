@@ -33,7 +33,8 @@ from replay.live.differences import RowDifferences, TableVerdict, differences_of
 from replay.live.expected import LogChanges, initial_rows
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import identity_of
-from replay.live.replay import ReplayInput, ReplayRequest, plan_replay
+from replay.live.replay import plan_replay
+from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
 from replay.live.row_sums import RowHash, SignedRows
 from replay.logs.words import said_of

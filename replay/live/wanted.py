@@ -20,7 +20,7 @@ from replay.errors import UsageError
 from replay.live import pace
 from replay.live.error_policy import error_policy_of
 from replay.live.hazards import accepted_kinds
-from replay.live.replay import ReplayInput, ReplayRequest
+from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
 from replay.pipeline.engine import Engine
 from replay.pipeline.placing import place_position

@@ -1,0 +1,276 @@
+"""Carries out a replay that was planned, as a line of the target's history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from replay.arrays import Records
+from replay.changes.balance import Tally
+from replay.changes.position import UnitId, UnitPosition
+from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
+from replay.live.applier import Applier, Strategy
+from replay.live.bulk import OrderInBulk, independent_changes
+from replay.live.diagnosis import Diagnoser
+from replay.live.merged import MergedChanges
+from replay.live.messages import report_lines
+from replay.live.net_changes import NetChanges
+from replay.live.parallel import ParallelSessions, Partitioner, SessionPool
+from replay.live.position_store import Store, TargetPosition, rejected_units
+from replay.live.preflight import Facts, check_identity, refuse_altered, refuse_moved
+from replay.live.replay_request import ReplayRequest
+from replay.live.rights import changed_versions
+from replay.live.route import Route, Workload
+from replay.live.strict import StrictOrder
+from replay.live.transactions import Transactions
+from replay.logs import LogFile
+from replay.output.steps import Scripts
+from replay.pipeline.late import REASON_OF_LATE
+from replay.pipeline.plan import Plan
+from replay.targets import ConnectionLost, Session, Target, Transient
+from replay.version import __version__
+from sqlgen.dialects import profile_named
+from sqlgen.names import target_name
+
+#: Hears (stage, done, total).
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """What a replay did; as text, the lines that the command prints."""
+
+    exit_code: int
+    lines: tuple[str, ...] = ()
+    units: int = 0
+    statements: int = 0
+    rejected: int = 0
+    position: UnitPosition | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True)
+class PlannedStatements:
+    """The statements of a route, made and ready to be applied: scripts with their steps.
+    ``planned``: the units that are then in the target, as they are called whatever files are given;
+    ``late``: those among them that came late; ``pending_logs``: the digests of the logs that units
+    set aside are in or hang on (None: not known)."""
+
+    plan: Plan
+    tally: Tally
+    scripts: Scripts
+    route: Route
+    workload: Workload
+    facts: Facts
+    stored: TargetPosition | None
+    late: frozenset[UnitId]
+    planned: Records
+    pending_logs: frozenset[str] | None
+
+
+def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
+    """The tables that changes are of, by schema and name in the target."""
+    profile, names = profile_named(plan.options.dialect), plan.options.names
+    tables = [log.catalog.versions[version].table for version in changed_versions(log, tally)]
+    both = (
+        (target_name(table.schema, profile, names), target_name(table.name, profile, names))
+        for table in tables
+    )
+    return list(dict.fromkeys(both))
+
+
+class ReplayRun:
+    """One replay that is carried out, as a line of the target's history."""
+
+    def __init__(
+        self,
+        log: LogFile,
+        request: ReplayRequest,
+        target: Target,
+        session: Session,
+        statements: PlannedStatements,
+    ) -> None:
+        self.log, self.request, self.target = log, request, target
+        self.session, self.statements = session, statements
+
+    def apply(
+        self, identity: Mapping[str, Any], inputs: list[dict[str, Any]], progress: Progress
+    ) -> ReplayReport:
+        """Apply, and write the history. ``identity``: what must stay the same from one replay of
+        the target to the next. ``inputs``: name, size and digest of the log's files."""
+        pace = self.request.pace
+        for attempt in pace.retrying(ConnectionLost, Transient):
+            with attempt:
+                if attempt.retry_state.attempt_number > 1:
+                    self.session.close()
+                    self.session = self.request.connect_locked(self.target)
+                run, route = self._begin(identity, inputs)
+        transactions = Transactions(
+            self._connect_again,
+            self.statements.scripts,
+            route,
+            run,
+            pace,
+            self.request.reached,
+            self.session,
+        )
+        strategy = self._strategy(transactions)
+        applier = Applier(transactions, strategy)
+        total = self.statements.workload.statements
+        began = time.perf_counter()
+        sequences: list[str] = []
+        positions: list[UnitPosition] = []
+
+        def finish(session: Session) -> None:
+            """What is left to do on the target when all is applied, and to be asked of it; may be
+            done twice."""
+            sequences.extend(self._move_sequences(session))
+            committed = transactions.committed
+            seconds = time.perf_counter() - began
+            Store(session).end_run(run, "done", committed.units, committed.statements, seconds)
+            positions.append(transactions.position().position)
+
+        try:
+            committed = applier.apply(lambda count: progress("applying", count, total), finish)
+        except LogReplayError as error:
+            self._fail(transactions, error, time.perf_counter() - began)
+            raise
+        finally:
+            strategy.close()
+            transactions.close()
+        lines = report_lines(
+            committed,
+            route.forward,
+            pace,
+            strategy.loaded if isinstance(strategy, OrderInBulk) else 0,
+            sequences,
+            positions[-1],
+            time.perf_counter() - began,
+        )
+        warns = committed.rejected or self.statements.tally.quarantined
+        return ReplayReport(
+            EXIT_WARNING if warns else EXIT_OK,
+            tuple(lines),
+            committed.units,
+            committed.statements,
+            committed.rejected,
+            positions[-1],
+        )
+
+    def _connect_again(self) -> Session:
+        """A session that holds the lock, after one was lost: meanwhile anybody could change a
+        table."""
+        session = self.request.connect_locked(self.target)
+        try:
+            self._refuse_altered(session)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _refuse_altered(self, session: Session) -> None:
+        statements = self.statements
+        options = statements.plan.options
+        refuse_altered(session, self.log, statements.tally, options, statements.facts)
+
+    def _strategy(self, transactions: Transactions) -> Strategy:
+        """The way of applying that the pace asks for."""
+        plan, scripts, pace = self.statements.plan, self.statements.scripts, self.request.pace
+        strict = StrictOrder(transactions, self.request.policy, Diagnoser(plan, self.log))
+        if pace.merged or pace.in_bulk:
+            expected = self.statements.workload.statements
+            net_changes = NetChanges(plan, self.log, self.statements.facts, expected)
+            if pace.merged:
+                return MergedChanges(strict, net_changes)
+            accepted, enforced = self.request.accepted, self.request.enforced
+            independent = independent_changes(net_changes, accepted, enforced)
+            return strict if independent is None else OrderInBulk(strict, independent)
+        if pace.sessions == 1:
+            return strict
+
+        def connect() -> Session:
+            session = self.target.connect(self.request.url)
+            session.enforce(self.request.enforced)
+            return session
+
+        pool = SessionPool(
+            connect, scripts, pace.sessions, transactions.run, self.request.reached, pace.tries
+        )
+        partitioner = Partitioner(self.log, scripts, plan.constraints, pace.statements)
+        return ParallelSessions(strict, pool, partitioner)
+
+    def _begin(
+        self, identity: Mapping[str, Any], inputs: list[dict[str, Any]]
+    ) -> tuple[int, Route]:
+        """Write where the target stands, this run and the units that it sets aside, in one
+        transaction; the number of the run and its route. Raises Refusal (LR4007) when the target no
+        longer stands where the plan began."""
+        store = Store(self.session)
+        store.make()
+        self.session.begin()
+        try:
+            return self._note_begin(store, identity, inputs)
+        except ConnectionLost:
+            raise
+        except BaseException:
+            self.session.rollback()
+            raise
+
+    def _note_begin(
+        self, store: Store, identity: Mapping[str, Any], inputs: list[dict[str, Any]]
+    ) -> tuple[int, Route]:
+        """What :meth:`_begin` does in its transaction. What the plan was made of is asked again
+        under the position's lock, when nothing that others did can still be on its way."""
+        route, tally = self.statements.route, self.statements.tally
+        store.hold()
+        stored, pending, ahead = store.position(), frozenset(store.pending()), store.ahead()
+        pending |= self.statements.late
+        check_identity(stored, self.log.source, identity, self.session)
+        refuse_moved(route, stored, pending - tally.quarantined_units.keys(), ahead)
+        self._refuse_altered(self.session)
+        self.session.durable()
+        if stored is None:
+            store.begin_at(self.log.source, identity, route.position)
+        program = f"logreplay {__version__}"
+        direction = "forward" if route.forward else "backward"
+        accepted = sorted(self.request.accepted)
+        store.accept(accepted)
+        kept = [*inputs, *([{"accepted": accepted}] if accepted else [])]
+        planned = self.statements.planned if route.forward else None
+        behind = self.statements.plan.named_behind
+        named = self.statements.pending_logs if route.forward else None
+        run = store.start_run(
+            program, direction, kept, route.position, route.until, planned, behind, named
+        )
+        store.forget_taken()
+        rejected: frozenset[UnitPosition] = frozenset()
+        if route.forward:
+            quarantined = tally.quarantined_units
+            store.set_aside(dict.fromkeys(self.statements.late, REASON_OF_LATE), run)
+            store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
+        else:
+            rejected = rejected_units(store.rejects())
+        self.session.commit()
+        return run, replace(route, pending=pending, ahead=ahead, rejected=rejected)
+
+    def _move_sequences(self, session: Session) -> list[str]:
+        """Move the sequences behind the tables that were changed; what was moved."""
+        moved = []
+        for schema, table in target_tables(self.log, self.statements.plan, self.statements.tally):
+            moved += session.move_sequences(schema, table)
+        return moved
+
+    def _fail(self, transactions: Transactions, error: LogReplayError, seconds: float) -> None:
+        """Complete the line of history with what ended the run. When the database is gone, the line
+        stays open, and status calls the run interrupted."""
+        outcome = str(error).partition("\n")[0]
+        committed = transactions.committed
+        with suppress(TargetError):
+            Store(transactions.session()).end_run(
+                transactions.run, outcome, committed.units, committed.statements, seconds
+            )
