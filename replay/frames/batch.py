@@ -45,7 +45,7 @@ from replay.output.bundle import consequences_told, empty_bundle, raise_for
 from replay.output.change_batches import forms_of, is_of, merged
 from replay.output.datasets import export_bucket
 from replay.output.formats import OPS, export_request
-from replay.output.lake import conformed, widened
+from replay.output.lake_columns import conformed, widened
 from replay.output.trial import BucketPlace, Trial, try_export
 from replay.pipeline import local
 from replay.pipeline.packed_records import packed, unpacked_together

@@ -43,7 +43,7 @@ from replay.output.continuation import (
     where_it_ended,
 )
 from replay.output.formats import export_request
-from replay.output.lake import widened
+from replay.output.lake_columns import widened
 from replay.output.trial import look_through, try_export
 from replay.pipeline import local
 from replay.pipeline.late import digest_of_log

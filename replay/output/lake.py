@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,9 +36,11 @@ from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
 from replay.output.initial_load import state_files, state_rows
 from replay.output.json_file import write_json
+from replay.output.lake_changes import ORDER, NetEffect, in_order, net_effect, side_of
+from replay.output.lake_columns import conformed, united
 from replay.output.lake_late import check_rows
-from replay.output.lake_rows import balance, distinct, with_keys
 from replay.output.lake_stands import RUNS, Stands
+from replay.output.lake_tables import Lake, LakeMark, LakeTable
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.storage import Place
@@ -48,86 +50,11 @@ LAKES: dict[str, str] = {
     "delta": "replay.output.lake_delta",
     "iceberg": "replay.output.lake_iceberg",
 }
-_ORDER = ["commit_lrsn", "urid", "member", "sequence"]
 #: What limits an export to a part of the changes of its tables.
 _LIMITS = (
     *BY_HEADER,
     *("where", "excepted", "include_aborted", "from_position", "from_time"),
 )
-
-
-@dataclass(frozen=True)
-class LakeMark:
-    """What a table of a lake holds of a log: all changes up to the commit ``position``
-    (hexadecimal) of logs of ``source``, taken as ``what`` says, but those of the units
-    ``set_aside``."""
-
-    position: str
-    source: str
-    what: str
-    set_aside: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        """As it is kept in the table's properties."""
-        return json.dumps(
-            {
-                "position": self.position,
-                "source": self.source,
-                "what": self.what,
-                "set_aside": list(self.set_aside),
-            }
-        )
-
-    @classmethod
-    def of(cls, text: str) -> LakeMark:
-        """The inverse of :meth:`text`."""
-        found = json.loads(text)
-        return cls(found["position"], found["source"], found["what"], tuple(found["set_aside"]))
-
-
-class LakeTable(Protocol):
-    """A table of a lake that may not be there yet. Raises the errors of its library, which name the
-    table, where it cannot be read or written; then nothing of a commit is there."""
-
-    @property
-    def schema(self) -> pa.Schema | None:
-        """Its columns; None where it is not there."""
-        ...
-
-    def mark(self) -> LakeMark | None:
-        """What it holds of a log; None where nobody noted it."""
-        ...
-
-    def rows_of(self, keys: pa.Table) -> pa.Table:
-        """Its rows that may have one of some keys; others may be among them."""
-        ...
-
-    def append(self, rows: pa.Table, mark: LakeMark) -> None:
-        """Append rows, whose schema holds all columns of the table, and note ``mark``, in one
-        commit."""
-        ...
-
-    def merge(
-        self, rows: pa.Table, gone: pa.Table, key: Sequence[str], empty: bool, mark: LakeMark
-    ) -> None:
-        """Put ``rows`` in place of those with the same ``key``, remove those with the keys
-        ``gone``, and note ``mark``, in one commit. ``empty``: remove all rows before."""
-        ...
-
-
-class Lake(Protocol):
-    """A folder of tables. Raises the errors of its library where it cannot be read."""
-
-    #: Whether it has whole numbers of 16 bits.
-    small_integers: bool
-
-    def table(self, schema: str, name: str) -> LakeTable:
-        """One of its tables."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what is open for all tables."""
-        ...
 
 
 def write_lake(
@@ -218,18 +145,6 @@ def check_lake(out: Place) -> Path:
             hint="Name a new folder, or one with tables only",
         )
     return out
-
-
-def check_path(folder: Path, strange: str, whose: str) -> None:
-    """UsageError (LR1002) for a path that has what matches ``strange``, which the library of a kind
-    of lake takes otherwise."""
-    path = str(folder.absolute())
-    if found := re.search(strange, path):
-        raise UsageError(
-            "LR1002",
-            f"found {found[0]!r} in the path {path}; expected one without",
-            hint=f"The library for {whose} does not take that in a path as it is",
-        )
 
 
 def _check_selection(plan: Plan) -> None:
@@ -338,7 +253,7 @@ def _with_initial(
             True,
             mark,
         )
-        yield replace(load, initial=_side(pa.concat_tables(rows), "after"))
+        yield replace(load, initial=side_of(pa.concat_tables(rows), "after"))
 
 
 def _no_changes(images: pa.Table) -> pa.Table:
@@ -404,7 +319,7 @@ def merge_batch(rows: pa.Table, path: Path, key: Sequence[str], stream: str, bat
     changed its type, LR2036 for changes that contradict each other; errors of the library where
     the table cannot be read or written.
     """
-    lacks = [name for name in (*_ORDER, "op", "before", "after") if name not in rows.column_names]
+    lacks = [name for name in (*ORDER, "op", "before", "after") if name not in rows.column_names]
     if lacks or not pa.types.is_struct(rows.schema.field("after").type):
         found = f"no column {lacks[0]}" if lacks else "images that are text"
         raise UsageError("LR1001", f"found {found}; expected changes of one table, typed")
@@ -413,7 +328,7 @@ def merge_batch(rows: pa.Table, path: Path, key: Sequence[str], stream: str, bat
     table = lake.table("", path.name)
     if table.holds(stream, batch):
         return False
-    net = _net_changes(
+    net = net_effect(
         path.name, [rows], _one_key(path.name, load), lake.small_integers, table.schema, None
     )
     table.merge_once(net.rows, net.gone, load.keys[0], net.empty, (stream, batch))
@@ -454,16 +369,28 @@ def _prepared(lake: Lake, load: TableLoad, late: Collection[UnitId]) -> Prepared
         "position": mark.position,
     }
     if not load.merge:
-        rows = _united(parts, table.schema, name, lake.small_integers)
-        rows = rows.sort_by([(column, "ascending") for column in _ORDER])
+        rows = in_order(united(parts, table.schema, name, lake.small_integers))
         return PreparedLoad(table, rows, None, (), False, mark, described, warning)
     key = _one_key(name, load)
     initial = None if before is not None or table.schema is not None else load.initial
-    net = _net_changes(name, parts, key, lake.small_integers, table.schema, initial)
+    net = net_effect(name, parts, key, lake.small_integers, table.schema, initial)
     if before is not None and not net.empty:
         _check_late(name, table, parts, key, net, before)
     described |= {"rows_put": len(net.rows), "rows_removed": len(net.gone), "emptied": net.empty}
     return PreparedLoad(table, net.rows, net.gone, key, net.empty, mark, described, warning)
+
+
+def _one_key(name: str, load: TableLoad) -> tuple[str, ...]:
+    keys = set(load.keys)
+    if len(keys) != 1 or not load.keys[0]:
+        found = "no key" if not load.keys[0] else "a key that changed"
+        raise Refusal(
+            "LR3013",
+            f"found {found}; expected one primary key, by which rows are merged",
+            Where(table=name),
+            "Leave the table out (--exclude-table), or append its changes (without --merge)",
+        )
+    return load.keys[0]
 
 
 def _check_late(
@@ -471,14 +398,14 @@ def _check_late(
     table: LakeTable,
     parts: Sequence[pa.Table],
     key: Sequence[str],
-    net: _Net,
+    net: NetEffect,
     before: LakeMark,
 ) -> None:
     """Refusal LR4002 where rows that late units changed are not as these found them."""
     late = [part.filter(pc.less_equal(part["commit_lrsn"], before.position)) for part in parts]
     units = {unit for part in late for unit in _units(part)}
     if units:
-        sides = [_side(part, side) for part in late for side in ("before", "after") if len(part)]
+        sides = [side_of(part, side) for part in late for side in ("before", "after") if len(part)]
         kinds = net.went.select(list(key)).schema
         keys = pa.concat_tables([conformed(rows.select(list(key)), kinds) for rows in sides])
         check_rows(name, table.rows_of(keys), net.went, net.rows, keys, units)
@@ -496,11 +423,15 @@ def _check_mark(name: str, before: LakeMark, mark: LakeMark) -> None:
         )
 
 
-def _units(part: pa.Table) -> list[str]:
-    """The units of the rows as messages spell them."""
+def _units_of(part: pa.Table) -> pa.ChunkedArray:
+    """The unit of each row as messages spell it."""
     member = pc.fill_null(part["member"], 0).cast(pa.string())
-    spelled = pc.binary_join_element_wise(part["urid"], member, "/")
-    return [str(unit) for unit in pc.unique(spelled).to_pylist()]
+    return pc.binary_join_element_wise(part["urid"], member, "/")
+
+
+def _units(part: pa.Table) -> list[str]:
+    """The units of the rows."""
+    return [str(unit) for unit in pc.unique(_units_of(part)).to_pylist()]
 
 
 def _new_rows(part: pa.Table, before: LakeMark | None) -> pa.Table:
@@ -509,187 +440,5 @@ def _new_rows(part: pa.Table, before: LakeMark | None) -> pa.Table:
         return part
     new = pc.greater(part["commit_lrsn"], before.position)
     if before.set_aside:
-        member = pc.fill_null(part["member"], 0).cast(pa.string())
-        spelled = pc.binary_join_element_wise(part["urid"], member, "/")
-        new = pc.or_(new, pc.is_in(spelled, pa.array(before.set_aside)))
+        new = pc.or_(new, pc.is_in(_units_of(part), pa.array(before.set_aside)))
     return part.filter(new)
-
-
-# -- columns
-# -------------------------------------------------------------------------------------------------
-
-
-def _united(parts: Sequence[pa.Table], known: pa.Schema | None, name: str, small: bool) -> pa.Table:
-    """Rows of several generations as one table, with the columns of all of them and of the table in
-    the lake; a column that a generation lacks is null. Refusal LR4006 where one has two types."""
-    schema = known
-    for part in parts:
-        schema = widened(schema, _spelled(part.schema, small), name)
-    assert schema is not None
-    return pa.concat_tables([conformed(part, schema) for part in parts])
-
-
-def _spelled(schema: pa.Schema, small: bool) -> pa.Schema:
-    """A schema in the types of the lake."""
-
-    def kind(given: pa.DataType) -> pa.DataType:
-        if pa.types.is_struct(given):
-            return pa.struct([pa.field(entry.name, kind(entry.type)) for entry in given])
-        return pa.int32() if given == pa.int16() and not small else given
-
-    return pa.schema([pa.field(entry.name, kind(entry.type)) for entry in schema])
-
-
-def widened(known: pa.Schema | None, schema: pa.Schema, name: str) -> pa.Schema:
-    """A schema with the columns (and fields of structs) of another one behind its own; ``name`` is
-    that of the table. Refusal LR4006 where one has two types."""
-    if known is None:
-        return schema
-    return pa.schema(_merged_fields(list(known), list(schema), name))
-
-
-def _merged_fields(known: list[pa.Field], new: list[pa.Field], name: str) -> list[pa.Field]:
-    by_name = {entry.name: entry for entry in new}
-    fields = []
-    for entry in known:
-        other = by_name.pop(entry.name, entry)
-        kind = entry.type
-        if pa.types.is_struct(kind) and pa.types.is_struct(other.type):
-            kind = pa.struct(_merged_fields(list(kind), list(other.type), name))
-        elif _plain(kind) != _plain(other.type):
-            raise Refusal(
-                "LR4006",
-                f"found column {entry.name} as {other.type}; expected {kind}, as it was before",
-                Where(table=name),
-                "Follow the table from here on in another folder, or leave the column out"
-                " (--exclude-columns)",
-            )
-        fields.append(pa.field(entry.name, kind))
-    return [*fields, *by_name.values()]
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """Types that hold the same values as one."""
-    same = {
-        pa.large_string(): pa.string(),
-        pa.string_view(): pa.string(),
-        pa.large_binary(): pa.binary(),
-        pa.binary_view(): pa.binary(),
-    }
-    return same.get(kind, kind)
-
-
-def conformed(part: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows with the columns of a schema that has them all; those that they lack are null."""
-    columns = [
-        _conformed_column(
-            part[entry.name].combine_chunks() if entry.name in part.column_names else None,
-            entry.type,
-            len(part),
-        )
-        for entry in schema
-    ]
-    return pa.table(columns, schema=schema)
-
-
-def _conformed_column(values: pa.Array | None, kind: pa.DataType, count: int) -> pa.Array:
-    if values is None:
-        return pa.nulls(count, kind)
-    if not pa.types.is_struct(kind):
-        return values.cast(kind)
-    given = {entry.name: place for place, entry in enumerate(values.type)}
-    children = [
-        _conformed_column(
-            pc.struct_field(values, given[entry.name]) if entry.name in given else None,
-            entry.type,
-            count,
-        )
-        for entry in kind
-    ]
-    return pa.StructArray.from_arrays(children, fields=list(kind), mask=values.is_null())
-
-
-# -- net changes
-# -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Net:
-    """Rows that are there now, keys whose rows are gone, whether all rows went before, and the
-    images that went."""
-
-    rows: pa.Table
-    gone: pa.Table
-    empty: bool
-    went: pa.Table
-
-
-def _one_key(name: str, load: TableLoad) -> tuple[str, ...]:
-    keys = set(load.keys)
-    if len(keys) != 1 or not load.keys[0]:
-        found = "no key" if not load.keys[0] else "a key that changed"
-        raise Refusal(
-            "LR3013",
-            f"found {found}; expected one primary key, by which rows are merged",
-            Where(table=name),
-            "Leave the table out (--exclude-table), or append its changes (without --merge)",
-        )
-    return load.keys[0]
-
-
-def _net_changes(
-    name: str,
-    parts: Sequence[pa.Table],
-    key: Sequence[str],
-    small: bool,
-    known: pa.Schema | None,
-    initial: pa.Table | None,
-) -> _Net:
-    """What a run leaves of each row. Images that come and go balance, whatever the order of keys
-    that shift within a statement; of each key one image at most is left that came. ``initial`` are
-    the rows before."""
-    ordered = pa.concat_tables([conformed(part, _facts_and(parts, small, name)) for part in parts])
-    ordered = ordered.sort_by([(column, "ascending") for column in _ORDER])
-    truncated = np.flatnonzero(pc.equal(ordered["op"], "truncate").to_numpy(False))
-    if len(truncated):
-        ordered = ordered.slice(int(truncated[-1]) + 1)
-    came, went = (_side(ordered, side) for side in ("after", "before"))
-    if initial is not None and not len(truncated):
-        came = pa.concat_tables([came, conformed(initial, came.schema)])
-    rows, went = balance(came, went)
-    gone = went.select(list(key))
-    if initial is not None and len(gone):
-        raise Refusal(
-            "LR2036",
-            f"found {len(gone)} rows that are not as the log found them; expected the state before"
-            " the log",
-            Where(table=name),
-            "logreplay redo --baseline names them",
-        )
-    keys = rows.select(list(key))
-    if len(distinct(keys)) < len(keys):
-        raise Refusal(
-            "LR2036",
-            "found two rows of one key that are there at the end; expected one",
-            Where(table=name),
-            "logreplay check says where the log contradicts itself",
-        )
-    gone = with_keys(distinct(gone), keys, there=False)
-    wanted = widened(known, rows.schema, name)
-    return _Net(conformed(rows, wanted), gone, len(truncated) > 0, conformed(went, wanted))
-
-
-def _facts_and(parts: Sequence[pa.Table], small: bool, name: str) -> pa.Schema:
-    schema: pa.Schema | None = None
-    for part in parts:
-        schema = widened(schema, _spelled(part.schema, small), name)
-    assert schema is not None
-    return schema
-
-
-def _side(rows: pa.Table, side: str) -> pa.Table:
-    """The images of one side that are there, as columns."""
-    there = rows.filter(rows[side].is_valid())[side].combine_chunks()
-    fields = list(there.type)
-    return pa.table([pc.struct_field(there, place) for place in range(len(fields))],
-                    names=[entry.name for entry in fields])  # fmt: skip

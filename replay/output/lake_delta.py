@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.errors import Refusal, Where, optional_library
-from replay.output.lake import LakeMark, check_path
+from replay.output.lake_tables import LakeMark, check_path
 
 #: Of a table that is kept equal to its source: commits tell inserts, deletes and both images of
 #: updates. (A table of changes is a feed itself.)

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from replay.errors import optional_library
-from replay.output.lake import LakeMark, check_path
 from replay.output.lake_rows import with_keys
+from replay.output.lake_tables import LakeMark, check_path
 
 _MARK, _POSITION = "logreplay.mark", "logreplay.position"
 #: The namespace of datasets without an owner.
