@@ -238,7 +238,7 @@ class CheckJob(EdgeJob):
     def _rows(
         self, log: LogFile, result: _Result, batch: ChangeBatch
     ) -> Iterator[tuple[int, bytes]]:
-        write_sets = WriteSets(log, self.spaces)
+        write_sets = WriteSets(log, self.spaces, spelling=False)
         seen = partial(self._unread, log, result, batch)
         touches = np.array(write_sets.touches(batch, seen))
         result.counts["changes"] += len(batch.head)

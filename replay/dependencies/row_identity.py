@@ -1,5 +1,6 @@
 """Hashes of row images that are the same where the rows are: bytes that are no part of a value
-(under a null, behind the end of a text, in the header of a row that moved) do not count."""
+(under a null, behind the end of a text, in the header of a row that moved) do not count, and +1 as
+packed X'1C' is +1 as X'1F'."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from replay.arrays import Hashes, Index, Mask
 from replay.changes.catalog import TableVersion
-from replay.decoding.hashes import hash_values, mixed
+from replay.decoding import codecs
+from replay.decoding.hashes import hash_ranges, hash_values, mixed
+from replay.decoding.images import ImageWalk
 from replay.errors import InputError
 from replay.logs import NullTelling, Walk
 from sqlgen.schema import SqlType
@@ -23,6 +26,8 @@ def row_hashes(walk: Walk, version: TableVersion, rows: Index, of_bytes: Hashes)
     values alone; of others only where a value is null, because that takes decoding them all. Text
     counts with the blanks at its end."""
     hashes = of_bytes.copy()
+    if version.table.key and isinstance(walk, ImageWalk):
+        _plus_alike(walk, rows, hashes)
     by_value = _any_null(walk, version, rows) if version.table.key else np.ones(len(rows), bool)
     chosen = np.flatnonzero(by_value)
     if len(chosen):
@@ -31,6 +36,29 @@ def row_hashes(walk: Walk, version: TableVersion, rows: Index, of_bytes: Hashes)
         except InputError:  # a character set that nobody knows: the bytes are all there is
             return hashes
     return hashes
+
+
+def _plus_alike(walk: ImageWalk, rows: Index, hashes: Hashes) -> None:
+    """Put the hash of an image with packed decimals of sign F to what it is with sign C."""
+    ends = [
+        walk.at(index)[rows] + length - 1
+        for index, column in enumerate(walk.format.columns)
+        if column.column.type is SqlType.DECIMAL and not column.raw
+        if isinstance(length := walk.length[index], int) and length
+    ]
+    odd = np.zeros(len(rows), bool)
+    for end in ends:
+        odd |= walk.buffer[end] & 0x0F == 0x0F
+    chosen = np.flatnonzero(odd)
+    if not len(chosen):
+        return
+    start, stop = walk.start[rows[chosen]], walk.end[rows[chosen]]
+    data, offsets = codecs.gather_varying(walk.buffer, start, stop - start)
+    for end in ends:
+        place = end[chosen] - start + offsets[:-1]
+        signs = data[place]
+        data[place] = np.where(signs & 0x0F == 0x0F, signs - 3, signs)
+    hashes[chosen] = hash_ranges(data, offsets[:-1], offsets[1:])
 
 
 def spelled_anew(walks: Mapping[str, Walk], columns: int, rows: Index, alike: Mask) -> Mask:

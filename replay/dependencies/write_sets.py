@@ -140,7 +140,9 @@ class WriteSets:
         with_nulls: bool = False,
         with_forms: bool = False,
         each: bool = False,
+        spelling: bool = True,
     ) -> None:
+        self.spelling = spelling
         self.log, self.spaces, self.evented, self.by_value = log, spaces, evented, by_value
         self.with_images, self.with_nulls = with_images, with_nulls
         self.with_forms, self.each = with_forms, each
@@ -304,7 +306,7 @@ class WriteSets:
                 for name, (start, end) in sides.items()
             }
             whole = {name: row_hashes(walks[name], table, good, in_bytes[name]) for name in sides}
-            if len(sides) == 2:
+            if len(sides) == 2 and self.spelling:
                 alike = whole["before"] == whole["after"]
                 alike &= in_bytes["before"] != in_bytes["after"]
                 rewritten = spelled_anew(walks, len(table.format.columns), good, alike)

@@ -101,6 +101,25 @@ def test_damage_of_rows_is_found(
     assert found.exit_code == 8
 
 
+def test_one_value_written_in_two_ways_agrees(tmp_path: Path) -> None:
+    """+123.45 as X'000012345C' in one image, and as X'000012345F' in the next."""
+    log = LogBuilder((ACCT,))
+    log.unit().insert(ACCT, acct(1, balance="123.45"))
+    log.unit().update(ACCT, acct(1, balance="123.45"), acct(1, "B", balance="123.45"))
+    log.unit().update(ACCT, acct(1, "B", balance="123.45"), acct(1, "C", balance="123.45"))
+    for change, image in ((1, 0), (1, 1)):
+        assert log.changes[change].images[image][9] == 0x5C
+        log.changes[change].images[image] = _with(log.changes[change].images[image], 9, 0x5F)
+    found = checked(log, tmp_path)
+    assert (found.count, found.counts["compared"]) == (0, 2), str(found)
+    log.changes[2].images[0] = _with(log.changes[2].images[0], 9, 0x5D)
+    assert "a before image other than the row's last after image" in str(checked(log, tmp_path))
+
+
+def _with(image: bytes, at: int, byte: int) -> bytes:
+    return image[:at] + bytes([byte]) + image[at + 1 :]
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
