@@ -18,15 +18,12 @@ from replay.changes.position import LOWEST, Position
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs.logmaster import framing
-from replay.logs.logmaster.framing import Framing, RecordShape
+from replay.logs.logmaster.control_records import control_records
+from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord, header_layout
 from replay.logs.logmaster.layouts import (
     CONTROL,
-    DICL,
-    DICL_ENTRY,
     DLCI,
-    FIXED_LENGTH,
-    NAMED_ONLY,
 )
 from sqlgen.schema import Column, SqlType, Table
 
@@ -166,59 +163,6 @@ def _edge(values: dict[str, Any], raw: bytes, name: str) -> bytes:
     if digits in (bytes(6), b"\xff" * 6):
         return digits[:1] * Position.SIZE
     return b"\0" + digits + bytes(3) if digits[0] >= _CLOCK else bytes(4) + digits
-
-
-#: Bytes of a control file whose records are found at once.
-_CONTROL_BLOCK = 32 << 20
-
-
-def control_records(raw: bytes, kind: Framing, name: str) -> Iterator[ControlRecord]:
-    """The records of a control file in order. InputError where one ends after the file does."""
-    if kind is Framing.NONE:
-        yield from _bare_records(raw, name)
-        return
-    buffer = np.frombuffer(raw, np.uint8)
-    number = 1
-    for block in framing.blocks(buffer, kind, RecordShape(0, b""), name, _CONTROL_BLOCK):
-        offsets = block.offsets.tolist()
-        ends = (block.offsets + block.lengths).tolist()
-        records = [raw[start:end] for start, end in zip(offsets, ends, strict=True)]
-        tags = [record[:4] for record in records]
-        names = {tag: tag.decode("cp037") for tag in set(tags)}
-        numbers = range(number, number + len(records))
-        yield from map(
-            ControlRecord._make,
-            zip([names[tag] for tag in tags], records, numbers, offsets, strict=True),
-        )
-        number += len(records)
-
-
-def _bare_records(raw: bytes, name: str) -> Iterator[ControlRecord]:
-    """Records without descriptor words: known lengths where they are certain, else up to the next
-    known tag (section 2.3)."""
-    tags = [tag.encode("cp037") for tag in (*CONTROL, *NAMED_ONLY)]
-    place, number = 0, 1
-    while place < len(raw):
-        tag = raw[place : place + 4].decode("cp037")
-        size = CONTROL[tag].size if tag in FIXED_LENGTH else 0
-        if tag == "DICL" and place + DICL.size <= len(raw):
-            size = DICL.size + DICL_ENTRY.size * (
-                DICL.read(raw[place : place + DICL.size])["IXCOLRECKEYCOUNT"] or 0
-            )
-        end = place + size
-        if not size or (end < len(raw) and raw[end : end + 4] not in tags):
-            places = [at for at in (raw.find(known, place + 4) for known in tags) if at >= 0]
-            end = min(places, default=len(raw))
-        if end > len(raw):
-            hint = "The file is truncated: transfer it again"
-            raise InputError(
-                "LR2006",
-                f"found the end of the file at {len(raw)}; expected record {tag} to go on to {end}",
-                Where(name, number, place),
-                hint,
-            )
-        yield ControlRecord(tag, raw[place:end], number, place)
-        place, number = end, number + 1
 
 
 #: LLCOLUMNTYPE -> (type, varying, text). Codes that are not here are kept as raw bytes.

@@ -399,6 +399,29 @@ def test_truncated_control_files() -> None:
         read_control(bare[:-5], "x.ctl", None, {})
 
 
+def bare_ending_with_tables(lengths: tuple[int, ...]) -> bytes:
+    """A control file without descriptor words whose last records are those of tables, so long."""
+    records = LogBuilder((ACCT, replace(ACCT, name="OTHER", obid=9))).control_records()
+    tables = [record for record in records if record[:4] == "DTBI".encode("cp037")]
+    others = [record for record in records if record not in tables]
+    cut = [table[:length] for table, length in zip(tables, lengths, strict=True)]
+    return frame([*others, *cut], "none")
+
+
+@pytest.mark.parametrize("lengths", [(703, 703), (704, 704), (705, 705)])
+def test_shorter_records_of_tables_without_descriptor_words(lengths: tuple[int, ...]) -> None:
+    """The page ends DTBI at 703, 704 and 705 bytes (4.6); the last one ends with the file."""
+    found = read_control(bare_ending_with_tables(lengths), "x.ctl", None, {})
+    assert [version.name for version in found.catalog.versions] == ["TESTOWN.ACCT", "TESTOWN.OTHER"]
+    assert found.counts["DTBI"] == 2
+
+
+@pytest.mark.parametrize("lengths", [(705, 703), (705, 704), (704, 703), (703, 702)])
+def test_the_last_record_of_a_table_is_as_long_as_the_others(lengths: tuple[int, ...]) -> None:
+    with pytest.raises(InputError, match=r"LR2006.*expected record DTBI to go on to"):
+        read_control(bare_ending_with_tables(lengths), "x.ctl", None, {})
+
+
 # -- described headers
 # -------------------------------------------------------------------------------------------------
 
