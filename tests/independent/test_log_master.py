@@ -14,19 +14,20 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 
+from replay.cli.main import main
 from replay.logs.logmaster import data, framing
 from replay.output import scripts
 from replay.pipeline import fast_path, plain_scan, sorted_records
 from tests.independent.judge import DEFECT, Case
-from tests.independent.tables import Column, Target, exactly
+from tests.independent.tables import Column, Table, Target, exactly
 from tests.independent.values import Value
 from tests.independent.zos_history import Effect, History, Unit, Wants, form_of, parts
-from tests.independent.zos_records import write
+from tests.independent.zos_records import Generation, write
 from tests.support.lanes import DRAWN
 
 SEEDS = range(20)
@@ -59,6 +60,29 @@ def test_rows_of_log_master(seed: int, tmp_path: Path, monkeypatch: pytest.Monke
     assert case.run("redo", "redo")[0] in FINE
     assert case.run("undo", "undo", "--schema", "none")[0] in FINE
     assert (case.scripts("redo"), case.scripts("undo")) == general
+
+
+@pytest.mark.parametrize("scheme", [1, 2])
+def test_graphic_columns_of_either_unit(scheme: int, tmp_path: Path) -> None:
+    """Targets get columns of so many characters, whether the log's lengths count these or bytes."""
+    kinds = ("GRAPHIC", "VARGRAPHIC", "LONG VARGRAPHIC")
+    columns = tuple(
+        Column(f"C{length}{kind[0]}{nullable}", kind, length, nullable=nullable)
+        for kind, length, nullable in product(kinds, (2, 3, 10), (True, False))
+    )
+    found = list[str]()
+    for unit in (1, 2):
+        form = replace(form_of(0), graphic=unit)
+        made = History(f"graphic {unit}", form, Wants(changes=3, tables=1))
+        table = Table("S9", "WIDE", (0x999, 3 + scheme), columns, (), len(columns))
+        made.log.generations[table.name] = [Generation(1, 5, 0, len(columns))]
+        source = write(made.log, [*made.tables, table], tmp_path, made.end, f"unit{unit}")
+        words = ("--dialect", "postgres", "--table", "S9.WIDE")
+        out = tmp_path / f"ddl{unit}.sql"
+        assert main(["ddl", *source, *words, "--out", str(out)]) in FINE
+        found.append(out.read_text())
+    assert "VARCHAR(10)" in found[0].upper()
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow

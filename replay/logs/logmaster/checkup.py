@@ -84,8 +84,8 @@ UNCONFIRMED = (
     UnconfirmedReading(
         "column-bytes",
         "Whether LOGLOGBYTES holds the null byte and the length of a column.",
-        "It is not used.",
-        "Nothing.",
+        "It tells how many characters targets need for a graphic column, if it says so either way.",
+        "Graphic columns of `ddl` that are twice as wide as they need to be.",
     ),
     UnconfirmedReading(
         "row-layout",

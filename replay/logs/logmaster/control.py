@@ -518,7 +518,9 @@ class _Tables:
             name,
             kind,
             values["LLNULLS"] in ("Y", "L"),
-            _sql_length(kind, length),
+            length // 2
+            if code in _GRAPHIC and _counts_bytes(values)
+            else _sql_length(kind, length),
             values["LLSCALE"] or 0,
         )
         nullable = values["LLNULLS"] in ("Y", "L")
@@ -602,6 +604,18 @@ def _sql_length(kind: SqlType, length: int) -> int:
     if kind is SqlType.TIMESTAMP_TZ:
         return max(0, length - 26)
     return length
+
+
+def _counts_bytes(values: Mapping[str, Any]) -> bool:
+    """Whether LLCOLUMNLEN of a graphic column is certain to count bytes, two for each character
+    that the column holds: what it takes in the log (LOGLOGBYTES) is no more, but perhaps a null
+    byte and the length before it."""
+    length, taken = values["LLCOLUMNLEN"], values["LOGLOGBYTES"]
+    null, prefix = values["LLNULLS"] == "Y", 2 * (values["LLCOLUMNTYPE"] != "GRPH")
+    before = {0, null, prefix, null + prefix}
+    return length % 2 == 0 and taken in {length + more for more in before} - {
+        2 * length + more for more in before
+    }
 
 
 def _long_name(values: Mapping[str, Any], name: str, flag: str, unicode_name: str) -> str:
