@@ -17,7 +17,9 @@ what else is installed:
   alternative: it knows fewer of these, is absent on some systems, and its tables differ from IBM's
   in places. ICU has no name for pure double-byte CCSIDs; each is the double-byte half of a mixed
   one.
-* remaining single-byte CCSIDs and ASCII mixed ones: ICU as well.
+* remaining single-byte CCSIDs and ASCII mixed ones: ICU as well. The halves of ASCII mixed ones are
+  taken from these. Python's codecs (``cp932``, ``cp949``, ``cp950``, ``gbk``) are Windows' pages:
+  some characters of IBM's are others there, and hundreds are missing.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ Points = npt.NDArray[np.uint32]
 
 #: Code point of a byte that no character has.
 UNDEFINED = 0xFFFF_FFFF
+_IDEOGRAPHIC_BLANK = 0x3000
 _SO, _SI = 0x0E, 0x0F
 _UTF8 = frozenset({1208, 1209})
 _UTF16 = frozenset({1200, 1201, 13488, 17584})
@@ -164,6 +167,12 @@ _ICU_SINGLE = (
     16804,
 )
 _ICU_ASCII_MIXED = (932, 943, 949, 950, 954, 970, 1363, 1386)
+#: Pure double-byte CCSIDs of ASCII, and the mixed CCSID they are half of. ICU has none that 927 and
+#: 1380 are half of (948, 1381).
+_ASCII_DOUBLE = {301: 932, 941: 943, 947: 950, 951: 949, 1362: 1363, 1385: 1386}
+#: Single-byte ones. Not 1041, which ICU has with another page's backslash and tilde only, and not
+#: 1114, which 950 and 1386 are said to have in common but do not.
+_ASCII_HALF = {897: 943, 1088: 949, 1126: 1363}
 _HINT = "Name the right one with --ccsid"
 
 
@@ -239,6 +248,16 @@ def charset_of(ccsid: int) -> Charset:
         return Charset(ccsid, "single", single, blank=b"\x40" if single[0x40] == 0x20 else b"\x20")
     if ccsid in _ICU_ASCII_MIXED:
         return Charset(ccsid, "library", codec=f"ibm-{ccsid}")
+    if ccsid in _ASCII_DOUBLE:
+        name = f"ibm-{_ASCII_DOUBLE[ccsid]}"
+        double = _ascii_double(name)
+        blank = int(np.flatnonzero(double == _IDEOGRAPHIC_BLANK)[0])
+        return Charset(ccsid, "double", None, double, codec=name, blank=blank.to_bytes(2, "big"))
+    if ccsid in _ASCII_HALF:
+        single = _icu_single(f"ibm-{_ASCII_HALF[ccsid]}")
+        controls = [0x1A, 0x1C, 0x7F]  # that ICU's tables of PC pages exchange
+        single[controls] = controls
+        return Charset(ccsid, "single", single)
     raise InputError("LR2015", f"found CCSID {ccsid}; expected one that is known", hint=_HINT)
 
 
@@ -254,6 +273,8 @@ def known_ccsids() -> tuple[int, ...]:
         _SINGLE_HALF,
         _ICU_SINGLE,
         _ICU_ASCII_MIXED,
+        _ASCII_DOUBLE,
+        _ASCII_HALF,
     )
     return tuple(sorted({number for group in groups for number in group}))
 
@@ -328,6 +349,19 @@ def _icu_tables(name: str) -> tuple[Points, Points, dict[int, int]]:
         if len(text) == 2:
             second[code] = ord(text[1])
     return single, double, second
+
+
+def _ascii_double(name: str) -> Points:
+    """The double-byte table of an ASCII mixed CCSID. All codes are decoded in one call, each
+    followed by a line feed, which is no second byte."""
+    codes = [lead << 8 | trail for lead in range(0x80, 0xFF) for trail in range(0x30, 0xFF)]
+    probe = b"".join(code.to_bytes(2, "big") + b"\n" for code in codes)
+    texts = str(_icu().UnicodeString(probe, name, "replace")).split("\n")
+    double = np.full(65536, UNDEFINED, np.uint32)
+    for code, text in zip(codes, texts, strict=False):
+        if len(text) == 1 and text not in "\ufffd\x1a\x1c":
+            double[code] = ord(text)
+    return double
 
 
 # -- decoding
@@ -582,6 +616,12 @@ def _reverse(ccsid: int) -> tuple[dict[str, int], dict[str, int]]:
             for code in np.flatnonzero(points != UNDEFINED).tolist():
                 follows = charset.second.get(code, 0) if points is charset.double else 0
                 codes.setdefault(chr(points[code]) + (chr(follows) if follows else ""), code)
+    if charset.codec:  # several codes may be one character: one of them is written
+        for text, code in double.items():
+            data = bytes(_icu().UnicodeString(text).encode(charset.codec))
+            written = int.from_bytes(data, "big") if len(data) == 2 else code
+            if charset.double is not None and charset.double[written] == ord(text):
+                double[text] = written
     return single, double
 
 

@@ -24,8 +24,8 @@ _EXACT = "columns that end exactly where the image ends"
 _INSIDE = "columns that fit the image"
 _FILLED = "whole characters that fit the column, and blanks or zeros behind them"
 #: What fills expanded graphic columns up, two bytes each: zeros, EBCDIC's and ASCII's blanks, and
-#: the blanks of UTF-16, Shift-JIS, GBK and KS.
-_FILLERS = np.array([0, 0x4040, 0x2020, 0x20, 0x3000, 0x8140, 0xA1A1], ">u2")
+#: the blanks of UTF-16, Shift-JIS, GBK and KS, and Big5.
+_FILLERS = np.array([0, 0x4040, 0x2020, 0x20, 0x3000, 0x8140, 0xA1A1, 0xA140], ">u2")
 _LOB = (
     "a large object column that fills the rest as its length says (its layout in a row is not"
     " documented)"

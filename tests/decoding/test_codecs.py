@@ -512,6 +512,58 @@ def test_ascii_double_byte_sets_value_by_value() -> None:
     assert codecs.encode_text("A日本", 943) == bytes.fromhex("41 93FA 967B")
 
 
+@pytest.mark.parametrize(
+    ("number", "mixed", "count", "known"),
+    [
+        (301, 932, 8000, "日本 93FA967B ー 815B"),
+        (941, 943, 9000, "日本 93FA967B 〜 8160 — 815C ￢ 81CA ∵ 81E6 髙 FBFC"),
+        (951, 949, 8000, "한글 C7D1B1DB 漢 F9D3"),
+        (947, 950, 13000, "中國 A4A4B0EA"),
+        (1362, 1363, 17000, "한글 C7D1B1DB 믜 92DE"),
+        (1385, 1386, 23000, "中国 D6D0B9FA 丂 8140"),
+    ],
+)
+def test_double_byte_halves_of_ascii_pages(number: int, mixed: int, count: int, known: str) -> None:
+    """Each code is the character that the mixed page has there, and what is written comes back: to
+    the same bytes where the mixed page writes these."""
+    table = code_pages.charset_of(number).double
+    assert table is not None
+    codes = np.flatnonzero(table != code_pages.UNDEFINED)
+    assert len(codes) > count
+    codes = codes[number % 9 :: 9]  # all of them take ten seconds
+    items = [int(code).to_bytes(2, "big") for code in codes]
+    texts = decode_all(items, number)
+    assert texts == decode_all(items, mixed)
+    for text, item in zip(texts, items, strict=True):
+        again = codecs.encode_text(text, number)
+        assert again == codecs.encode_text(text, mixed) or again == item
+        assert decode_all([again], number) == [text]
+    assert codecs.encode_text("", number, 4) == 2 * codecs.encode_text("\u3000", mixed)
+    words = known.split()
+    assert [codecs.encode_text(text, number).hex().upper() for text in words[::2]] == words[1::2]
+    assert decode_all([b"A"], number) == ["bad"]
+    # No code is left out: what two bytes are one character in the mixed page is one here.
+    for code in np.flatnonzero(table == code_pages.UNDEFINED).tolist():
+        item = code.to_bytes(2, "big")
+        if item[0] >= 0x80 and code % 31 == 0:
+            (text,) = decode_all([item], mixed)
+            assert text == "bad" or len(text) != 1 or text in "\ufffd\x1a\x1c", item
+
+
+@pytest.mark.parametrize("number", [1041, 1114, 1115, 927, 1380, 1381])
+def test_halves_that_nobody_has_a_table_of_are_refused_by_name(number: int) -> None:
+    with pytest.raises(InputError, match=f"LR2015.*CCSID {number}"):
+        code_pages.charset_of(number)
+
+
+def test_single_byte_halves_of_ascii_pages() -> None:
+    items = [bytes([0x41, 0x5C, 0x7E, 0x1A, 0x7F]), b"\xb1"]
+    assert decode_all(items, 897) == ["A¥‾\x1a\x7f", "ｱ"]
+    assert decode_all(items, 1088) == ["A₩~\x1a\x7f", "bad"]
+    assert decode_all([b"\x80\x82\x84", b"\\"], 1088) == ["¢\\¦", "₩"]
+    assert decode_all([b"\x80", b"\\"], 1126) == ["bad", "₩"]
+
+
 def test_fixed_text_keeps_blanks_and_header_text_does_not() -> None:
     raw = block(
         codecs.encode_text("AB", 37, 5),

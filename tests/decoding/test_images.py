@@ -133,7 +133,7 @@ def test_expanded_varying_columns() -> None:
 
 
 @pytest.mark.parametrize("unit", [1, 2])
-@pytest.mark.parametrize("filler", ["0020", "0000", "4040"])
+@pytest.mark.parametrize("filler", ["0020", "0000", "4040", "8140", "A140"])
 def test_the_filler_of_expanded_graphic_columns_tells_the_unit_of_their_length(
     unit: int, filler: str
 ) -> None:

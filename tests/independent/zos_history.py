@@ -28,7 +28,7 @@ from tests.independent.values import Value
 from tests.independent.zos_headers import Change, Form, UnitFacts, scheme
 from tests.independent.zos_records import Generation, Log
 from tests.independent.zos_rows import WHOLE, hfp, hfp_value, sort_of
-from tests.independent.zos_text import MIXED_E, SINGLE_A, SINGLE_E, UNKNOWN, Pages
+from tests.independent.zos_text import MIXED_A, MIXED_E, SINGLE_A, SINGLE_E, UNKNOWN, Pages
 
 _KINDS = (
     *("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "DECIMAL", "DECIMAL", "CHAR", "CHAR", "VARCHAR"),
@@ -532,7 +532,7 @@ def form_of(seed: int) -> Form:
     ebcdic = Pages(pick.choice(SINGLE_E), UNKNOWN, UNKNOWN)
     if pick.random() < 0.5:
         ebcdic = Pages(*pick.choice(MIXED_E))
-    return Form(
+    form = Form(
         framing=framing,
         reading=reading,
         header=header,
@@ -555,3 +555,6 @@ def form_of(seed: int) -> Form:
         plus=pick.choice(("C", "C", "F", "CF")),
         dates_follow=pick.random() < 0.3,
     )
+    if ebcdic.mixed != UNKNOWN and pick.random() < 0.7:  # MIXED is of both
+        form = replace(form, ascii=Pages(*pick.choice(MIXED_A)))
+    return form

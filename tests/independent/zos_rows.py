@@ -113,9 +113,13 @@ class RowWriter:
     def _filler(self, table: Table, column: Column) -> bytes:
         if self.form.filler != "blank":
             return b"\0" if self.form.filler else b"\x40"
-        return (
-            b"\0 " if "GRAPHIC" in column.kind and scheme(table) == "U" else _BLANKS[scheme(table)]
-        )
+        return self._wide_blank(table) if "GRAPHIC" in column.kind else _BLANKS[scheme(table)]
+
+    def _wide_blank(self, table: Table) -> bytes:
+        """What fills graphic columns up: a blank of UTF-16, or the wide one of other pages."""
+        if scheme(table) == "U":
+            return b"\0 "
+        return self.form.pages(table).bytes("\u3000", "G")
 
     def _value(self, table: Table, column: Column, value: Value) -> bytes:
         form, length = self.form, self.length(column)
@@ -146,6 +150,6 @@ class RowWriter:
             return data
         data = pages.bytes(value, "G")
         if column.kind == "GRAPHIC":
-            blank = b"\0 " if scheme(table) == "U" else b"\x40\x40"
+            blank = self._wide_blank(table)
             data += blank * (column.length - len(data) // 2)
         return data

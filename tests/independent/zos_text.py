@@ -23,8 +23,14 @@ MIXED_E = (
     *((1159, 9027, 1371), (1027, 4396, 5035), (290, 300, 5026)),
     (13124, 4933, 1388),
 )
+MIXED_A = ((897, 941, 943), (1088, 951, 949), (1126, 1362, 1363), (897, 301, 932))
 #: A code page that ICU has in place of one that it lacks: its single bytes are the same.
-SINGLES_OF = {1027: 939, 833: 933, 836: 935, 28709: 937, 1159: 1371, 13124: 1388, 13121: 1364}
+SINGLES_OF = {1027: 939, 833: 933, 836: 935, 28709: 937, 1159: 1371, 13124: 1388, 13121: 1364} | {
+    897: 943,
+    1088: 949,
+    1126: 1363,
+}
+_ASCII = (*SINGLE_A, *(page for pages in MIXED_A for page in pages))
 WIDE = "漢字仮名カナひらがな日本中國国한글가나！？Ａｂ１２　①αβЖя"
 SHIFT_OUT, SHIFT_IN = b"\x0e", b"\x0f"
 UNKNOWN = 65534
@@ -72,7 +78,7 @@ def letters(page: int, double: int = 0) -> tuple[str, ...]:
         data = encoded(letter, page, double)
         if letter in "\x00\x0e\x0f\x1a\ufffd" or (size and len(data) != size):
             continue
-        if page in SINGLE_A and (ord(letter) in (*range(32), *range(127, 160), 0xB5, 0x3BC)):
+        if page in _ASCII and (ord(letter) in (*range(32), *range(127, 160), 0xB5, 0x3BC)):
             continue  # tables of IBM and others differ there
         if _decoded(_encoded(letter, real), real) == letter and letter not in found:
             found.append(letter)
