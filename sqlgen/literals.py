@@ -128,6 +128,8 @@ def literal_parts(
     if kind is SqlType.BOOLEAN:
         return LiteralParts(form.opening, pc.if_else(values, *profile.booleans), form.closing, [])
     if kind in _BYTES:
+        if profile.empty_is_null and policy.empty_text == "null":
+            values = _without_empty(values)
         problems = _empty_or_long(values, column, profile, 2)
         return LiteralParts(form.opening, hexadecimal(values), form.closing, problems)
     if kind in _MOMENTS and kind not in profile.as_text:
@@ -269,7 +271,7 @@ def _empty_or_long(
             pc.equal(pc.binary_length(values), 0),
             column,
             f"a value that {profile.name} does not take for NULL",
-            hint,
+            f"Take it for NULL (--empty-text null), or {hint[0].lower()}{hint[1:]}",
         )
     most = profile.text.most_bytes
     if most:
@@ -356,6 +358,12 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
     return LiteralParts("", _special_texts(values, quoted, column, profile), "", problems)
 
 
+def _without_empty(values: pa.Array) -> pa.Array:
+    """Values with NULL in place of empty ones."""
+    empty = pc.equal(pc.binary_length(values), 0)
+    return pc.if_else(empty, pa.scalar(None, values.type), values)
+
+
 def _empty_texts(
     values: pa.Array, column: Column, profile: Profile, policy: Policy
 ) -> tuple[pa.Array, list[ValueProblem]]:
@@ -367,7 +375,7 @@ def _empty_texts(
     if column.type is SqlType.CHAR or policy.empty_text == "space":
         return pc.if_else(empty, " ", values), []
     if policy.empty_text == "null":
-        return pc.if_else(empty, pa.scalar(None, pa.string()), values), []
+        return _without_empty(values), []
     hint = "Say what to do with it: --empty-text null or --empty-text space"
     return values, _problems(
         values, empty, column, f"a text that {profile.name} does not take for NULL", hint

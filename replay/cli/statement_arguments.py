@@ -46,7 +46,7 @@ def add_statements(parser: argparse.ArgumentParser, where: str, dialect: bool = 
         choices=tuple(EmptyTextPolicy),
         default=EmptyTextPolicy.REFUSE,
         help="what to do with empty text where the target takes it for NULL (Oracle; default:"
-        " refuse)",
+        " refuse); null is for empty bit data too",
     )
     add_reals(group)
 
@@ -117,7 +117,8 @@ def add_policies(group: argparse._ArgumentGroup) -> None:
         "--char-padding",
         choices=tuple(PaddingPolicy),
         default=PaddingPolicy.STRIP,
-        help="what to do with blanks at the end of CHAR values (default strip)",
+        help="what to do with blanks at the end of CHAR and GRAPHIC values (default strip; U+3000,"
+        " the blank of double-byte code pages, stays)",
     )
     group.add_argument(
         "--midnight",

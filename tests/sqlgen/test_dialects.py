@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -104,6 +105,19 @@ def test_what_cannot_be_said_is_refused(dialect: str, value: Any, kind: SqlType)
     assert problems[0].hint
 
 
+def test_blanks_at_the_end_of_char() -> None:
+    """U+3000, which fills graphic columns of EBCDIC and ASCII tables up, stays."""
+    for text, stripped in (
+        ("a  ", "a"),
+        ("漢\u3000\u3000", "漢\u3000\u3000"),
+        ("漢\u3000 ", "漢\u3000"),
+    ):
+        assert written("postgres", text, SqlType.CHAR, 3) == (f"'{stripped}'", [])
+        assert written("postgres", text, SqlType.VARCHAR, 3) == (f"'{text}'", [])
+        kept = Policy(char_padding="keep")
+        assert written("postgres", text, SqlType.CHAR, 3, kept) == (f"'{text}'", [])
+
+
 def test_policies_of_midnight_and_empty_text() -> None:
     following = Policy(midnight="next")
     assert written("tsql", "24:00:00", SqlType.TIME, 0, following) == ("'00:00:00'", [])
@@ -116,9 +130,21 @@ def test_policies_of_midnight_and_empty_text() -> None:
     )
     assert written("oracle", "", SqlType.VARCHAR, 6, Policy(empty_text="null")) == ("NULL", [])
     assert written("oracle", "", SqlType.VARCHAR, 6, Policy(empty_text="space")) == ("' '", [])
+    for kind in (SqlType.VARBINARY, SqlType.BLOB):
+        assert written("oracle", b"", kind, 6, Policy(empty_text="null")) == ("NULL", [])
+        for policy in (Policy(), Policy(empty_text="space")):
+            (problem,) = written("oracle", b"", kind, 6, policy)[1]
+            assert problem.hint.startswith("Take it for NULL (--empty-text null), or leave")
     table = Table(
         "S", "T", (Column("ID", SqlType.INTEGER, False), Column("V", SqlType.VARCHAR, True, 9))
     )
+    bits = replace(table, columns=(table.columns[0], Column("B", SqlType.VARBINARY, True, 9)))
+    rows = Rows(bits, Op.DELETE, 2, {"ID": pa.array([1, 2]), "B": pa.array([b"", b"x"])}, {}, {})
+    options = RenderOptions(policy=Policy(empty_text="null"))
+    assert render(rows, profile_named("oracle"), options).text.to_pylist() == [
+        "DELETE FROM S.T WHERE ID = 1 AND B IS NULL AND ROWNUM = 1;",
+        "DELETE FROM S.T WHERE ID = 2 AND B = HEXTORAW('78') AND ROWNUM = 1;",
+    ]
     rows = Rows(table, Op.DELETE, 2, {"ID": pa.array([1, 2]), "V": pa.array(["", "x"])}, {}, {})
     text = render(
         rows, profile_named("oracle"), RenderOptions(policy=Policy(empty_text="null"))
