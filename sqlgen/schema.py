@@ -78,7 +78,8 @@ FLOATS = frozenset({SqlType.REAL, SqlType.DOUBLE})
 class Column:
     """One column. ``length`` is in the source's units (characters or bytes; fraction digits for
     timestamps), ``scale`` for DECIMAL. ``declared`` is its type in the target's words, where a user
-    says it."""
+    says it. ``unsized``: the source's type has no length, and ``length`` is the most that its
+    values can have, which few of them do."""
 
     name: str
     type: SqlType
@@ -86,6 +87,7 @@ class Column:
     length: int = 0
     scale: int = 0
     declared: str = ""
+    unsized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def column_of(name: str, kind: exp.DataType, nullable: bool) -> Column:
         return Column(name, SqlType.DECIMAL, nullable, MOST_DIGITS, (*sizes, 0)[1])
     sql_type = _KINDS[kind.this]
     if sql_type is SqlType.TIMESTAMP:
-        return Column(name, sql_type, nullable, FRACTION_DIGITS)
+        return Column(name, sql_type, nullable, FRACTION_DIGITS, unsized=True)
     if sizes:
         return Column(name, sql_type, nullable, sizes[0])
     if sql_type in (SqlType.CHAR, SqlType.BINARY):

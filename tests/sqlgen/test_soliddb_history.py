@@ -135,7 +135,7 @@ FORMER = Table(
         Column("ID", SqlType.INTEGER, False),
         Column("odd", SqlType.VARCHAR, True, 20),
         Column("PRICE", SqlType.DECIMAL, True, 52, 2),
-        Column("AT", SqlType.TIMESTAMP, False, 9),
+        Column("AT", SqlType.TIMESTAMP, False, 9, unsized=True),
         Column("NOTE", SqlType.CLOB),
     ),
     ("ID",),

@@ -265,7 +265,7 @@ def column_format(
     elif type_ is SqlType.REAL and kind is InternalType.DOUBLE:  # stored with all digits
         column = Column(name, SqlType.DOUBLE, nullable)
     elif type_ is SqlType.TIMESTAMP:
-        column = Column(name, type_, nullable, 9)
+        column = Column(name, type_, nullable, 9, unsized=True)
     else:
         column = Column(
             name,

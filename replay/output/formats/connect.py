@@ -35,6 +35,9 @@ _SCHEMAS: dict[SqlType, Schema] = {
 }
 #: Fraction digits up to which a timestamp has a schema, its name, and the unit it counts.
 _TIMESTAMPS = ((3, "Timestamp", "ms"), (6, "MicroTimestamp", "us"), (12, "NanoTimestamp", "ns"))
+#: The fraction digits of a source that declares none: nanoseconds do not reach 9999-12-31, which
+#: many tables have for ever, and few clocks tell them.
+UNSIZED_DIGITS = 6
 
 #: ``source``: name, type, may be null. The facts of the unit that Debezium has no place for stand
 #: there too.
@@ -80,7 +83,8 @@ def column_schema(column: Column, name: str) -> Schema:
 def timestamp_of(column: Column) -> tuple[int, str, str]:
     """Of a timestamp: up to how many fraction digits it has, the name of its type and the unit it
     counts."""
-    return next(entry for entry in _TIMESTAMPS if column.length <= entry[0])
+    digits = UNSIZED_DIGITS if column.unsized else column.length
+    return next(entry for entry in _TIMESTAMPS if digits <= entry[0])
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from replay.output.formats import (
 from replay.output.formats.connect import (
     PREFIX,
     SOURCE_FIELDS,
+    UNSIZED_DIGITS,
     Schema,
     Schemas,
     schemas_of,
@@ -75,6 +76,7 @@ class Debezium:
     def __init__(self, source: str, inline: bool, policy: Policy) -> None:
         self.source, self.inline, self.policy = source, inline, policy
         self.profile = profile_of("Debezium", 9, ())
+        self._unsized = profile_of("Debezium", UNSIZED_DIGITS, ())
         self._zoned = profile_of("Debezium", 12, (SqlType.TIMESTAMP_TZ,))
 
     # -- images
@@ -131,12 +133,10 @@ class Debezium:
 
     def _value(self, values: pa.Array, column: Column) -> tuple[pa.Array, list[ValueProblem]]:
         kind = column.type
-        values, problems = shaped(
-            values,
-            column,
-            self._zoned if kind is SqlType.TIMESTAMP_TZ else self.profile,
-            self.policy,
-        )
+        profile = self._unsized if column.unsized else self.profile
+        if kind is SqlType.TIMESTAMP_TZ:
+            profile = self._zoned
+        values, problems = shaped(values, column, profile, self.policy)
         if kind in NUMBERS or kind is SqlType.BOOLEAN:
             return number_text(values, column), problems
         if kind in FLOATS:

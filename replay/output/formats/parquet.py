@@ -36,7 +36,8 @@ _DIGITS = 38
 
 def type_of(column: Column, native: bool) -> pa.DataType:
     """The Arrow type of a column. Unless ``native``, one that Spark reads too: it has no time of
-    day and no nanoseconds in Parquet."""
+    day and no nanoseconds in Parquet. Timestamps whose source declares no digits have
+    microseconds, which reach further."""
     kind = column.type
     if kind is SqlType.DECIMAL and 0 < column.length <= _DIGITS:
         return pa.decimal128(column.length, column.scale)
@@ -44,7 +45,7 @@ def type_of(column: Column, native: bool) -> pa.DataType:
         return pa.time64("us")
     if kind in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
         return pa.timestamp(
-            "ns" if native and column.length > 6 else "us",
+            "ns" if native and column.length > 6 and not column.unsized else "us",
             "UTC" if kind is SqlType.TIMESTAMP_TZ else None,
         )
     return _TYPES.get(kind, pa.string())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from replay.cli.main import main
 from tests.logs.soliddb.test_structure import NEW, OLD, Tab, altered, unit
 from tests.output.test_datasets import lines
 from tests.support.exported import export, rows
-from tests.support.solidbuilder import LogBuilder, write_catalog, write_rows
+from tests.support.solidbuilder import Col, LogBuilder, Unit, write_catalog, write_rows
 
 
 def source(folder: Path, log: LogBuilder, *tables: Tab) -> list[str]:
@@ -71,3 +74,42 @@ def test_renaming_and_truncation(tmp_path: Path) -> None:
         "total_order": 1,
         "data_collection_order": 1,
     }
+
+
+def test_the_last_day_of_tables_is_a_timestamp_in_debezium_and_native_parquet(
+    tmp_path: Path,
+) -> None:
+    """No digits are declared: microseconds reach 9999-12-31, nanoseconds do not."""
+    columns = (Col("ID", "INTEGER", null=False), Col("UNTIL", "TIMESTAMP"))
+    table = Tab(10_301, "DBA", "T", columns, key=("ID",))
+    log = LogBuilder()
+    for number, until in enumerate(("9999-12-31 00:00:00", "2024-02-29 13:05:09.123456")):
+        unit(log, partial(_insert, table, (number, until)))
+    log_of = source(tmp_path, log, table)
+    export(log_of, tmp_path / "out", "--format", "debezium")
+    events = lines(tmp_path / "out", "dba.t")
+    found = [event["value"]["payload"]["after"]["until"] for event in events]
+    assert found == [253402214400000000, 1709211909123456]
+    fields = events[0]["value"]["schema"]["fields"][1]["fields"]
+    assert fields[1]["name"] == "io.debezium.time.MicroTimestamp"
+    export(log_of, tmp_path / "native", "--parquet-types", "native")
+    assert [after["until"] for (after,) in rows(tmp_path / "native", "dba.t", "after")] == [
+        datetime(9999, 12, 31),
+        datetime(2024, 2, 29, 13, 5, 9, 123456),
+    ]
+
+
+def test_more_digits_than_microseconds_have_are_refused_or_cut(tmp_path: Path) -> None:
+    table = Tab(10_301, "DBA", "T", (Col("UNTIL", "TIMESTAMP"),))
+    log = LogBuilder()
+    unit(log, partial(_insert, table, ("2024-02-29 13:05:09.123456789",)))
+    log_of = source(tmp_path, log, table)
+    words = ("export", *log_of, "--format", "debezium", "--out")
+    assert main([*words, str(tmp_path / "out")]) == 8
+    export(log_of, tmp_path / "cut", "--format", "debezium", "--timestamps", "truncate")
+    (event,) = lines(tmp_path / "cut", "dba.t")
+    assert event["value"]["payload"]["after"]["until"] == 1709211909123456
+
+
+def _insert(table: Tab, values: tuple[object, ...], made: Unit) -> None:
+    made.insert(table, values)
