@@ -465,11 +465,9 @@ def _incomplete(selection: Selection, envelope: Envelope, dependent: bytes | Non
     if selection.incomplete == "keep":
         return np.zeros(len(envelope), bool)
     if selection.incomplete == "dependentrba":
-        return (
-            np.zeros(len(envelope), bool)
-            if dependent is None
-            else ~_less(envelope.unit_position(), dependent)
-        )
+        # no unit before DEPENDENTRBA is incomplete; where one says so, that counts
+        behind = False if dependent is None else ~_less(envelope.unit_position(), dependent)
+        return np.asarray(envelope.incomplete_unit() | behind)
     return envelope.incomplete_unit() | envelope.incomplete_dependency()
 
 

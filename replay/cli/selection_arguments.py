@@ -117,7 +117,8 @@ def _add_set_aside(group: argparse._ArgumentGroup) -> None:
         default=Incomplete.RESOLVE,
         help=(
             "incomplete units: set aside those and what provably depends on them (default), every"
-            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rule)"
+            " unit the log flags, or all from DEPENDENTRBA on (Log Master's rules, which go by the"
+            " log's flags alone)"
         ),
     )
     group.add_argument(

@@ -41,7 +41,7 @@ from replay.output.continuation import (
 from replay.output.datasets import export_contents, files_beside
 from replay.output.durable import rename_durably, sync_tree
 from replay.output.json_file import plain, write_json
-from replay.output.quarantine import write_quarantine
+from replay.output.quarantine import flags_alone, write_quarantine
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
 from replay.output.whole_files import check_files
 from replay.pipeline.engine import Engine
@@ -200,6 +200,7 @@ def write_bundle(
             *outcome.contradictions(),
             *empty_bundle(plan, log, tally),
             *_left_standing(plan, tally),
+            *flags_alone(plan, apart),
         ]
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)

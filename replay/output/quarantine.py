@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,14 @@ from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
 from replay.pipeline.partition import BucketResult
-from replay.pipeline.plan import UnitDecisions
+from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from sqlgen.choices import StatementForm
 
 #: The folder of quarantined units inside a bundle.
 FOLDER = "quarantine"
+#: Units of many that are named.
+_SHOWN = 5
 
 
 def write_quarantine(
@@ -59,8 +62,9 @@ def write_quarantine(
     ``stored``): their scripts or datasets, for reading, and a manifest with reasons and missing
     inputs.
 
-    Returns what the main manifest says about it; None when there is no such unit, or only damaged
-    ones (whose statements nobody can know).
+    Returns what the main manifest says about it, with the units that build on those (``taken``)
+    where the flags alone decided; None when there is no such unit, or only damaged ones (whose
+    statements nobody can know).
     """
     plan, resolution, aside = outcome.plan, outcome.resolution, outcome.tally.quarantined_units
     held = plan.held.units().mask(aside.units().column())
@@ -116,13 +120,34 @@ def write_quarantine(
     write_json(manifest, folder / "manifest.json")
     released = len(resolution.released - units_aside.units())
     unproven = int(units_aside.of_code(UNPROVEN_UNIT).sum())
+    taken = UnitSet() if plan.flags_resolved else resolution.held.units() - aside.units()
     return {
         "folder": FOLDER,
         "units": len(units_aside),
+        **({"taken": _described(taken)} if taken else {}),
         **({"unproven": unproven} if unproven else {}),
         counted: tally.statements,
         "released": released,
     }
+
+
+def _described(units: UnitSet) -> dict[str, Any]:
+    """Units as the manifest has many of them: how many, and the first."""
+    return {"units": len(units), "first": [str(unit) for unit in islice(units, _SHOWN)]}
+
+
+def flags_alone(plan: Plan, apart: dict[str, Any] | None) -> list[str]:
+    """What a user must know where units are set aside by the log's flags alone, of the quarantine
+    that the manifest has."""
+    taken = None if apart is None else apart.get("taken")
+    if taken is None:
+        return []
+    return [
+        f"{taken['units']:,} units build on units that are set aside, and are taken if they are"
+        f" selected, for --incomplete {plan.selection.incomplete} goes by the log's flags alone:"
+        f" {', '.join(taken['first'])}{', …' * (taken['units'] > len(taken['first']))}."
+        " --incomplete resolve sets them aside too"
+    ]
 
 
 def _by_commit(

@@ -395,6 +395,35 @@ def test_flags_are_taken_back_where_nothing_depends(tmp_path: Path) -> None:
     assert bundle.manifest["quarantine"]["released"] == 0
 
 
+@pytest.mark.parametrize("how", ["quarantine", "dependentrba", "resolve"])
+def test_units_that_build_on_flagged_ones_without_a_flag_are_named(
+    tmp_path: Path, how: str
+) -> None:
+    """Where the flags alone decide, they are in the script, and that is said."""
+    log = LogBuilder()
+    bad, flagged, built = log.unit(INCOMPLETETRANS="Y"), log.unit(INCOMPLETEDEP="Y"), log.unit()
+    bad.insert(ACCT, acct(1))
+    flagged.update(ACCT, acct(1), acct(1, "A"))
+    built.update(ACCT, acct(1, "A"), acct(1, "B"))
+    log.unit().insert(ACCT, acct(2))
+    bundle = write(log, tmp_path, "redo", incomplete=how)
+    text = (bundle.folder / "0000-redo.sql").read_text().replace(" member=", "/")
+    told = [warning for warning in bundle.manifest["warnings"] if "by the log's flags" in warning]
+    taken = bundle.manifest["quarantine"].get("taken")
+    if how == "resolve":
+        assert name(built) in quarantined(bundle)
+        assert (told, taken) == ([], None)
+    else:
+        # The log has no DEPENDENTRBA: all that is set aside says itself that it lacks changes.
+        others = [built] if how == "quarantine" else [flagged, built]
+        assert set(quarantined(bundle)) == {name(u) for u in (bad, flagged)} - {*map(name, others)}
+        assert taken == {"units": len(others), "first": [name(unit) for unit in others]}
+        for unit in others:
+            assert name(unit) in text
+            assert name(unit) in told[0]
+        assert f"--incomplete {how}" in told[0]
+
+
 def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) -> None:
     log = LogBuilder()
     bad, first, second, third = (
