@@ -176,6 +176,6 @@ def test_the_description_names_its_family(sakila_small: Path) -> None:
 def test_more_files_than_places_can_number_are_refused(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("replay.logs.MOST_FILES", 2)
+    monkeypatch.setattr("replay.logs.families.MOST_FILES", 2)
     assert main(["inspect", *words]) == 12
     assert "LR1001 found 3 files of a log; expected 2 at most" in capsys.readouterr().err

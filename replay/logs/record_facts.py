@@ -1,0 +1,78 @@
+"""What is said alike of records of every log: as a batch, by unit and by place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from replay.arrays import Bytes, Index, Lengths
+from replay.changes.envelope import ENVELOPE, Envelope
+from replay.changes.position import Position, unit_of
+from replay.decoding import codecs
+from replay.errors import UsageError, Where
+from replay.logs.log_file import LogFile
+
+
+def envelope_batch(
+    log: LogFile, file: int, first_record: int, offsets: Index, lengths: Lengths
+) -> pa.RecordBatch:
+    """Records of one file as :data:`replay.changes.envelope.ENVELOPE`; ``first_record`` is the
+    number of the first one."""
+    envelope = log.envelope(file, offsets, lengths)
+    count = len(envelope)
+    table = pa.array(log.classify(envelope)[1].astype(np.int64) + 1)
+    versions = log.catalog.versions
+    time, _ = codecs.decode_log_timestamp(envelope.commit_time())
+    columns = {
+        **log.record_fields(envelope),
+        "file": pa.array(np.full(count, file, np.int32)),
+        "record": pa.array(np.arange(first_record, first_record + count, dtype=np.int64)),
+        "offset": pa.array(offsets),
+        "length": pa.array(lengths),
+        "table_owner": pa.array([None, *(v.table.schema for v in versions)], pa.string()).take(
+            table
+        ),
+        "table_name": pa.array([None, *(v.table.name for v in versions)], pa.string()).take(table),
+        "uorcommitlrsn": codecs.binary_rows(envelope.commit()),
+        "uorid": codecs.binary_rows(urids(envelope)),
+        "memberid": pa.array(envelope.member().astype(np.int32)),
+        "uoridlrsn": codecs.binary_rows(envelope.unit_position()),
+        "segnum": pa.array(envelope.segment().astype(np.int32)),
+        "totalsegs": pa.array(envelope.segments().astype(np.int32)),
+        "uorcommittimestamp": time,
+        "incompletetrans": pa.array(envelope.incomplete_unit()),
+        "incompletedep": pa.array(envelope.incomplete_dependency()),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in ENVELOPE.names], schema=ENVELOPE)
+
+
+def urids(envelope: Envelope) -> Bytes:
+    """:attr:`replay.changes.position.UnitId.urid` of each record's unit, ``uint8[n, 10]``."""
+    return np.ascontiguousarray(envelope.unit()[:, : Position.SIZE])
+
+
+def placed_position(octets: bytes, given: bytes) -> Position:
+    """``octets``, which a log made of the position that a user gave, as one. UsageError where they
+    are not as many as a position has."""
+    if len(octets) != Position.SIZE:
+        raise UsageError(
+            "LR1001",
+            f"found a position of {2 * len(given)} digits; expected 20 (or 12, or 16) with"
+            " this log",
+        )
+    return Position(octets)
+
+
+def where_of(
+    log: LogFile, record: np.void, field: str | None = None, table: str | None = None
+) -> Where:
+    """The place of a sort record (dtype :data:`replay.changes.envelope.RECORD`), for messages."""
+    offset = int(record["offset"]) if log.has_offsets else None
+    return Where(
+        log.files[int(record["file"])].name,
+        int(record["number"]),
+        offset,
+        field,
+        table,
+        str(unit_of(record)),
+    )
