@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests.independent.locks import Holder
 from tests.independent.luw_history import History, Unit
 from tests.independent.tables import Column, Row, Table
 from tests.independent.values import Value
@@ -43,14 +44,16 @@ class Undoable(History):
             if table.key and len(table.columns) > 2 and not kinds & {"CLOB", "REAL", "DOUBLE"}:
                 return table
 
-    def _value(self, column: Column, key: bool) -> Value:
-        value = super()._value(column, key)
-        return value.strip(" ") or "x" if key and isinstance(value, str) else value
+    def _value(self, table: Table, number: int, column: Column) -> Value:
+        value = super()._value(table, number, column)
+        if number in table.key and isinstance(value, str):
+            return value.strip(" ") or "x"
+        return value
 
     def _row(
         self,
         table: Table,
-        unit: Unit | None,
+        unit: Holder | None,
         old: Row | None = None,
         rate: float = 1,
         rekey: bool = True,
@@ -60,7 +63,7 @@ class Undoable(History):
         plain = [number for number in range(len(table.columns)) if number not in table.key]
         row = list(old)
         for number in self.pick.sample(plain, min(len(plain), self.pick.choice((1, 1, 2)))):
-            row[number] = self._value(table.columns[number], False)
+            row[number] = self._value(table, number, table.columns[number])
         return tuple(row)
 
     def _shift(self, *_: object) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.independent import values
 from tests.independent.judge import Case
+from tests.independent.locks import Locked
 from tests.independent.luw_records import (
     FRAMINGS,
     VARYING,
@@ -26,12 +27,14 @@ from tests.independent.luw_records import (
     write_catalog,
 )
 from tests.independent.tables import (
+    KEYS,
+    KINDS,
     NAMES,
     Column,
     Place,
     Row,
     Table,
-    new_row,
+    drawn_key,
     shifted,
     state_of,
 )
@@ -40,12 +43,7 @@ from tests.independent.values import Value
 ORDERS: tuple[Order, Order] = ("big", "little")
 FORMS = [(r, o, f) for r, names in FRAMINGS.items() for o in ORDERS for f in names]
 
-_KINDS = (
-    *("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "DECIMAL", "DECIMAL", "CHAR", "CHAR", "VARCHAR"),
-    *("VARCHAR", "VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP"),
-)
 _BITS_AND_FLOATS = ("REAL", "DOUBLE", "CHAR BIT", "VARCHAR BIT", "GRAPHIC", "VARGRAPHIC")
-_KEYS = ("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "CHAR", "VARCHAR", "DATE", "TIMESTAMP")
 _BITS = {"SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -132,7 +130,7 @@ class Pages:
         return self.page, 3
 
 
-class History:
+class History(Locked):
     """Makes a history at once; ``log`` and the tables hold what came of it."""
 
     def __init__(self, seed: object, form: Form, wants: Wants) -> None:
@@ -164,10 +162,7 @@ class History:
         pick = self.pick
         names = pick.sample(NAMES, pick.randint(1, 9))
         columns = [self._column(name) for name in names]
-        able = [n for n, c in enumerate(columns) if c.kind in _KEYS and not c.bit]
-        key: list[int] = []
-        if pick.random() < 0.85:
-            key = pick.sample(able, min(len(able), pick.choice((1, 1, 1, 2, 3))))
+        key = drawn_key(pick, columns, KEYS)
         first = len(columns)
         if self.wants.short and first > 3 and pick.random() < 0.5:
             first = max([pick.randint(1, first - 1), *(n + 1 for n in key)])
@@ -187,7 +182,7 @@ class History:
             more += ("BINARY", "VARBINARY")
         if more and release != "v7":
             more += ("CLOB",)
-        kind, _, bit = pick.choice(_KINDS + more).partition(" ")
+        kind, _, bit = pick.choice(KINDS + more).partition(" ")
         nullable, length, scale = pick.random() < 0.55, 0, 0
         if kind == "DECIMAL":
             length = pick.choice((1, 2, 3, 4, 5, 8, 9, 10, 15, 16, 18, 19, 30, 31))
@@ -200,7 +195,7 @@ class History:
             length = pick.choice((1, 3, 8) if bit else (1, 2, 4, 7, 20, 60))
         return Column(name, kind, length, scale, nullable, bool(bit))
 
-    def _value(self, column: Column, key: bool) -> Value:
+    def _value(self, table: Table, number: int, column: Column) -> Value:
         pick, length = self.pick, column.length
         if column.nullable and pick.random() < 0.2:
             return None
@@ -229,36 +224,8 @@ class History:
             found = values.text(pick, 2 * length, "utf-16-be")
         else:
             found = values.text(pick, min(length, 60))
-        return found.rstrip(" ") if key or column.kind in ("CHAR", "GRAPHIC") else found
-
-    def _row(
-        self,
-        table: Table,
-        unit: Unit | None,
-        old: Row | None = None,
-        rate: float = 1,
-        rekey: bool = True,
-    ) -> Row | None:
-        """A row that may be there beside the others."""
-
-        def value(number: int, column: Column) -> Value:
-            return self._value(column, number in table.key)
-
-        def is_free(row: Row) -> bool:
-            return not self._others_hold(unit, key=(table.name, table.key_of(row)))
-
-        return new_row(self.pick, table, value, is_free, old, rate, rekey)
-
-    def _others_hold(
-        self,
-        unit: Unit | None,
-        key: tuple[str, Row] | None = None,
-        place: tuple[str, Place] | None = None,
-    ) -> bool:
-        return any(
-            other is not unit and (key in other.keys or place in other.places)
-            for other in self.open
-        )
+        padded = number in table.key or column.kind in ("CHAR", "GRAPHIC")
+        return found.rstrip(" ") if padded else found
 
     def _fill(self, table: Table) -> None:
         pages = self.pages[table.name]

@@ -32,6 +32,7 @@ from tests.independent.tables import (
     Place,
     Row,
     Table,
+    drawn_key,
     exactly,
     new_row,
     shifted,
@@ -83,10 +84,7 @@ class History:
         columns = [self._column(name) for name in pick.sample(NAMES, pick.randint(1, 9))]
         if not self.bytes_too:  # a text that ends in a zero byte tells the framing
             columns[0] = Column(columns[0].name, "VARCHAR", 20, 0, columns[0].nullable)
-        able = [n for n, column in enumerate(columns) if column.kind in _KEYS]
-        key: list[int] = []
-        if pick.random() < 0.85:
-            key = pick.sample(able, min(len(able), pick.choice((1, 1, 1, 2, 3))))
+        key = drawn_key(pick, columns, _KEYS)
         first = len(columns)
         if first > 2 and pick.random() < 0.3:  # the last ones were added later
             first = max([pick.randint(1, first - 1), *(n + 1 for n in key)])

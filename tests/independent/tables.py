@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +19,13 @@ State = Mapping[str, Sequence[Row]]
 #: How a value is compared: a log need not tell two values apart that a database holds as one.
 Shown = Callable[["Column", Value], object]
 
+#: Types of columns of Db2, as often as they are drawn.
+KINDS = (
+    *("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "DECIMAL", "DECIMAL", "CHAR", "CHAR", "VARCHAR"),
+    *("VARCHAR", "VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP"),
+)
+#: Those that columns of a key have.
+KEYS = ("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "CHAR", "VARCHAR", "DATE", "TIMESTAMP")
 NAMES = (
     *("ID", "NAME", "ORDER", "select", "Mixed Case", "A1", "GROUP", "VALUE", "X_Y", "TS", "Ärger"),
     *('q"t', "DATE", "KEY", "NOTE", "AMOUNT", "C"),
@@ -74,6 +81,14 @@ class Table:
 
     def has_key_of(self, row: Row) -> bool:
         return bool(self.key) and self.key_of(row) in self.held
+
+
+def drawn_key(pick: random.Random, columns: Sequence[Column], kinds: Collection[str]) -> list[int]:
+    """The columns of a primary key, if there is one: some of these kinds."""
+    able = [n for n, column in enumerate(columns) if column.kind in kinds and not column.bit]
+    if pick.random() >= 0.85:
+        return []
+    return pick.sample(able, min(len(able), pick.choice((1, 1, 1, 2, 3))))
 
 
 def new_row(

@@ -14,13 +14,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from tests.independent import values
+from tests.independent.locks import Locked
 from tests.independent.tables import (
+    KEYS,
+    KINDS,
     NAMES,
     Column,
     Place,
     Row,
     Table,
-    new_row,
+    drawn_key,
     shifted,
     state_of,
 )
@@ -30,15 +33,10 @@ from tests.independent.zos_records import Generation, Log
 from tests.independent.zos_rows import WHOLE, hfp, hfp_value, sort_of
 from tests.independent.zos_text import MIXED_A, MIXED_E, SINGLE_A, SINGLE_E, UNKNOWN, Pages
 
-_KINDS = (
-    *("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "DECIMAL", "DECIMAL", "CHAR", "CHAR", "VARCHAR"),
-    *("VARCHAR", "VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP"),
-)
 _MORE = (
     *("REAL", "DOUBLE", "CHAR BIT", "VARCHAR BIT", "CHAR MIXED", "VARCHAR MIXED", "GRAPHIC"),
     *("VARGRAPHIC", "LONG VARCHAR", "LONG VARGRAPHIC", "TIMESTAMPTZ"),
 )
-_KEYS = ("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "CHAR", "VARCHAR", "DATE", "TIMESTAMP")
 _BITS = {kind: 8 * size for kind, size in WHOLE.items()}
 _ZONES = (
     *("+00:00", "-00:00", "+05:30", "-03:30", "-08:00", "+14:00", "-12:59", "+12:45", "+01:00"),
@@ -86,7 +84,7 @@ class Unit:
         return [e for statement in self.statements for e in statement if e.before != e.after]
 
 
-class History:
+class History(Locked):
     """Makes a history at once; ``log``, ``done`` (the units that took effect, in the order of their
     commits) and the tables hold what came of it."""
 
@@ -158,10 +156,7 @@ class History:
         obid = 3 * (100 * number + pick.randint(1, 99)) + pick.choice((0, 0, 1, 2))
         table = Table("", "", (0x105 + number // 2, obid), (), (), 0)
         columns = [self._column(n, table) for n in pick.sample(NAMES, pick.randint(1, 9))]
-        able = [n for n, column in enumerate(columns) if column.kind in _KEYS and not column.bit]
-        key: list[int] = []
-        if pick.random() < 0.85:
-            key = pick.sample(able, min(len(able), pick.choice((1, 1, 1, 2, 3))))
+        key = drawn_key(pick, columns, KEYS)
         first = len(columns)
         if self.wants.short and first > 2 and pick.random() < 0.6:
             first = max([pick.randint(1, first - 1), *(n + 1 for n in key)])
@@ -179,7 +174,7 @@ class History:
         pick, more = self.pick, list(_MORE)
         if self.form.pages(table).mixed == UNKNOWN:
             more = [k for k in more if "GRAPHIC" not in k and "MIXED" not in k]
-        kind = pick.choice([*_KINDS, *more])
+        kind = pick.choice([*KINDS, *more])
         bit, mixed = kind.endswith(" BIT"), kind.endswith(" MIXED")
         kind = kind.removesuffix(" BIT").removesuffix(" MIXED")
         length, scale = 0, 0
@@ -253,33 +248,6 @@ class History:
                     return value
             except ValueError:
                 continue
-
-    def _row(
-        self,
-        table: Table,
-        unit: Unit | None,
-        old: Row | None = None,
-        rate: float = 1,
-        rekey: bool = True,
-    ) -> Row | None:
-        """A row that may be there beside the others."""
-
-        def value(number: int, column: Column) -> Value:
-            return self._value(table, number, column)
-
-        def is_free(row: Row) -> bool:
-            return not self._others_hold(unit, key=(table.name, table.key_of(row)))
-
-        return new_row(self.pick, table, value, is_free, old, rate, rekey)
-
-    def _others_hold(
-        self,
-        unit: Unit | None,
-        key: tuple[str, Row] | None = None,
-        place: tuple[str, Place] | None = None,
-    ) -> bool:
-        others = (other for other in self.open if other is not unit)
-        return any(key in other.keys or place in other.places for other in others)
 
     def _new_place(self, table: Table) -> Place:
         free = self.free[table.name]
