@@ -155,11 +155,9 @@ EQUAL: dict[str, tuple[str, ...]] = {
         "blocked = chosen & (unit <= last[subgraph.lineage])",
     ),
     "codecs": (
-        # to cut off nothing; room that is there anyway; a power of 16 found from either side
+        # to cut off nothing; room that is there anyway
         "if int(short.min()) <= width:",
         "text[:, shape + 1 - min(scale, digits) : shape + 2] = characters[",
-        "while exact <= Fraction(16) ** (power - 1):",
-        "while exact > Fraction(16) ** power:",
         "late = np.flatnonzero(start >= len(buf) - width)",
         # what is a float in the end; what is one piece of memory in any shape; what int64 is anyway
         "fraction = (raw & np.uint64((1 << bits) - 1)).astype(None).astype(np.float64)",

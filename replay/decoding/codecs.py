@@ -1,8 +1,7 @@
-"""Byte blocks <-> Arrow columns.
+"""Byte blocks -> Arrow columns.
 
 Decoders take a block ``uint8[n, w]`` (or bytes and offsets) and an optional mask of null rows,
-whose bytes mean nothing: they come out null and are never bad. Encoders are scalar; they serve
-tests and log generators.
+whose bytes mean nothing: they come out null and are never bad.
 
 Layout facts: sections 1.1, 6.4, 6.5 and 10 of the format notes (IBM's "decoding numeric data" table
 for numbers, CCSID tables for text).
@@ -11,8 +10,6 @@ for numbers, CCSID tables for text).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -356,6 +353,18 @@ def decode_fixed_text(block: Bytes, ccsid: int, null: Mask | None = None) -> Dec
     )
 
 
+def encode_text(text: str, ccsid: int, width: int | None = None) -> bytes:
+    """Text in a CCSID, filled up with blanks to ``width`` bytes; ``ValueError`` when it has no such
+    character or is too long."""
+    data = ccsids.encode(text, ccsid)
+    if width is None:
+        return data
+    blank = ccsids.charset_of(ccsid).blank
+    if len(data) > width or (width - len(data)) % len(blank):
+        raise ValueError(f"{len(data)} bytes do not fill {width}")
+    return data + blank * ((width - len(data)) // len(blank))
+
+
 def ebcdic_text(block: Bytes) -> pa.Array:
     """Header text, ``uint8[n, w]`` in code page 037, without the blanks at the end. Control
     characters stay: escaping is the caller's."""
@@ -551,86 +560,3 @@ def decode_log_timestamp(block: Bytes) -> Decoded:
     width = np.where(fine, 32, 26)
     offsets = np.concatenate([[0], np.cumsum(width)])
     return _strings(pa.string(), text[np.arange(32) < width[:, None]], offsets, null, wrong), wrong
-
-
-# -- encoders
-# -------------------------------------------------------------------------------------------------
-
-
-def encode_integer(value: int, width: int) -> bytes:
-    """Two's complement, big-endian; ``ValueError`` when it does not fit."""
-    if not -(1 << 8 * width - 1) <= value < 1 << 8 * width - 1:
-        raise ValueError(f"{value} does not fit {width} bytes")
-    return value.to_bytes(width, "big", signed=True)
-
-
-def encode_packed(
-    value: str | int | Decimal, width: int, scale: int = 0, sign: int | None = None
-) -> bytes:
-    """Packed decimal; ``sign`` instead of C or D. ``ValueError`` when digits would be lost."""
-    exact = Decimal(value)
-    minus = exact.is_signed()
-    number = abs(Fraction(exact)) * Fraction(10) ** scale
-    text = str(number)
-    if number.denominator != 1 or len(text) > 2 * width - 1:
-        raise ValueError(f"{value} does not fit DECIMAL({2 * width - 1},{scale})")
-    return bytes.fromhex(
-        text.zfill(2 * width - 1) + f"{(0xD if minus else 0xC) if sign is None else sign:X}"
-    )
-
-
-def encode_hfp(value: float | Fraction, width: int) -> bytes:
-    """Hexadecimal floating point, normalised, rounded to nearest with ties to even; ``ValueError``
-    above 7.2E+75, zero below 5.4E-79."""
-    exact = abs(Fraction(value))
-    sign = 0x80 if value < 0 or str(value).startswith("-") else 0
-    if exact == 0:
-        return bytes([sign]).ljust(width, b"\0")
-    bits = 8 * width - 8
-    power = 0
-    while exact >= Fraction(16) ** power:
-        power += 1
-    while exact < Fraction(16) ** (power - 1):
-        power -= 1
-    fraction = round(exact * Fraction(2) ** bits / Fraction(16) ** power)
-    if fraction >> bits:
-        fraction, power = fraction >> 4, power + 1
-    if power > 63:
-        raise ValueError(f"{value} is too large for hexadecimal floating point")
-    if power < -64:
-        return bytes([sign]).ljust(width, b"\0")
-    return bytes([sign | power + 64]) + fraction.to_bytes(width - 1, "big")
-
-
-def encode_text(text: str, ccsid: int, width: int | None = None) -> bytes:
-    """Text in a CCSID, filled up with blanks to ``width`` bytes; ``ValueError`` when it has no such
-    character or is too long."""
-    data = ccsids.encode(text, ccsid)
-    if width is None:
-        return data
-    blank = ccsids.charset_of(ccsid).blank
-    if len(data) > width or (width - len(data)) % len(blank):
-        raise ValueError(f"{len(data)} bytes do not fill {width}")
-    return data + blank * ((width - len(data)) // len(blank))
-
-
-def encode_date(text: str, ebcdic: bool = True) -> bytes:
-    """``YYYY-MM-DD`` as it stands in a log."""
-    return text.encode("cp037" if ebcdic else "ascii")
-
-
-def encode_time(text: str, ebcdic: bool = True) -> bytes:
-    """``HH:MM:SS`` as ``HH.MM.SS``."""
-    return text.replace(":", ".").encode("cp037" if ebcdic else "ascii")
-
-
-def encode_timestamp(text: str, ebcdic: bool = True) -> bytes:
-    """``YYYY-MM-DD HH:MM:SS[.f][+HH:MM]`` as ``YYYY-MM-DD-HH.MM.SS[.f][+HH:MM]``."""
-    moment = text[:10] + "-" + text[11:19].replace(":", ".") + text[19:]
-    return moment.encode("cp037" if ebcdic else "ascii")
-
-
-def encode_log_timestamp(text: str | None) -> bytes:
-    """``YYYY-MM-DD HH:MM:SS[.f]`` as 34 packed digits; None as zeros."""
-    digits = "".join(character for character in text or "" if character.isdigit())
-    return bytes.fromhex(digits.ljust(34, "0"))

@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import images
-from replay.decoding.codecs import (
-    encode_date,
-    encode_hfp,
-    encode_integer,
-    encode_packed,
-    encode_text,
-    encode_timestamp,
-)
+from replay.decoding.codecs import encode_text
 from replay.decoding.image_description import describe_image
 from replay.decoding.image_layouts import NULL_BYTE
 from replay.decoding.plain_images import plain_rows
 from replay.errors import InputError
 from sqlgen.schema import Column, SqlType
+from tests.support.encoders import (
+    encode_date,
+    encode_hfp,
+    encode_integer,
+    encode_packed,
+    encode_timestamp,
+)
 from tests.support.examples import examples
 
 

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from replay.cli.main import main
-from replay.decoding import codecs
 from replay.logs.logmaster.layouts import LLDF
 from replay.targets import embedded
 from replay.targets.postgres import connect
+from tests.support import encoders
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, rba
 from tests.support.places import ROOT
 from tests.support.replayed import AT_END, PIT1, position, rows, same
@@ -167,7 +167,7 @@ def huge_log(folder: Path) -> list[str]:
     control.write_bytes(frame(log.control_records(), "rdw"))
     (record,) = log.records()
     framed = np.frombuffer(frame([record], "rdw"), np.uint8)
-    places = {4 + LLDF.size + 4: int.from_bytes(codecs.encode_integer(0, 4), "big")}
+    places = {4 + LLDF.size + 4: int.from_bytes(encoders.encode_integer(0, 4), "big")}
     places[4 + LLDF.names["LOGRBA"].offset + 6] = int.from_bytes(rba(20)[6:], "big")
     places[4 + LLDF.names["LOGLRSN"].offset + 3] = 0x10000
     with (folder / "huge.dat").open("wb") as file:

@@ -27,6 +27,7 @@ from replay.decoding.layout import FieldKind, Layout, layout
 from replay.logs.logmaster.layouts import DLCI, DLDS, DLGE, DTBI, LLDF, XHDF, XTYP
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
+from tests.support import encoders
 
 Row = Sequence[Any]
 
@@ -70,17 +71,17 @@ class Col:
             return value
         match self.code:
             case "INT":
-                return codecs.encode_integer(value, self.length)
+                return encoders.encode_integer(value, self.length)
             case "DEC":
-                return codecs.encode_packed(value, self.length, self.scale)
+                return encoders.encode_packed(value, self.length, self.scale)
             case "FLOT":
-                return codecs.encode_hfp(value, self.length)
+                return encoders.encode_hfp(value, self.length)
             case "DATE":
-                return codecs.encode_date(value)
+                return encoders.encode_date(value)
             case "TIME":
-                return codecs.encode_time(value)
+                return encoders.encode_time(value)
             case "DTTM":
-                return codecs.encode_timestamp(value)
+                return encoders.encode_timestamp(value)
             case "CHAR":
                 return codecs.encode_text(value, 37, self.length)
         return codecs.encode_text(value, 37)
@@ -408,8 +409,8 @@ def fit(value: Any, name: str, length: int) -> Any:
     kind = LLDF.names[name].kind if name in LLDF.names else FieldKind.BYTES
     if kind is FieldKind.PACKED_TIME:
         if length == 17:
-            return codecs.encode_log_timestamp(value)
-        return codecs.encode_timestamp(value if "." in value else value + ".000000").ljust(
+            return encoders.encode_log_timestamp(value)
+        return encoders.encode_timestamp(value if "." in value else value + ".000000").ljust(
             26, b"\xf0"
         )
     if kind is FieldKind.POSITION and length == 6 and isinstance(value, bytes):

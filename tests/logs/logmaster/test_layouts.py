@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from replay.decoding import codecs
 from replay.decoding.layout import Layout
 from replay.logs.logmaster import layouts
 from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, DLCI, DTBI, LLDF, XHDF, XTYP
+from tests.support import encoders
 
 # Field, decimal offset, hexadecimal offset, definition: as the pages print them, mistakes included.
 DLCI_PAGE = """
@@ -226,7 +226,7 @@ def test_header_of_the_worked_example() -> None:
         1,
         "A",
     )
-    assert values["TIMESTAMP"] == codecs.encode_log_timestamp("2024-03-15 10:20:30.123456")
+    assert values["TIMESTAMP"] == encoders.encode_log_timestamp("2024-03-15 10:20:30.123456")
 
 
 def test_built_header_is_the_worked_example() -> None:
@@ -256,7 +256,7 @@ def test_built_header_is_the_worked_example() -> None:
 def test_twelve_digit_timestamp_and_its_text() -> None:
     packed = bytes.fromhex("2024031510203012345678901234500000")
     assert LLDF.names["TIMESTAMP"].length == len(packed)
-    assert codecs.encode_log_timestamp("2024-03-15 10:20:30.123456789012345") == packed
+    assert encoders.encode_log_timestamp("2024-03-15 10:20:30.123456789012345") == packed
 
 
 @pytest.mark.parametrize(
