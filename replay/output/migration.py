@@ -99,23 +99,11 @@ def write_migration(
             state=None if request.initial is None else proof_in(request.initial, log),
         )
         if any(not line.startswith("--") for line in schema.foreign_keys):
-            title = (
-                f"-- logreplay foreign keys for {profile.name}: when all rows are there. For"
-                f" example: {profile.client}"
-            )
-            (work / FOREIGN_KEYS).write_text(
-                "\n".join([title, *search_path(profile), *schema.foreign_keys]) + "\n",
-                encoding="utf-8",
-            )
+            said = f"foreign keys for {profile.name}: when all rows are there"
+            _write_script(work / FOREIGN_KEYS, said, schema.foreign_keys, profile)
         if schema.afterwards:
-            title = (
-                f"-- logreplay identity columns for {profile.name}: on behind the highest value."
-                f" For example: {profile.client}"
-            )
-            (work / IDENTITIES).write_text(
-                "\n".join([title, *search_path(profile), *schema.afterwards]) + "\n",
-                encoding="utf-8",
-            )
+            said = f"identity columns for {profile.name}: on behind the highest value"
+            _write_script(work / IDENTITIES, said, schema.afterwards, profile)
         expected = _expected(bundle, loaded)
         if expected:
             (work / VERIFY).write_text(
@@ -139,6 +127,13 @@ def write_migration(
     return Migration(
         out, manifest, Bundle(out / REDO, bundle.contents, bundle.tally, bundle.exit_code), code
     )
+
+
+def _write_script(path: Path, said: str, statements: Sequence[str], profile: Profile) -> None:
+    """A script of its own, to be run when all rows are there."""
+    title = f"-- logreplay {said}. For example: {profile.client}"
+    lines = [title, *search_path(profile), *statements]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:

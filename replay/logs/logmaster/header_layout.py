@@ -27,53 +27,24 @@ class ControlRecord(NamedTuple):
     offset: int
 
 
+class _Described(NamedTuple):
+    """A field of the header as one XHDF record describes it."""
+
+    position: int
+    length: int
+    name: str
+    kind: str
+    record: ControlRecord
+
+
 def header_layout(records: list[ControlRecord], name: str) -> Layout:
     """The header layout that XHDF records describe, or that of v11.1 when there are none."""
     if not records:
         return LLDF
     standard = {entry.replace(" ", ""): field for entry, field in LLDF.names.items()}
-    described: list[tuple[int, int, str, str, ControlRecord]] = []
-    for record in records:
-        values = CONTROL["XHDF"].read(record.raw)
-        spelled = str(values["HEADFIELDNAME"] or "").replace(" ", "")
-        if values["HEADFIELDPOS"] is None or not values["HEADFIELDLEN"]:
-            raise InputError(
-                "LR2009",
-                f"found no length or position for {spelled}; expected numbers",
-                Where(name, record.number, record.offset, "HEADFIELDPOS"),
-                REMAKE_CONTROL,
-            )
-        described.append(
-            (
-                values["HEADFIELDPOS"],
-                values["HEADFIELDLEN"],
-                spelled,
-                str(values["HEADFIELDTYPE"]),
-                record,
-            )
-        )
-    described.sort(key=lambda entry: entry[0])
-    present: set[str] = set()
-    for _, _, spelled, _, record in described:
-        if spelled in present:
-            where = Where(name, record.number, record.offset, "HEADFIELDNAME")
-            raise InputError(
-                "LR2009",
-                f"found a second XHDF record for {spelled}; expected one",
-                where,
-                REMAKE_CONTROL,
-            )
-        present.add(spelled)
-    missing = [wanted for wanted in NEEDED if wanted not in present]
-    if missing:
-        raise InputError(
-            "LR2008",
-            f"found no XHDF record for {', '.join(missing)}; expected all fields that order and"
-            " decode need",
-            Where(name),
-            REMAKE_CONTROL,
-        )
-    base = next(entry[0] for entry in described if entry[2] == "LENGTH")
+    described = sorted((_read(record, name) for record in records), key=lambda one: one.position)
+    _check_names(described, name)
+    base = next(one.position for one in described if one.name == "LENGTH")
     fields: list[Field] = []
     place = 0
     for position, length, spelled, kind, record in described:
@@ -102,6 +73,43 @@ def header_layout(records: list[ControlRecord], name: str) -> Layout:
     return Layout(
         "LLDF", "Data change record header, as the XHDF records describe it", place, tuple(fields)
     )
+
+
+def _read(record: ControlRecord, name: str) -> _Described:
+    values = CONTROL["XHDF"].read(record.raw)
+    spelled = str(values["HEADFIELDNAME"] or "").replace(" ", "")
+    if values["HEADFIELDPOS"] is None or not values["HEADFIELDLEN"]:
+        raise InputError(
+            "LR2009",
+            f"found no length or position for {spelled}; expected numbers",
+            Where(name, record.number, record.offset, "HEADFIELDPOS"),
+            REMAKE_CONTROL,
+        )
+    place = values["HEADFIELDPOS"], values["HEADFIELDLEN"]
+    return _Described(*place, spelled, str(values["HEADFIELDTYPE"]), record)
+
+
+def _check_names(described: list[_Described], name: str) -> None:
+    """Each field is described once, and those that are needed are."""
+    present: set[str] = set()
+    for _, _, spelled, _, record in described:
+        if spelled in present:
+            raise InputError(
+                "LR2009",
+                f"found a second XHDF record for {spelled}; expected one",
+                Where(name, record.number, record.offset, "HEADFIELDNAME"),
+                REMAKE_CONTROL,
+            )
+        present.add(spelled)
+    missing = [wanted for wanted in NEEDED if wanted not in present]
+    if missing:
+        raise InputError(
+            "LR2008",
+            f"found no XHDF record for {', '.join(missing)}; expected all fields that order and"
+            " decode need",
+            Where(name),
+            REMAKE_CONTROL,
+        )
 
 
 #: Lengths that header fields of a kind may have, besides the one in the v11.1 layout.

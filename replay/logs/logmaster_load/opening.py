@@ -26,7 +26,7 @@ from replay.logs.logmaster_load.roles import NEEDED, ROLES, TELLS, column_of
 from replay.storage import at
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import SqlType, Table
+from sqlgen.schema import Column, SqlType, Table
 from sqlgen.table_definitions import defined_tables
 
 #: Rows whose images are made at once.
@@ -225,7 +225,55 @@ def _version(
 ) -> TableVersion:
     """The table of an INTO TABLE clause: its columns are those of the LOAD statement, their types
     and the key those of the DDL."""
-    given = f"{into.schema}.{into.name}" if into.schema else into.name
+    table, columns = _definition(control, into, tables)
+    known = versions.get(f"{table.schema}.{table.name}")
+    if known is not None:
+        if known.table.columns != columns:
+            raise InputError(
+                "LR2031",
+                "found LOAD statements with different columns; expected one list of columns",
+                Where(control, table=_given(into)),
+                "Read the files in runs of their own",
+            )
+        return known
+    layout = RowFormat(
+        tuple(
+            ColumnFormat(
+                column, column.type.value, column.length, column.scale, column.nullable, ccsid=ccsid
+            )
+            for column in columns
+        )
+    )
+    number = len(versions)
+    version = TableVersion(
+        number,
+        Table(table.schema, table.name, columns, table.key),
+        0,
+        0,
+        number + 1,
+        1,
+        0,
+        bytes(_POSITION),
+        bytes(_POSITION),
+        table.schema,
+        table.name,
+        layout,
+        unlogged=len(table.columns) - len(columns),
+    )
+    versions[version.name] = version
+    return version
+
+
+def _given(into: IntoTable) -> str:
+    """A table as the LOAD statement names it."""
+    return f"{into.schema}.{into.name}" if into.schema else into.name
+
+
+def _definition(
+    control: str, into: IntoTable, tables: Sequence[Table]
+) -> tuple[Table, tuple[Column, ...]]:
+    """The table in the DDL that an INTO TABLE clause means, and the columns that it loads."""
+    given = _given(into)
     same = [
         table for table in tables if table.name == into.name and into.schema in ("", table.schema)
     ]
@@ -256,43 +304,7 @@ def _version(
                 f"found {found}: {', '.join(wrong)}; expected {expected}",
                 Where(control, table=given),
             )
-    known = versions.get(f"{table.schema}.{table.name}")
-    columns = tuple(defined[name] for name in names)
-    if known is not None:
-        if known.table.columns != columns:
-            raise InputError(
-                "LR2031",
-                "found LOAD statements with different columns; expected one list of columns",
-                Where(control, table=given),
-                "Read the files in runs of their own",
-            )
-        return known
-    layout = RowFormat(
-        tuple(
-            ColumnFormat(
-                column, column.type.value, column.length, column.scale, column.nullable, ccsid=ccsid
-            )
-            for column in columns
-        )
-    )
-    number = len(versions)
-    version = TableVersion(
-        number,
-        Table(table.schema, table.name, columns, table.key),
-        0,
-        0,
-        number + 1,
-        1,
-        0,
-        bytes(_POSITION),
-        bytes(_POSITION),
-        table.schema,
-        table.name,
-        layout,
-        unlogged=len(table.columns) - len(columns),
-    )
-    versions[version.name] = version
-    return version
+    return table, tuple(defined[name] for name in names)
 
 
 @dataclass
