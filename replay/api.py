@@ -11,7 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -19,13 +19,10 @@ import pyarrow as pa
 
 from replay import storage
 from replay.changes.choices import (
-    LAKE_FORMATS,
-    USUAL_NAME,
     CascadeMode,
     Enforcement,
     Gaps,
     Incomplete,
-    Late,
     Mode,
 )
 from replay.changes.keywords import (
@@ -43,7 +40,6 @@ from replay.changes.keywords import (
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_OK, UsageError
 from replay.frames.door import merge_batch as merge_batch
 from replay.frames.door import register_spark as register_spark
@@ -63,11 +59,11 @@ from replay.pipeline.request import (
     make_request,
     mapping_file,
     open_source,
-    script_notes,
     usage_errors,
 )
 from replay.reports.questions import Questions
 from replay.storage import Place
+from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
 from sqlgen.late import LateModule
@@ -80,44 +76,28 @@ if TYPE_CHECKING:
         certificate_check,
         retries,
         route,
-        target_state,
         wanted,
     )
     from replay.live import replay as live
     from replay.live import verify as comparison
-    from replay.output import (
-        bundle,
-        change_batches,
-        continuation,
-        extraction,
-        formats,
-        lake,
-    )
+    from replay.output import bundle, change_batches, extraction, formats
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
-    certificate, certificate_check, retries, route, target_state, wanted = (
+    certificate, certificate_check, retries, route, wanted = (
         LateModule(f"replay.live.{name}")
         for name in (
             "certificate",
             "certificate_check",
             "retries",
             "route",
-            "target_state",
             "wanted",
         )
     )
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
-    bundle, change_batches, continuation, extraction, formats, lake = (
+    bundle, change_batches, extraction, formats = (
         LateModule(f"replay.output.{name}")
-        for name in (
-            "bundle",
-            "change_batches",
-            "continuation",
-            "extraction",
-            "formats",
-            "lake",
-        )
+        for name in ("bundle", "change_batches", "extraction", "formats")
     )
 
 #: Records of a script, and so of the rows that are made at a time, where changes are read.
@@ -466,121 +446,8 @@ class Selected:
         return verify(url, expected, changes=self, **options)
 
 
-@dataclass(frozen=True)
-class Writable:
-    """Scripts or data that are placed and checked; nothing is read before :meth:`write`."""
-
-    request: Request = field(repr=False)
-    engine: Engine
-    split_bytes: int = SPLIT_BYTES
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a user may want to know beforehand."""
-        scripts = self.request.export is None
-        return script_notes(self.request) if scripts else self.request.notes
-
-    @checked
-    def write(
-        self,
-        out: str | Place,
-        *,
-        overwrite: bool = False,
-        after: str | Place | None = None,
-        adjoining: bool = False,
-        late: str = Late.REFUSE,
-    ) -> bundle.Bundle:
-        """Write the folder ``out``, whole or not at all; ``after``: what the bundle with this
-        manifest lacks; ``late``: with what of units that come late. Errors as those of
-        :func:`replay.output.bundle.write_bundle`."""
-        before = None if after is None else continuation.read_continuation(storage.at(after))
-        request, folder = self.request, storage.at(out)
-        export = request.export
-        if export is not None and export.format in LAKE_FORMATS:
-            if after is not None:
-                raise UsageError(
-                    "LR1001",
-                    f"found after {after} with the format {export.format}, whose tables record"
-                    " their own position; expected it without after",
-                )
-            with target_state.baseline_of(request) as state:
-                return lake.write_lake(
-                    request.plan(self.split_bytes, self.engine),
-                    request.log,
-                    folder,
-                    self.engine,
-                    list(request.warnings),
-                    late,
-                    constraints=request.constraints,
-                    state=None if state is None else StateBefore(state),
-                )
-        bundle.check_output(folder, overwrite)
-        plan = request.plan(self.split_bytes, self.engine)
-        if after is not None:
-            plan = replace(plan, selection=plan.selection.going_on())
-        with target_state.baseline_of(request) as state:
-            return bundle.write_bundle(
-                plan,
-                request.log,
-                folder,
-                self.engine,
-                overwrite=overwrite,
-                warnings=list(request.warnings),
-                constraints=request.constraints,
-                state=None if state is None else StateBefore(state),
-                before=before,
-                adjoining=adjoining,
-                late=late,
-            )
-
-
 # -- live databases
 # -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Extract:
-    """A part of a log that becomes a log again; nothing is read before :meth:`write`.
-    ``whole_units``: all changes of a unit of recovery of which one is selected."""
-
-    request: Request = field(repr=False)
-    engine: Engine
-    whole_units: bool = False
-    split_bytes: int = SPLIT_BYTES
-
-    @checked
-    def write(
-        self,
-        out: str | Place,
-        *,
-        name: str = USUAL_NAME,
-        overwrite: bool = False,
-        after: str | Place | None = None,
-        adjoining: bool = False,
-        late: str = Late.REFUSE,
-    ) -> bundle.Bundle:
-        """Write the folder ``out``, whole or not at all: ``NAME.ctl``, ``NAME.dat`` and
-        ``manifest.json``; ``after``: what the extract with this manifest lacks; ``late``: with what
-        of units that come late. Errors as those of
-        :func:`replay.output.extraction.write_extract`."""
-        before = None if after is None else continuation.read_continuation(storage.at(after))
-        request = self.request
-        writer = extraction.writer_of(request.opened.family)
-        folder = storage.at(out)
-        bundle.check_output(folder, overwrite)
-        plan = replace(
-            request.plan(self.split_bytes, self.engine), copies=request.opened.family.name
-        )
-        return extraction.write_extract(
-            plan,
-            request.log,
-            writer,
-            folder,
-            self.engine,
-            extraction.ExtractOptions(name, overwrite, self.whole_units, adjoining, late),
-            request.warnings,
-            before,
-        )
 
 
 @dataclass(frozen=True)

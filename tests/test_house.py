@@ -47,6 +47,7 @@ ORDER = (
     "replay.live",
     "replay.reports",
     "replay.frames",
+    "replay.writable",
     "replay.api",
     "replay",
     "replay.cli",
@@ -75,6 +76,7 @@ GROUND_FLOOR = {
     "machine.py",
     "storage.py",
     "version.py",
+    "writable.py",
     "py.typed",
 }
 

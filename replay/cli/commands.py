@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay import storage
-from replay.api import Writable
 from replay.changes.choices import (
     LAKE_FORMATS,
     DrawingFormat,
@@ -60,6 +59,7 @@ from replay.pipeline.request import (
 )
 from replay.storage import is_database
 from replay.targets import target_of
+from replay.writable import Writable
 from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy, StatementForm
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.api import Writable
 from replay.changes.choices import LAKE_FORMATS, Gaps
 from replay.changes.options import Export
 from replay.cli.request import engine_of, options_of, request_of, selection_of
@@ -16,6 +15,7 @@ from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder, Growth
 from replay.pipeline.request import Demand, Request
 from replay.storage import Place
+from replay.writable import Writable
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:

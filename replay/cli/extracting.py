@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from replay.api import Extract
 from replay.changes.balance import balance_text
 from replay.changes.choices import Gaps
 from replay.changes.options import ScriptOptions
@@ -21,6 +20,7 @@ from replay.logs import source_named
 from replay.output.bundle import Bundle, check_output
 from replay.output.extraction import check_name, writer_of
 from replay.pipeline.request import Demand, OpenLog, Request, make_request
+from replay.writable import Extract
 
 #: Findings, and units that are left out, which are shown.
 _SHOWN = 20

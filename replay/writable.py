@@ -1,0 +1,140 @@
+"""What is placed, checked and ready to be written: scripts, data, and parts of a log as a log. The
+command line and :mod:`replay.api` write by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from replay import storage
+from replay.changes.choices import LAKE_FORMATS, USUAL_NAME, Late
+from replay.dependencies.baseline import StateBefore
+from replay.errors import UsageError
+from replay.pipeline.checked import checked
+from replay.pipeline.engine import Engine
+from replay.pipeline.request import SPLIT_BYTES, Request, script_notes
+from replay.storage import Place
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.live import target_state
+    from replay.output import bundle, continuation, extraction, lake
+else:  # what some outputs alone need
+    target_state = LateModule("replay.live.target_state")
+    bundle, continuation, extraction, lake = (
+        LateModule(f"replay.output.{name}")
+        for name in ("bundle", "continuation", "extraction", "lake")
+    )
+
+
+@dataclass(frozen=True)
+class Writable:
+    """Scripts or data that are placed and checked; nothing is read before :meth:`write`."""
+
+    request: Request = field(repr=False)
+    engine: Engine
+    split_bytes: int = SPLIT_BYTES
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user may want to know beforehand."""
+        scripts = self.request.export is None
+        return script_notes(self.request) if scripts else self.request.notes
+
+    @checked
+    def write(
+        self,
+        out: str | Place,
+        *,
+        overwrite: bool = False,
+        after: str | Place | None = None,
+        adjoining: bool = False,
+        late: str = Late.REFUSE,
+    ) -> bundle.Bundle:
+        """Write the folder ``out``, whole or not at all; ``after``: what the bundle with this
+        manifest lacks; ``late``: with what of units that come late. Errors as those of
+        :func:`replay.output.bundle.write_bundle`."""
+        before = None if after is None else continuation.read_continuation(storage.at(after))
+        request, folder = self.request, storage.at(out)
+        export = request.export
+        if export is not None and export.format in LAKE_FORMATS:
+            if after is not None:
+                raise UsageError(
+                    "LR1001",
+                    f"found after {after} with the format {export.format}, whose tables record"
+                    " their own position; expected it without after",
+                )
+            with target_state.baseline_of(request) as state:
+                return lake.write_lake(
+                    request.plan(self.split_bytes, self.engine),
+                    request.log,
+                    folder,
+                    self.engine,
+                    list(request.warnings),
+                    late,
+                    constraints=request.constraints,
+                    state=None if state is None else StateBefore(state),
+                )
+        bundle.check_output(folder, overwrite)
+        plan = request.plan(self.split_bytes, self.engine)
+        if after is not None:
+            plan = replace(plan, selection=plan.selection.going_on())
+        with target_state.baseline_of(request) as state:
+            return bundle.write_bundle(
+                plan,
+                request.log,
+                folder,
+                self.engine,
+                overwrite=overwrite,
+                warnings=list(request.warnings),
+                constraints=request.constraints,
+                state=None if state is None else StateBefore(state),
+                before=before,
+                adjoining=adjoining,
+                late=late,
+            )
+
+
+@dataclass(frozen=True)
+class Extract:
+    """A part of a log that becomes a log again; nothing is read before :meth:`write`.
+    ``whole_units``: all changes of a unit of recovery of which one is selected."""
+
+    request: Request = field(repr=False)
+    engine: Engine
+    whole_units: bool = False
+    split_bytes: int = SPLIT_BYTES
+
+    @checked
+    def write(
+        self,
+        out: str | Place,
+        *,
+        name: str = USUAL_NAME,
+        overwrite: bool = False,
+        after: str | Place | None = None,
+        adjoining: bool = False,
+        late: str = Late.REFUSE,
+    ) -> bundle.Bundle:
+        """Write the folder ``out``, whole or not at all: ``NAME.ctl``, ``NAME.dat`` and
+        ``manifest.json``; ``after``: what the extract with this manifest lacks; ``late``: with what
+        of units that come late. Errors as those of
+        :func:`replay.output.extraction.write_extract`."""
+        before = None if after is None else continuation.read_continuation(storage.at(after))
+        request = self.request
+        writer = extraction.writer_of(request.opened.family)
+        folder = storage.at(out)
+        bundle.check_output(folder, overwrite)
+        plan = replace(
+            request.plan(self.split_bytes, self.engine), copies=request.opened.family.name
+        )
+        return extraction.write_extract(
+            plan,
+            request.log,
+            writer,
+            folder,
+            self.engine,
+            extraction.ExtractOptions(name, overwrite, self.whole_units, adjoining, late),
+            request.warnings,
+            before,
+        )
