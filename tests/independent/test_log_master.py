@@ -122,15 +122,11 @@ def as_json(column: Column, value: Value) -> str:
 
 
 def lines(out: Path) -> Iterator[dict[str, object]]:
-    """The changes of an export in lines of JSON, numbers with a point where they have none."""
-
-    def whole(text: str) -> float | int:
-        return -0.0 if text == "-0" else int(text)
-
+    """The changes of an export in lines of JSON."""
     for file in out.rglob("*.jsonl"):
         for line in file.read_text(encoding="utf-8").split("\n"):
             if line:
-                yield json.loads(line, parse_int=whole)
+                yield json.loads(line)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

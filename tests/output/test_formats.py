@@ -64,6 +64,15 @@ def test_floats_read_back(data: st.DataObject, type_: SqlType, bits: int) -> Non
     assert back.equals(pa.array(numbers, kind)) or any(np.isnan(numbers))
 
 
+def test_a_negative_zero_is_no_whole_number_in_json() -> None:
+    """Readers take -0 for a whole number, which has no sign then."""
+    column = Column("X", SqlType.DOUBLE)
+    numbers = values.number_text(pa.array([-0.0, 0.0, -1.0, None]), column)
+    found = values.quoted_floats(numbers).to_pylist()
+    assert found == ["-0.0", "0", "-1", None]
+    assert str(float(json.loads(found[0]))) == "-0.0"
+
+
 def test_what_a_type_cannot_hold_is_named() -> None:
     found, problems = values.held(
         pa.array(["1.25", "123.45", None, "-99.99"]),
@@ -80,6 +89,9 @@ def test_moments_that_nanoseconds_do_not_reach_are_named() -> None:
     """The last day that many tables have for ever: 64 bits end in 2262."""
     texts = pa.array(["2262-04-11 00:00:00.000000000", "9999-12-31 00:00:00.000000000", None])
     column = Column("T", SqlType.TIMESTAMP, length=9)
+    zoned = pa.array([f"{text.as_py()}+01:00" for text in texts[:2]])
+    _, (problem,) = values.held(zoned, column, pa.timestamp("ns", "UTC"))
+    assert "from 1677-09-21 to 2262-04-11" in problem.expected
     found, (problem,) = values.held(texts, column, pa.timestamp("ns"))
     assert found.null_count == 2
     assert (problem.row, problem.found) == (1, "9999-12-31 00:00:00.000000000")

@@ -90,7 +90,8 @@ def held(
     converted, bad = cast(values, kind)
     if bad is None:
         return converted, []
-    expected = _MOMENTS if kind == pa.timestamp("ns") else f"a value that {kind} can hold"
+    fine = pa.types.is_timestamp(kind) and kind.unit == "ns"
+    expected = _MOMENTS if fine else f"a value that {kind} can hold"
     return converted, [
         ValueProblem(int(row), column.name, str(values[int(row)].as_py()), expected, _LEAVE_OUT)
         for row in np.flatnonzero(bad)
@@ -190,7 +191,9 @@ def harmless(values: pa.Array) -> pa.Array:
 
 
 def quoted_floats(text: pa.Array) -> pa.Array:
-    """Index as JSON has them; those that it does not have (NaN, Infinity) as strings."""
+    """Index as JSON has them; those that it does not have (NaN, Infinity) as strings. A negative
+    zero has a point: without, it is a whole number to readers, and these have none."""
+    text = pc.if_else(pc.equal(text, "-0"), "-0.0", text)
     odd = pc.match_substring_regex(text, "[NI]")
     return (
         pc.if_else(odd, pc.binary_join_element_wise('"', text, '"', ""), text)
