@@ -349,7 +349,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         if self._as_made(changes, arranged, entries):
             place = content.place[entries]
             self._write(changes, entries, content.text, arranged, place)
-            return self._further_lines(content.text, place)
+            written = changes.outcome[arranged.sequence[entries]] == 0
+            less = int(emitted.sum() - written.sum())  # of changes that take each other back
+            return self._further_lines(content.text, place) - less
         text = content.text.take(pa.array(content.place[entries]))
         if arranged.part is not None:
             there = (pc.binary_length(text).to_numpy() > 0) | (arranged.part[entries] == 0)

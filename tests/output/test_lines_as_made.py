@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ from sqlgen import row_checks
 from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
 from sqlgen.statements import RenderOptions
+from tests.support import solidsakila
 from tests.support.logbuilder import ACCT, LogBuilder, acct
+from tests.support.solidbuilder import Framing, write_catalog, write_rows
+from tests.support.stored import written
 
 
 def log_of(seed: int) -> LogBuilder:
@@ -107,3 +112,22 @@ def test_the_script_is_the_same(
     assert text_of(tmp_path, log, mode, options) == joined
     assert joined
     assert picked
+
+
+def test_changes_that_take_each_other_back_are_no_statements(
+    sakila: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """solidDB writes updates of a key so; the manifest counts what the script has."""
+    made = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    write_catalog(tmp_path / "catalog", made.tables)
+    rows = write_rows(tmp_path / "syslog.parquet", made.log.rows)
+    words = ["redo", "--source", "soliddb", "--log", str(rows)]
+    found = []
+    for worth in (0, 1 << 30):
+        monkeypatch.setattr(scripts, "WORTH", worth)
+        out = tmp_path / f"out-{worth}"
+        found.append(written(out, *words, "--catalog", str(tmp_path / "catalog")))
+    assert found[0] == found[1]
+    text = (out / "0000-redo.sql").read_text(encoding="utf-8")
+    statements = re.findall("^(?:INSERT|UPDATE|DELETE) ", text, re.MULTILINE)
+    assert json.loads((out / "manifest.json").read_text())["statements"] == len(statements)
