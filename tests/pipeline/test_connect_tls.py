@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
 import hashlib
-import ipaddress
 import os
 import socket
 import ssl
@@ -20,12 +18,10 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from replay.cli.main import main
 from replay.pipeline.java import java_home
+from tests.support.certificates import certificate_of
 from tests.support.networks import stop
 from tests.support.places import FIXTURES, ROOT
 
@@ -38,37 +34,6 @@ class Server:
 
     port: int
     certificate: Path
-
-
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 that it signs itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
-        )
-        .add_extension(x509.BasicConstraints(True, None), True)
-        .sign(key, hashes.SHA256())
-    )
-    certificate, secret = folder / "server.pem", folder / "server.key"
-    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    secret.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return certificate, secret
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
@@ -131,7 +96,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             assert process.poll() is None, said[-2000:]
             assert time.monotonic() < end, said[-2000:]
             time.sleep(0.2)
-        certificate, key = _certificate(place)
+        certificate, key = certificate_of("127.0.0.1", place)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         context.set_alpn_protocols(["h2"])

@@ -4,84 +4,30 @@ server: the same bytes as on this machine, whatever happens to processes on the 
 from __future__ import annotations
 
 import hashlib
-import json
-import logging
 import os
 import random
 import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from moto.moto_server.werkzeug_app import (
-    DomainDispatcherApplication,
-    MotoRequestHandler,
-    create_backend_app,
-)
-from moto.server import ThreadedMotoServer
-from pyarrow import fs
-from werkzeug.serving import make_server
 
-from replay.cli.main import main
 from tests.live.test_dry_run import options
-from tests.support import luwsakila, solidsakila
-from tests.support.luwbuilder import catalog_csv
-from tests.support.networks import HUB, Network, network, stop
-from tests.support.places import FIXTURES, ROOT
-from tests.support.solidbuilder import Framing, write_catalog, write_rows
+from tests.support.drivers import driver, ended, wait_until
+from tests.support.networks import Network, network, stop
+from tests.support.places import FIXTURES
+from tests.support.s3 import Store, locally, logs_in, store_at
 from tests.support.standalone import Standalone, cluster
 
-SECRET = "never-in-a-message"
 SPECULATION = [
     *("--conf", "spark.speculation=true", "--conf", "spark.speculation.multiplier=1.01"),
     *("--conf", "spark.speculation.quantile=0.1", "--conf", "spark.speculation.interval=50ms"),
 ]
-#: One process that runs several commands, each a list of words.
-SEVERAL = (
-    "import json, sys; from replay.cli.main import main;"
-    " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
-)
-
-
-@dataclass
-class Store:
-    """A bucket of an S3 server, as this process sees it, and the environment in which the machines
-    of the network find it."""
-
-    system: fs.FileSystem
-    environment: dict[str, str]
-
-    def put(self, path: Path) -> str:
-        for file in [path] if path.is_file() else sorted(path.rglob("*")):
-            if file.is_file():
-                name = f"logs/in/{file.relative_to(path.parent)}"
-                with self.system.open_output_stream(name, compression=None) as out:
-                    out.write(file.read_bytes())
-        return f"s3://logs/in/{path.name}"
-
-    def names(self, folder: str) -> list[str]:
-        selector = fs.FileSelector(f"logs/{folder}", allow_not_found=True, recursive=True)
-        infos = self.system.get_file_info(selector)
-        return [
-            info.path.removeprefix(f"logs/{folder}/")
-            for info in infos
-            if info.type == fs.FileType.File
-        ]
-
-    def digests(self, folder: str) -> dict[str, str]:
-        return {name: self._digest(f"logs/{folder}/{name}") for name in self.names(folder)}
-
-    def _digest(self, path: str) -> str:
-        with self.system.open_input_stream(path, compression=None) as file:
-            return hashlib.sha256(file.read()).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -92,29 +38,8 @@ def wires() -> Iterator[Network]:
 
 @pytest.fixture(scope="module")
 def store(wires: Network) -> Iterator[Store]:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    here, there = server.get_host_and_port(), wires.opened()
-    app = DomainDispatcherApplication(create_backend_app)
-    at_hub = make_server(HUB, 0, app, True, request_handler=MotoRequestHandler, fd=there.fileno())
-    threading.Thread(target=at_hub.serve_forever, daemon=True).start()
-    environment = {
-        "AWS_ENDPOINT_URL": f"http://{HUB}:{there.getsockname()[1]}",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": SECRET,
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{here[0]}:{here[1]}")
-        system, _ = fs.FileSystem.from_uri("s3://logs/?allow_bucket_creation=true")
-        system.create_dir("logs")
-        yield Store(system, environment)
-    at_hub.shutdown()
-    there.close()
-    server.stop()
+    with store_at(wires) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -131,54 +56,16 @@ def workers(
 def logs(
     sakila: Path, store: Store, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[str]]:
-    """The same work in the words of each family, in the store."""
-    place = tmp_path_factory.mktemp("logs")
-    luw = luwsakila.encode(sakila, place, "v10", True, "raw")
-    (place / "sakila.log").write_bytes(luw.data)
-    (place / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, place, Framing("len32"), 20)
-    write_catalog(place / "catalog", solid.tables)
-    rows = Path(write_rows(place / "syslog.parquet", solid.log.rows))
-    put = store.put
-    return {
-        "logmaster": [
-            *("--control", put(sakila / "sakila.ctl"), "--data", put(sakila / "sakila.dat.gz"))
-        ],
-        "db2luw": [
-            *("--source", "db2luw", "--log", put(place / "sakila.log")),
-            *("--catalog", put(place / "catalog.csv")),
-        ],
-        "soliddb": [
-            *("--source", "soliddb", "--log", put(rows), "--catalog", put(place / "catalog"))
-        ],
-    }
+    return logs_in(store, sakila, tmp_path_factory.mktemp("logs"))
 
 
 def started(workers: Standalone, *commands: list[str]) -> subprocess.Popen[str]:
     """A driver on a machine that sees the workers by the network alone."""
-    driver = workers.top / "driver"
-    python = [*workers.network.inside(), sys.executable, "-c", SEVERAL, json.dumps(commands)]
-    environment = {**os.environ, **workers.environment, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        python,
-        cwd=driver,
-        env={**environment, "TMPDIR": str(driver), "SPARK_LOCAL_IP": HUB},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    return driver(workers.network, workers.top / "driver", workers.environment, commands)
 
 
 def run(workers: Standalone, *commands: list[str]) -> str:
     return ended(started(workers, *commands))
-
-
-def ended(process: subprocess.Popen[str]) -> str:
-    told, _ = process.communicate(timeout=900)
-    assert process.returncode == 0, told
-    assert SECRET not in told
-    return told
 
 
 def on_cluster(workers: Standalone) -> list[str]:
@@ -189,17 +76,6 @@ def on_cluster(workers: Standalone) -> list[str]:
 
 def in_store(store: Store, words: list[str]) -> list[str]:
     return [store.put(Path(word)) if word.startswith("/") else word for word in words]
-
-
-def locally(tmp_path: Path, words: list[str]) -> dict[str, str]:
-    """What the same command writes on this machine."""
-    out = tmp_path / str(len(list(tmp_path.iterdir())))
-    assert main([*words, "--engine", "local", "--out", str(out)]) in (0, 4)
-    return {
-        str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in out.rglob("*")
-        if path.is_file()
-    }
 
 
 #: For each family both directions and an export; without speculation, which is the easier way, one.
@@ -292,7 +168,7 @@ def test_processes_that_are_killed_or_stopped_on_the_way(
     how = SPECULATION if seed == 3 else []
     more = ["--work", "s3a://logs/work", "--out", f"s3://logs/{out}", *on_cluster(workers), *how]
     process = started(workers, [*words, *more])
-    _wait_until(lambda: bool(store.names(out)) or process.poll() is not None)
+    wait_until(lambda: bool(store.names(out)) or process.poll() is not None)
     time.sleep(draw.uniform(0, 3))
     stopped: list[int] = []
     if seed == 1:
@@ -314,13 +190,6 @@ def test_processes_that_are_killed_or_stopped_on_the_way(
     assert store.digests(out) == expected
     assert store.names("work") == []
     stop(victim)
-
-
-def _wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def _processes_of(machine: subprocess.Popen[str]) -> dict[int, str]:
@@ -347,7 +216,7 @@ def test_a_driver_that_is_killed(
     words = ["redo", *logs["logmaster"], "--records-per-file", "1500"]
     where = ["--out", f"s3://logs/{out}", "--work", "s3://logs/work", "--overwrite"]
     process = started(workers, [*words, *where, *on_cluster(workers)])
-    _wait_until(lambda: any("redo" in name for name in store.names(out)))
+    wait_until(lambda: any("redo" in name for name in store.names(out)))
     time.sleep(draw.uniform(0, 1.5))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -435,7 +304,7 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
         limits = ["--executor-timeout", "20", "--task-timeout", str(limit)]
         words = ["redo", *logs["logmaster"], "--records-per-file", "500", *limits]
         process = started(alone, [*words, "--out", f"s3://logs/{out}", *on_cluster(alone)])
-        _wait_until(lambda: any("redo" in name for name in store.names(out)))
+        wait_until(lambda: any("redo" in name for name in store.names(out)))
         if how == "cut":
             alone.network.cut(alone.workers[0])
         for number, command in _processes_of(alone.workers[0]).items():

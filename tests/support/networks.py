@@ -25,14 +25,17 @@ ip link set bridge up
 echo ready
 exec sleep infinity
 """
-#: Waits for its link, takes its address and name, hides what other machines would not have, and
-#: becomes a program. $0: its folder, which stays.
-_MACHINE = """
+#: A machine waits for its link, and takes its address.
+LINKED = """
 set -e
 read go
 ip link set lo up
 ip addr add "$ADDRESS/24" dev wire
 ip link set wire up
+"""
+#: Then it hides what other machines would not have, and becomes a program. $0: its folder, which
+#: stays.
+_HIDING = """
 exec 9<"$0"
 for one in $HIDDEN; do mount -t tmpfs none "$one"; done
 mkdir -p "$0"
@@ -80,26 +83,36 @@ class Network:
     ) -> tuple[subprocess.Popen[str], str]:
         """Start a program on a machine of its own, which sees nothing of folders that are
         ``hidden`` but its own: the process, and the address. ``{address}`` in words is that."""
+        more = {"HIDDEN": " ".join(map(str, hidden)), "SPARK_LOCAL_IP": "{address}"}
+        return self.begin(LINKED + _HIDING, command, folder, {**environment, **more})
+
+    def begin(
+        self,
+        script: str,
+        command: list[str],
+        folder: Path,
+        environment: dict[str, str],
+        apart: tuple[str, ...] = (),
+    ) -> tuple[subprocess.Popen[str], str]:
+        """Start a machine of its own by a script, whose ``$0`` is a folder and ``$@`` a program:
+        the process, and the address, which ``{address}`` in words and variables is. ``apart``:
+        options of ``unshare`` for what else the machine has for itself."""
         number = len(self.machines)
         address = f"{_NET}.{number + 10}"
         words = [word.replace("{address}", address) for word in command]
+        stated = {name: word.replace("{address}", address) for name, word in environment.items()}
         with (folder / "log").open("wb") as log:
             machine = subprocess.Popen(
                 [
                     *self.inside(),
-                    *("unshare", "--net", "--mount", "--propagation", "private"),
-                    *("sh", "-c", _MACHINE, str(folder), *words),
+                    *("unshare", "--net", "--mount", "--propagation", "private", *apart),
+                    *("sh", "-c", script, str(folder), *words),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 text=True,
-                env={
-                    **environment,
-                    "ADDRESS": address,
-                    "HIDDEN": " ".join(map(str, hidden)),
-                    "SPARK_LOCAL_IP": address,
-                },
+                env={**stated, "ADDRESS": address},
                 start_new_session=True,
             )
         self.machines.append(machine)
@@ -170,3 +183,12 @@ def stop(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, 9)
     process.wait()
+
+
+def children(process: int) -> list[int]:
+    """The processes that another one started."""
+    try:
+        words = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    except FileNotFoundError:
+        return []
+    return [int(word) for word in words.split()]

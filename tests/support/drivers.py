@@ -1,0 +1,55 @@
+"""Commands whose Spark driver runs at the hub of a network (:mod:`tests.support.networks`), as
+processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.support.networks import HUB, Network
+from tests.support.places import ROOT
+from tests.support.s3 import SECRET
+
+#: One process that runs several commands, each a list of words.
+SEVERAL = (
+    "import json, sys; from replay.cli.main import main;"
+    " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
+)
+
+
+def driver(
+    network: Network, folder: Path, environment: Mapping[str, str], commands: tuple[list[str], ...]
+) -> subprocess.Popen[str]:
+    """Start commands in a folder; they see other machines by the network alone."""
+    python = [*network.inside(), sys.executable, "-c", SEVERAL, json.dumps(commands)]
+    more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
+    return subprocess.Popen(
+        python,
+        cwd=folder,
+        env={**os.environ, **more, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """What commands say that end well."""
+    told, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, told
+    assert SECRET not in told
+    return told
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
+    """Fails where that does not hold in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
