@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from replay.changes.settings import is_secret_setting
 from replay.targets.urls import HIDDEN, redacted, secrets_of
 from sqlgen.hidden import visible
 
@@ -46,7 +48,7 @@ class Shown:
 def shown(arguments: Sequence[str]) -> Iterator[None]:
     """Have what is printed meanwhile be shown so. What goes to a file or another program instead of
     a terminal is data (a script, JSON): only secrets are hidden there."""
-    given: frozenset[str] = frozenset().union(*map(secrets_of, _urls(arguments)))
+    given = frozenset(_of_settings(arguments)).union(*map(secrets_of, _urls(arguments)))
     secrets = given | {value for name in _PASSWORDS if (value := os.environ.get(name))}
     hide_on_command_line(given)
     before = sys.stdout, sys.stderr
@@ -56,6 +58,15 @@ def shown(arguments: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def _of_settings(arguments: Sequence[str]) -> Iterator[str]:
+    """The values of ``--conf NAME=VALUE`` that are secret."""
+    for before, word in pairwise(["", *arguments]):
+        setting = word if before == "--conf" else word.removeprefix("--conf=")
+        name, _, value = setting.partition("=")
+        if (before == "--conf" or setting != word) and value and is_secret_setting(name):
+            yield value
 
 
 def _urls(arguments: Sequence[str]) -> list[str]:

@@ -35,6 +35,7 @@ from pyspark.sql.types import StructType
 
 from replay.changes.choices import EngineName
 from replay.changes.envelope import ENVELOPE
+from replay.changes.settings import is_secret_setting
 from replay.errors import InputError, LogReplayError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
@@ -192,13 +193,16 @@ def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
-    """Start Java with its chatter left out, unless it runs already."""
+    """Start Java with its chatter left out, unless it runs already. Others of this machine can read
+    its command line: what is secret is not there, but comes with the context."""
     if SparkContext._gateway is not None:
         return
     pipe = QuietPipe()
     try:
         to = {"stdout": pipe.write, "stderr": pipe.write}
-        gateway = launch_gateway(settings, to)  # type: ignore[no-untyped-call]
+        public = [one for one in settings.getAll() if not is_secret_setting(one[0])]
+        words = SparkConf(loadDefaults=False).setAll(public)
+        gateway = launch_gateway(words, to)  # type: ignore[no-untyped-call]
     finally:
         pipe.started()
     atexit.register(pipe.hush)

@@ -76,6 +76,26 @@ def test_nor_does_one_about_a_slip_of_the_pen(
     assert PARTS.search(told.out + told.err) is None
 
 
+@pytest.mark.parametrize(
+    ("setting", "hidden"),
+    [
+        ("spark.kubernetes.authenticate.oauthToken=S3cretW0rd", True),
+        ("spark.executorEnv.AWS_SECRET_ACCESS_KEY=S3cretW0rd", True),
+        ("spark.kubernetes.authenticate.oauthTokenFile=S3cretW0rd", False),
+        ("spark.kubernetes.executor.secretKeyRef.KEY=S3cretW0rd:key", False),
+        ("spark.app.name=S3cretW0rd", False),
+    ],
+)
+def test_secret_settings_of_spark(
+    setting: str, hidden: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a message would repeat shows them as little as a password."""
+    for words in (["--conf", setting], [f"--conf={setting}"]):
+        with pytest.raises(SystemExit):
+            main(["redo", *words, "--out", "x", "--nonsense", setting.partition("=")[2]])
+        assert (PARTS.search(capsys.readouterr().err) is None) is hidden
+
+
 def test_what_is_meant_is_known_too() -> None:
     assert secrets_of("postgresql://u:a%2Fb+c@h/db") == {"a%2Fb+c", "a/b+c", "a/b c"}
     assert public_url("postgresql://app@h1:5432,h2/shop?sslmode=require") == (
