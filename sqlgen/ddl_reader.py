@@ -44,6 +44,7 @@ from sqlgen.schema_statements import (
     count_parts,
     kind_of,
     parsed,
+    unique_of_nothing,
 )
 
 #: Kinds of object that have a word of tables or keys in their definitions.
@@ -399,8 +400,9 @@ class _FileReader:
 
     def _pass_over(self, statement: Statement, first: str) -> None:
         pieces = statement.pieces
-        kind = kind_of(statement.head(12))
-        named = holds_statement(pieces)
+        head = statement.head(12)
+        kind = kind_of(head)
+        named = holds_statement(pieces) or unique_of_nothing(head)
         if kind.endswith((" TABLE", " INDEX")) or first == "WITH":
             named |= states_key(pieces)
         if first not in _KNOWN:

@@ -149,6 +149,12 @@ def parsed(text: str, dialect: str) -> list[exp.Expr] | None:
         return None
 
 
+def unique_of_nothing(head: str) -> bool:
+    """Whether a statement that is no index begins as one of a unique index does: a word or a mark
+    too many cut it off."""
+    return head.startswith(("CREATE UNIQUE", "CREATE OR REPLACE UNIQUE"))
+
+
 def kind_of(head: str) -> str:
     """What a statement is about that is passed over, from its first words."""
     first, _, rest = head.partition(" ")

@@ -28,6 +28,7 @@ from sqlgen.schema_statements import (
     count_parts,
     kind_of,
     parsed,
+    unique_of_nothing,
 )
 
 _TABLE = re.compile(r"CREATE( OR REPLACE)? TABLE\b|ALTER TABLE\b")
@@ -98,6 +99,7 @@ def _pass_over(reading: SchemaReading, statement: Statement, head: str) -> None:
     dynamic = _DYNAMIC.match(head) and DYNAMIC_TABLE.search(statement.text)
     words = {piece.upper for piece in statement.pieces if piece.kind == "word"}
     ran_on = holds_statement(statement.pieces) or swallows(statement.pieces)
+    ran_on |= unique_of_nothing(head)
     if ran_on or dynamic or (not known and not _DYNAMIC.match(head) and words & KEY_WORDS):
         reading.unread.append(Unread(statement.line, beginning(statement.text)))
     else:

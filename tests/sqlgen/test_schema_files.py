@@ -228,6 +228,8 @@ WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN
 @example("oracle-metadata", 741, "END;")
 @example("pg-dump", 922, ";")
 @example("pg-dump", 922, "END;")
+@example("sqlserver-script", 480, ";")
+@example("sqlserver-script", 480, "END;")
 def test_a_word_too_many_costs_no_key_in_silence(name: str, place: int, word: str) -> None:
     text = text_of(PATHS[name])
     blanks = [at for at, character in enumerate(text) if character in " \n"]
@@ -261,6 +263,8 @@ def test_a_key_in_words_that_nobody_knows_is_named(dialect: str) -> None:
         "CREATE UNIQUE SOMEHOW INDEX i ON p.t (a) SOMEHOW",
         "CREATE TABLE p.u (a int, PRIMARY KEY (a) SOMEHOW)",
         "CREATE TABLE p.u (a int) SOMEHOW UNIQUE (a)",
+        "CREATE UNIQUE",
+        "CREATE UNIQUE CLUSTERED",
         "BEGIN EXECUTE IMMEDIATE 'ALTER TABLE p.t ADD UNIQUE (b)'",
     ):
         found = of_pair(f"CREATE TABLE p.t (a int, b int);\n{odd};", dialect)
