@@ -63,7 +63,7 @@ _KNOWN = frozenset(
 )
 #: How a piece begins of a statement that was cut too early.
 _PIECES = frozenset(
-    "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT ( ) ,".split()
+    "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT WHERE ( ) ,".split()
 )
 #: Words of a foreign key alone.
 _OF_REFERENCES = frozenset({"DELETE", "DEFERRABLE", "DEFERRED", "MATCH"})

@@ -255,6 +255,8 @@ def options(pieces: Sequence[ScriptToken], strict: bool = True) -> Options:
             distinct, end = _nulls(pieces, at - 1)
             found.said += distinct
             at = max(end, at)
+        elif strict and word in ("ASC", "DESC"):  # of a column: the list of them ended too soon
+            raise NotUnderstood
         elif word == "DEFERRABLE":
             found.said.append(word)
         elif word == "INITIALLY" and following == "DEFERRED" and "NOT DEFERRABLE" in found.said:

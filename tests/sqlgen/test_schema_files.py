@@ -229,6 +229,7 @@ WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN
 @example("pg-dump", 922, ";")
 @example("pg-dump", 922, "END;")
 @example("sqlserver-script", 480, ";")
+@example("sqlserver-script", 409, ")")
 @example("sqlserver-script", 480, "END;")
 def test_a_word_too_many_costs_no_key_in_silence(name: str, place: int, word: str) -> None:
     text = text_of(PATHS[name])
@@ -263,6 +264,8 @@ def test_a_key_in_words_that_nobody_knows_is_named(dialect: str) -> None:
         "CREATE UNIQUE SOMEHOW INDEX i ON p.t (a) SOMEHOW",
         "CREATE TABLE p.u (a int, PRIMARY KEY (a) SOMEHOW)",
         "CREATE TABLE p.u (a int) SOMEHOW UNIQUE (a)",
+        "ALTER TABLE p.t ADD PRIMARY KEY (b) ASC",
+        "WHERE (a IS NULL)" * (dialect != "db2") or "IMPOSE UNIQUE (A)",
         "CREATE UNIQUE",
         "CREATE UNIQUE CLUSTERED",
         "BEGIN EXECUTE IMMEDIATE 'ALTER TABLE p.t ADD UNIQUE (b)'",
