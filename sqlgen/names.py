@@ -67,27 +67,42 @@ def table_expression(table: Table, profile: Profile, names: str) -> exp.Table:
 def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> None:
     """SqlgenError (LR3005) when two columns of a table, or two tables, become the same name in the
     target."""
-    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    seen: dict[tuple[str, ...], tuple[str, str]] = {}
     for table in tables:
-        spelled = (
+        spelled: tuple[str, ...] = (
             target_name(table.schema, profile, names) if table.schema else "",
             target_name(table.name, profile, names),
         )
         source = (table.schema, table.name)
+        if "tables" in profile.one_case:
+            spelled = tuple(map(str.lower, spelled))
         if seen.setdefault(spelled, source) != source:
             both = f"{'.'.join(seen[spelled])} and {'.'.join(source)}"
             raise SqlgenError(
                 "LR3005",
                 f"found tables {both}, which both become {'.'.join(spelled)}",
-                "Use --names exact",
+                _remedy(profile, names, "tables"),
             )
         columns: dict[str, str] = {}
         for column in table.columns:
             name = target_name(column.name, profile, names)
+            if "columns" in profile.one_case:
+                name = name.lower()
             if columns.setdefault(name, column.name) != column.name:
                 both = f"{columns[name]!r} and {column.name!r} of {'.'.join(source)}"
                 raise SqlgenError(
                     "LR3005",
                     f"found columns {both}, which both become {name!r}",
-                    "Use --names exact",
+                    _remedy(profile, names, "columns"),
                 )
+
+
+def _remedy(profile: Profile, names: str, what: str) -> str:
+    """What to do about names that become one."""
+    if names != "exact" and what not in profile.one_case:
+        return "Use --names exact"
+    return (
+        f"{profile.name} takes names of {what} that differ in case only for one. Give one of them"
+        " another name (--mapping of redo, undo and migrate), or leave it out (--exclude-table,"
+        " --exclude-columns)"
+    )

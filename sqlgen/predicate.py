@@ -13,7 +13,7 @@ other expressions (with a duration, say) they count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -261,6 +261,7 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
                 _HINT,
             )
         columns.add((image, node.name.upper()))
+    _check_one_of_each(columns, tables)
     predicate = Predicate(tree, frozenset(columns))
     if not columns or not any(predicate.applies_to(table) for table in tables):
         raise SqlgenError(
@@ -270,6 +271,22 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
             _HINT,
         )
     return predicate
+
+
+def _check_one_of_each(columns: Set[tuple[str, str]], tables: Sequence[Table]) -> None:
+    """SqlgenError (LR1003) for a name that columns of a table have in several spellings: case does
+    not count in a condition."""
+    for table in tables:
+        spelled: dict[str, str] = {}
+        for column in table.columns:
+            other = spelled.setdefault(column.name.upper(), column.name)
+            if other != column.name and any(column.name.upper() == name for _, name in columns):
+                raise SqlgenError(
+                    "LR1003",
+                    f"--where names a column that {table.schema}.{table.name} has as {other!r} and"
+                    f" as {column.name!r}, and upper and lower case are one there",
+                    "Name other columns, or leave the table out (--exclude-table)",
+                )
 
 
 def _parsed(text: str) -> exp.Expr:

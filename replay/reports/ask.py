@@ -134,7 +134,13 @@ def row_request(asked: Asked, selection: Selection) -> Request:
         render=RenderOptions(columns=wanted.columns, exclude_columns=excluded),
     )
     demand = Demand(options=options, export=Export(ROW_BATCHES), continued=False)
-    return export_request(asked.opened, wanted, demand, asked.keys)
+    try:
+        return export_request(asked.opened, wanted, demand, asked.keys)
+    except UsageError as error:
+        if error.code != "LR3005":
+            raise
+        hint = "Names are in lower case here. Leave one of the tables out: --exclude-table"
+        raise UsageError(error.code, error.message, error.where, hint) from error
 
 
 def rows_of(

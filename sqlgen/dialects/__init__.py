@@ -137,7 +137,8 @@ class Profile:
 
     * ``sqlglot`` names the sqlglot dialect that writes the skeletons. ``fold`` is how an unquoted
       identifier is stored (``lower`` or ``upper``), ``reserved`` words need quotes, a name has at
-      most ``name_length`` bytes (characters with ``name_characters``).
+      most ``name_length`` bytes (characters with ``name_characters``). ``one_case``: of what
+      (``tables``, ``columns``) names that differ in case only are one, quoted too.
     * ``text``, ``floats``, ``forms``: how values are written. ``exact``: how a condition compares
       every character where ``=`` alone may take different texts for equal. It does so outside the
       key, and with ``exact_keys`` in the key, too, beside the ``=`` that an index serves; without,
@@ -184,6 +185,7 @@ class Profile:
     folds: bool = False
     nulls_equal: bool = False
     name_characters: bool = False
+    one_case: frozenset[str] = frozenset()
     zone_minutes: tuple[int, int] = (15 * 60 + 59, 15 * 60 + 59)
     zone_space: bool = False
     hour_24: frozenset[SqlType] = frozenset()

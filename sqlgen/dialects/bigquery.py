@@ -51,6 +51,7 @@ PROFILE = Profile(
     name="bigquery",
     sqlglot="bigquery",
     fold="lower",
+    one_case=frozenset({"columns"}),
     name_length=300,
     name_characters=True,
     reserved=RESERVED,

@@ -52,6 +52,7 @@ PROFILE = Profile(
     name="duckdb",
     sqlglot="duckdb",
     fold="lower",
+    one_case=frozenset({"tables", "columns"}),
     name_length=1_000_000,
     reserved=RESERVED,
     time_digits=6,

@@ -106,6 +106,7 @@ PROFILE = Profile(
     name="mysql",
     sqlglot="mysql",
     fold="lower",
+    one_case=frozenset({"columns"}),
     name_length=64,
     name_characters=True,
     reserved=RESERVED,

@@ -74,6 +74,7 @@ PROFILE = Profile(
     name="sqlite",
     sqlglot="sqlite",
     fold="lower",
+    one_case=frozenset({"tables", "columns"}),
     name_length=1_000_000,
     reserved=RESERVED,
     time_digits=12,

@@ -52,6 +52,7 @@ PROFILE = Profile(
     name="trino",
     sqlglot="trino",
     fold="lower",
+    one_case=frozenset({"tables", "columns"}),
     name_length=255,
     name_characters=True,
     reserved=RESERVED,

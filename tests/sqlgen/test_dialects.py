@@ -16,7 +16,7 @@ from sqlgen import ddl
 from sqlgen.dialects import BUILT_IN, REFUSED, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem, literals
-from sqlgen.names import identifier
+from sqlgen.names import check_collisions, identifier
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import PROBLEM, RenderOptions, render
@@ -103,6 +103,25 @@ def test_what_cannot_be_said_is_refused(dialect: str, value: Any, kind: SqlType)
     _, problems = written(dialect, value, kind)
     assert [(problem.row, problem.code) for problem in problems] == [(0, "LR3001")]
     assert problems[0].hint
+
+
+def test_names_that_differ_in_case_only() -> None:
+    """Where quotes do not keep them apart, rows of two tables would end in one."""
+    columns = (Column("ID", SqlType.INTEGER), Column("Id", SqlType.INTEGER))
+    pair, two = Table("S", "T", columns), [Table("S", n, columns[:1]) for n in "Tt"]
+    refused: dict[str, list[str]] = {"columns": [], "tables": []}
+    for dialect in BUILT_IN:
+        for what, tables in (("columns", [pair]), ("tables", two)):
+            with pytest.raises(SqlgenError, match=f"found {what}"):
+                check_collisions(tables, profile_named(dialect), "lower")
+            try:
+                check_collisions(tables, profile_named(dialect), "exact")
+            except SqlgenError as error:
+                refused[what] += [dialect] * ("another name (--mapping" in error.hint)
+    assert refused == {
+        "columns": ["sqlite", "duckdb", "mysql", "mariadb", "bigquery", "spark", "trino"],
+        "tables": ["sqlite", "duckdb", "spark", "trino"],
+    }
 
 
 def test_blanks_at_the_end_of_char() -> None:

@@ -218,6 +218,15 @@ def test_refused_with_its_place(text: str, told: str) -> None:
     assert "--where" in refused.value.hint
 
 
+def test_columns_that_differ_in_case_only_are_not_told_apart() -> None:
+    columns = (Column("ID", SqlType.INTEGER), Column("Id", SqlType.CHAR), Column("N", SqlType.DATE))
+    pair = Table("SHOP", "PAIR", columns)
+    for text in ('"Id" = 5', "before.id is null"):
+        with pytest.raises(SqlgenError, match="SHOP.PAIR has as 'ID' and as 'Id'"):
+            parse_predicate(text, [TABLE, pair])
+    assert parse_predicate("n is null", [pair]).applies_to(pair)
+
+
 def test_brackets_in_texts_do_not_nest() -> None:
     assert holds("name <> '" + "(" * 500 + "'") is True
     assert holds("(" * 40 + "id = -7" + ")" * 40) is True

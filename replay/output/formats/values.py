@@ -42,6 +42,7 @@ def profile_of(
         name=name,
         time_digits=digits,
         hour_24=frozenset(hour_24),
+        one_case=frozenset(),
         null_byte=null_byte,
     )
     return replace(profile, zone_minutes=(6000, 6000), zone_space=False)
