@@ -149,9 +149,14 @@ def test_the_users_own_psql_settings_do_not_matter(
     monkeypatch.setenv("PGOPTIONS", "-c default_transaction_read_only=on")
     monkeypatch.setenv("PGSSLMODE", "require")
     script = tmp_path / "write.sql"
-    script.write_text("INSERT INTO s.bag VALUES ('x');")
+    script.write_text("INSERT INTO s.bag VALUES ('written');")
 
     postgres.run_scripts(database, [script])
+
+    monkeypatch.undo()
+    with psycopg.connect(database) as connection:
+        found = connection.execute("SELECT COUNT(*) FROM s.bag WHERE v = 'written'").fetchall()
+    assert found == [(1,)]
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:

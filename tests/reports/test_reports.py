@@ -178,20 +178,19 @@ def test_integrity(log: replay.Log, changes: list[dict[str, Any]]) -> None:
     columns = {
         k for k, v in json.loads(mine["after"]).items() if json.loads(mine["before"])[k] != v
     }
-    later = []
+    later, left = [], set(columns)  # columns that no later change has set yet
     for change in changes[changes.index(mine) + 1 :]:
-        if change["table"] == mine["table"] and change["before"] and columns:
+        if change["table"] == mine["table"] and change["before"] and left:
             before, after = json.loads(change["before"]), json.loads(change["after"] or "null")
             if before["address_id"] == key:
                 other = {k for k in before if after is None or before[k] != after[k]}
-                common = columns & other
-                if common:
-                    later.append((change["urid"], sorted(name.upper() for name in common)))
-                    columns -= common
+                if left & other:
+                    later.append((change["urid"], sorted(k.upper() for k in columns & other)))
+                    left -= other
     report = log.report("integrity", units=unit, schema="none")
     assert [(row["later_unit"][:20], row["columns"]) for row in report.rows] == [
         (urid, names) for urid, names in later
-    ] or {row["later_unit"][:20] for row in report.rows} == {urid for urid, _ in later}
+    ]
     assert report.totals["changes_selected"] == 1
     alone = log.report("integrity", units="000000000000A1B6D835", tables="FILM", schema="none")
     assert alone.exit_code == 4
