@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlgen.dialects import LOSSY, REFUSED, WIDENED, Profile, TypeRule
+from sqlgen.dialects import REFUSED, WIDENED, Profile, TypeRule
 from sqlgen.errors import SqlgenError
 from sqlgen.late import errors, exp
 from sqlgen.names import identifier, table_expression, target_name
@@ -111,11 +111,6 @@ def _type(column: Column, table: Table, profile: Profile) -> exp.Var:
             "LR3003", f"{found}; {rule.note}", "Leave the column out (--exclude-columns)"
         )
     return exp.Var(this=rule.text)
-
-
-def lossy_columns(table: Table, profile: Profile) -> list[TypeNote]:
-    """The notes of columns that lose something or have no type."""
-    return [note for note in type_notes(table, profile) if note.fidelity in (LOSSY, REFUSED)]
 
 
 # -- statements

@@ -72,8 +72,6 @@ REASONS: tuple[str, ...] = (
 REASON = {name: code for code, name in enumerate(REASONS)}
 #: VerdictCodes that are not skips: the record's unit is incomplete and set aside.
 INCOMPLETE = 250
-#: Work that was not committed, kept only for ``--include-aborted``.
-UNCOMMITTED = (1, 2, 3, 4)
 
 #: The reasons that say what the user chose; the dependency graph may take such units all the same.
 #: (RI and trigger policies are none of them.)

@@ -8,7 +8,7 @@ and what it found after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,13 +99,6 @@ class TableNet:
 def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     combined = column.combine_chunks()
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-@dataclass(frozen=True)
-class KnownRows:
-    """All rows of a table at some point: their images, in the form of the net changes."""
-
-    rows: pa.Array
 
 
 def rows_at(net: TableNet, known: pa.Array | None, before: bool) -> pa.Array:
@@ -291,6 +284,3 @@ def differences(net: TableNet) -> Iterable[dict[str, Any]]:
 def _rank(value: Any) -> tuple[int, Any]:
     """Values of one type, null first, as they are sorted."""
     return (0, "") if value is None else (1, value)
-
-
-Chooser = Callable[[str], pa.Array | None]

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import pymysql
 
 _CONNECT_SECONDS = 30
-#: Rows that are inserted by one statement.
-_LOAD_ROWS = 500
 #: Rows that are read at once.
 _BATCH_ROWS = 20_000
 _LOCK = "logreplay"

@@ -50,8 +50,6 @@ _OTHERS = frozenset(
 #: How an action of ALTER TABLE begins.
 _ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME"})
 _KEYS_ALONE = frozenset({"CONSTRAINT", "FOREIGN", "PRIMARY", "UNIQUE", "CHECK"})
-#: Words after which those of ``_ACTIONS`` belong to the action that began before.
-_GO_ON = frozenset({"ALTER", "COLUMN", "ON", "DELETE", "UPDATE"})
 
 
 def read(text: str) -> SchemaStatements:

@@ -65,9 +65,7 @@ def test_gather_varying_is_slicing(data: bytes, pieces: list[tuple[int, int]]) -
 
 
 @pytest.mark.parametrize("width", [16, 33, 64, 128, 200])
-def test_machine_code_gathers_what_numpy_does(
-    width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_machine_code_gathers_what_numpy_does(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(width)
     buffer = draw.integers(0, 256, 300_000).astype(np.uint8)
     start = draw.integers(0, len(buffer) - width, 5_000, endpoint=True)

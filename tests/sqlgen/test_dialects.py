@@ -308,7 +308,7 @@ def test_a_type_that_does_not_fit_is_refused() -> None:
     with pytest.raises(SqlgenError) as refused:
         ddl.create_table(table, profile_named("redshift"))
     assert refused.value.code == "LR3003"
-    assert [str(note) for note in ddl.lossy_columns(table, profile_named("redshift"))] == [
+    assert [str(note) for note in ddl.type_notes(table, profile_named("redshift"))] == [
         "SHOP.ITEM.B: VARBINARY(2000000) -> nothing: refused, 1,024,000 bytes at most"
     ]
 

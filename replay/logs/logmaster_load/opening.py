@@ -32,7 +32,6 @@ from sqlgen.table_definitions import defined_tables
 #: Rows whose images are made at once.
 _BATCH = 65_536
 _LARGE = (SqlType.CLOB, SqlType.BLOB, SqlType.XML)
-_BIT_DATA = (SqlType.BINARY, SqlType.VARBINARY)
 _HEX = "^([0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20})$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[- ][0-9]{2}[.:][0-9]{2}[.:][0-9]{2}([.][0-9]{1,12})?$"
 #: Octets of a position, and of an RBA and LRSN before they were extended.
