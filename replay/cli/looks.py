@@ -57,12 +57,12 @@ from replay.reports.kinds import GroupBy, ReportKind, ReportOptions, seconds_of
 from replay.reports.layout import ReportFormat, TimeStyle, csv_text, table_lines, written
 from replay.reports.make import report_of
 from replay.reports.page import page_html, page_of
+from replay.reports.state_load import load_rows
 from replay.reports.states import (
     ONLY_KNOWN,
     State,
     difference_of,
     difference_report,
-    load_rows,
     state_of,
 )
 from replay.reports.what_if import COLUMNS as WHAT_IF_COLUMNS

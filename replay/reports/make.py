@@ -47,7 +47,7 @@ from replay.reports.kinds import (
     shaped,
 )
 from replay.reports.layout import Report
-from replay.reports.states import point_of
+from replay.reports.points import point_of
 from replay.reports.what_if import unit_facts
 
 #: Reports that headers are enough for.

@@ -1,24 +1,20 @@
-"""From a point as people name it to the rows at it: where the point lies in the log, what is known
-before or after, and what comes out."""
+"""The rows at a point of a log, and what differs between two: what a user asks, from open log to
+answer."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.changes.notation import position_of, time_of
 from replay.changes.options import ScriptOptions
-from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.errors import (
@@ -26,23 +22,14 @@ from replay.errors import (
     EXIT_OK,
     EXIT_WARNING,
     InputError,
-    TargetError,
     UsageError,
-    Where,
 )
-from replay.leftovers import WorkFolder
 from replay.live.position_store import Store
 from replay.live.target_state import open_state
-from replay.output.bundle import write_file
 from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, format_of
-from replay.output.formats.row_batches import row_type, row_values
-from replay.output.initial_load import state_files, state_rows, state_values
 from replay.output.row_changes import RowChanges
-from replay.output.state_files import TableRows, write_state
-from replay.pipeline.extent import log_extent
-from replay.pipeline.marked import marks_with
-from replay.pipeline.placing import place_position
+from replay.output.state_files import TableRows
 from replay.pipeline.request import Request
 from replay.reports.ask import (
     Asked,
@@ -53,180 +40,14 @@ from replay.reports.ask import (
     rows_of,
     with_owner,
 )
+from replay.reports.known_rows import rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
+from replay.reports.points import Point, point_of
 from replay.reports.state import TableNet, differences, differing, rows_at, sorted_rows
-from replay.storage import Place, is_database
 from replay.storage import at as place_of
+from replay.storage import is_database
 from replay.targets import target_of
-from sqlgen.constraints import Constraints
-from sqlgen.dialects import profile_named
-from sqlgen.names import identifier, table_expression, target_name
-from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_script import schema_script
-
-_DIGITS = re.compile(r"(?:X'|0[Xx])?[0-9A-Fa-f]{12,56}'?")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point of a log: everything that committed at ``position`` or before. ``text``: as it was
-    asked for."""
-
-    position: Position
-    text: str
-
-    @property
-    def hexadecimal(self) -> str:
-        """The position as changes have it."""
-        return self.position.hexadecimal
-
-
-def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
-    """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL)
-    or of the log's file of marks, ``start`` or ``end``. UsageError (LR1001, LR1004) for other text;
-    errors as :func:`replay.logs.marks.mark_of`."""
-    words = text.strip()
-    if words.lower() in ("start", "end"):
-        return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
-    if _TIME.match(words):
-        return Point(_at_time(asked, time_of(words, True)), words)
-    if _DIGITS.fullmatch(words):
-        placed = place_position(asked.log, position_of(words), True)
-        assert placed is not None
-        return Point(placed, words)
-    known: Mapping[str, Position] | None = None
-    if marks is not None:
-        with closing(target_of(marks).connect(marks)) as session:
-            known = Store(session).marks()
-    try:
-        return Point(marks_with(known, words, asked.log, asked.marks)[words], words)
-    except UsageError as error:
-        if error.code != "LR1004":
-            raise
-        raise UsageError(
-            "LR1001",
-            f"found the point {text!r}; expected a commit position (20 digits), a time (YYYY-MM-DD"
-            " HH:MM:SS), start, end, or a mark",
-            hint=f"{error.message[0].upper()}{error.message[1:]}. {error.hint}",
-        ) from None
-
-
-def _at_time(asked: Asked, moment: bytes) -> Position:
-    """The last position of which all that committed is not later than a time."""
-    extent = log_extent(asked.log, moment)
-    if extent.earliest is None:
-        raise UsageError(
-            "LR1001", "found a time with a log that has no commit times; expected a commit position"
-        )
-    return HIGHEST if extent.late is None else extent.late.below
-
-
-# -- what is known of the rows
-# -------------------------------------------------------------------------------------------------
-
-#: The rows of a table as the value contract has them: (columns, structs).
-Known = Callable[[TableNet, Sequence[Dataset]], pa.Array]
-
-
-def _of_folder(folder: Place, forms: Mapping[str, Sequence[Dataset]]) -> Known:
-    """``forms``: the generations of all tables that are wanted."""
-    among = [form.table for each in forms.values() for form in each]
-
-    def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
-        problem: InputError | None = None
-        for form in sorted(forms, key=lambda form: form is not net.form):
-            path = next(iter(state_files(folder, [form.table], among).values()))
-            try:
-                parts = [
-                    _structs(form.columns, part.after, part.count)
-                    for part in state_rows(path, form.table)
-                ]
-            except InputError as error:
-                problem = problem or error
-                continue
-            kind = row_type(form.columns)
-            images = pa.concat_arrays(parts) if parts else pa.nulls(0, kind)
-            return net.images(form.columns, images)
-        assert problem is not None
-        raise problem
-
-    return rows
-
-
-def _structs(columns: Sequence[Column], values: Mapping[str, pa.Array], count: int) -> pa.Array:
-    kind = row_type(tuple(columns))
-    arrays = [
-        row_values(values[column.name], column).cast(field.type)
-        for column, field in zip(columns, kind, strict=True)
-    ]
-    return (
-        pa.StructArray.from_arrays(arrays, fields=list(kind)) if arrays else pa.nulls(count, kind)
-    )
-
-
-def _of_database(url: str) -> Known:
-    target = target_of(url)
-    profile = profile_named(target.dialect)
-
-    def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
-        form = net.form
-        schema, name = (
-            target_name(part, profile, "lower") for part in (form.table.schema, form.table.name)
-        )
-        with closing(target.connect(url)) as session:
-            facts = session.facts(schema, name)
-            if facts is None:
-                raise TargetError(
-                    "LR4002",
-                    f"found no table {schema}.{name} in {target.public_url(url)}; expected the"
-                    " tables whose rows are wanted",
-                    hint="Leave a table out with --exclude-table",
-                )
-            dialect = profile.sqlglot
-            shown = ", ".join(
-                identifier(column.name, profile, "lower").sql(dialect=dialect)
-                for column in form.columns
-            )
-            place = table_expression(form.table, profile, "lower").sql(dialect=dialect)
-            session.snapshot()
-            fetched = session.query(f"SELECT {shown} FROM {place}")
-            session.rollback()
-        values = {}
-        for at, column in enumerate(form.columns):
-            texts = pa.array([_state_text(row[at], column) for row in fetched], pa.string())
-            where = Where(target.public_url(url), field=column.name, table=net.name)
-            values[column.name] = state_values(texts, column, where)
-        return _structs(form.columns, values, len(fetched))
-
-    return rows
-
-
-def _state_text(value: Any, column: Column) -> str | None:
-    """A value as a driver gives it, as states have it."""
-    if value is None:
-        return None
-    if column.type is SqlType.BOOLEAN:
-        return "t" if value else "f"
-    if isinstance(value, bytes | bytearray | memoryview):
-        raw = bytes(value)
-        binary = column.type in (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB)
-        return f"\\x{raw.hex()}" if binary else raw.decode("utf-8", "replace")
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, timedelta):
-        seconds = int(value.total_seconds())
-        return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    if isinstance(value, datetime):
-        return value.isoformat(" ", "microseconds")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return repr(value) if isinstance(value, float) else str(value)
-
-
-# -- states
-# -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -288,9 +109,9 @@ def state_of(
     point = point_of(asked, at, url)
     base = _base_of(asked, initial_at, url)
     changes = _nets(asked, selection, point, base)
-    known = _of_database(url) if url else None
+    known = rows_of_database(url) if url else None
     if place is not None and not url:
-        known = _of_folder(place_of(place), changes.forms)
+        known = rows_of_folder(place_of(place), changes.forms)
     before = True
     if known is not None:
         rows = {name: known(net, changes.forms[name]) for name, net in changes.nets.items()}
@@ -566,52 +387,3 @@ def difference_report(differences: Differences) -> Report:
         },
         damaged=differences.damaged,
     )
-
-
-# -- into a database
-# -------------------------------------------------------------------------------------------------
-
-
-def load_rows(url: str, tables: Sequence[TableRows]) -> int:
-    """Put the rows of a state into the tables of a database; those that are not there are made. The
-    number of rows. TargetError (LR4002) for a table that has rows already, and what the database
-    refuses."""
-    target = target_of(url)
-    profile = profile_named(target.dialect)
-    missing: list[Table] = []
-    with closing(target.connect(url)) as session:
-        for table in tables:
-            schema, name = (target_name(part, profile, "lower") for part in names_of(table))
-            if session.facts(schema, name) is None:
-                missing.append(table_of(table))
-            elif session.count(schema, name):
-                raise TargetError(
-                    "LR4002",
-                    f"found rows in {schema}.{name} of {target.public_url(url)}; expected an empty"
-                    " table, or none",
-                )
-    with WorkFolder() as scratch:
-        if missing:
-            script = Path(scratch) / "tables.sql"
-            text = schema_script(missing, Constraints(), profile, "lower").text
-            write_file(script, text)
-            target.run_scripts(url, [script])
-        rows = 0
-        by_owner: dict[str, list[TableRows]] = {}
-        for table in tables:
-            by_owner.setdefault(target_name(names_of(table)[0], profile, "lower"), []).append(table)
-        for number, (schema, mine) in enumerate(by_owner.items()):
-            folder = Path(scratch) / str(number)
-            write_state(mine, folder, "csv", {})
-            rows += target.load_state(url, schema, folder)
-    return rows
-
-
-def names_of(table: TableRows) -> tuple[str, str]:
-    """Owner and name of a table in the log."""
-    return table.dataset.table.schema, table.dataset.table.name
-
-
-def table_of(table: TableRows) -> Table:
-    """The table that rows are of, with the columns that they have."""
-    return replace(table.dataset.table, columns=table.dataset.columns)

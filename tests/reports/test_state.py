@@ -21,7 +21,7 @@ from replay.output.state_files import state_csv
 from replay.reports.images import shown_value
 from replay.reports.net_rows import NetChange
 from replay.reports.state import TableNet, rows_at
-from replay.reports.states import load_rows
+from replay.reports.state_load import load_rows
 from replay.targets import target_named
 from replay.targets.states import state_tables
 from sqlgen.schema import Column, SqlType, Table

@@ -1,0 +1,75 @@
+"""Points of a log as people name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from replay.changes.notation import position_of, time_of
+from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.errors import UsageError
+from replay.live.position_store import Store
+from replay.pipeline.extent import log_extent
+from replay.pipeline.marked import marks_with
+from replay.pipeline.placing import place_position
+from replay.reports.ask import Asked
+from replay.targets import target_of
+
+_DIGITS = re.compile(r"(?:X'|0[Xx])?[0-9A-Fa-f]{12,56}'?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a log: everything that committed at ``position`` or before. ``text``: as it was
+    asked for."""
+
+    position: Position
+    text: str
+
+    @property
+    def hexadecimal(self) -> str:
+        """The position as changes have it."""
+        return self.position.hexadecimal
+
+
+def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
+    """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL)
+    or of the log's file of marks, ``start`` or ``end``. UsageError (LR1001, LR1004) for other text;
+    errors as :func:`replay.logs.marks.mark_of`."""
+    words = text.strip()
+    if words.lower() in ("start", "end"):
+        return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
+    if _TIME.match(words):
+        return Point(_at_time(asked, time_of(words, True)), words)
+    if _DIGITS.fullmatch(words):
+        placed = place_position(asked.log, position_of(words), True)
+        assert placed is not None
+        return Point(placed, words)
+    known: Mapping[str, Position] | None = None
+    if marks is not None:
+        with closing(target_of(marks).connect(marks)) as session:
+            known = Store(session).marks()
+    try:
+        return Point(marks_with(known, words, asked.log, asked.marks)[words], words)
+    except UsageError as error:
+        if error.code != "LR1004":
+            raise
+        raise UsageError(
+            "LR1001",
+            f"found the point {text!r}; expected a commit position (20 digits), a time (YYYY-MM-DD"
+            " HH:MM:SS), start, end, or a mark",
+            hint=f"{error.message[0].upper()}{error.message[1:]}. {error.hint}",
+        ) from None
+
+
+def _at_time(asked: Asked, moment: bytes) -> Position:
+    """The last position of which all that committed is not later than a time."""
+    extent = log_extent(asked.log, moment)
+    if extent.earliest is None:
+        raise UsageError(
+            "LR1001", "found a time with a log that has no commit times; expected a commit position"
+        )
+    return HIGHEST if extent.late is None else extent.late.below
