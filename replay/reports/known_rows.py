@@ -14,7 +14,7 @@ from replay.errors import InputError, TargetError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.row_batches import row_type, row_values
 from replay.output.initial_load import state_files, state_rows, state_values
-from replay.reports.state import TableNet
+from replay.reports.rows_at import TableNet
 from replay.storage import Place
 from replay.targets import target_of
 from sqlgen.dialects import profile_named

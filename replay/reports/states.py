@@ -44,7 +44,7 @@ from replay.reports.known_rows import rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
 from replay.reports.points import Point, point_of
-from replay.reports.state import TableNet, differences, differing, rows_at, sorted_rows
+from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
 from replay.storage import at as place_of
 from replay.storage import is_database
 from replay.targets import target_of
@@ -313,7 +313,7 @@ def _whole(net: TableNet) -> NetChange:
 
 @dataclass(frozen=True)
 class Differences:
-    """How two points differ: ``rows`` (:func:`replay.reports.state.differences`)."""
+    """How two points differ: ``rows`` (:func:`replay.reports.rows_at.differences`)."""
 
     low: Point
     high: Point

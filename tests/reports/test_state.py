@@ -20,7 +20,7 @@ from replay.output.initial_load import state_files, state_rows
 from replay.output.state_files import state_csv
 from replay.reports.images import shown_value
 from replay.reports.net_rows import NetChange
-from replay.reports.state import TableNet, rows_at
+from replay.reports.rows_at import TableNet, rows_at
 from replay.reports.state_load import load_rows
 from replay.targets import target_named
 from replay.targets.states import state_tables
