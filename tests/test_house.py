@@ -93,7 +93,11 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.decoding.machine_code",
         "replay.decoding.shared_kernel",
     ),
-    "py4j": ("replay.pipeline.spark", "replay.pipeline.spark_results"),
+    "py4j": (
+        "replay.pipeline.kubernetes",
+        "replay.pipeline.spark",
+        "replay.pipeline.spark_results",
+    ),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
     "duckdb": ("replay.changes.value_filter", "replay.targets.duckdb"),

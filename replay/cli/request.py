@@ -19,7 +19,7 @@ from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
 from replay.pipeline import local
-from replay.pipeline.cluster_trouble import Limits
+from replay.pipeline.cluster_trouble import Limits, timeouts
 from replay.pipeline.engine import Engine, suitable_engine
 from replay.pipeline.request import (
     Demand,
@@ -230,6 +230,8 @@ def engine_of(
         from replay.pipeline import connect
 
         return connect.engine(master, dict(arguments.conf), travel, progress, reason)
-    far = spark.timeouts(arguments.executor_timeout)
-    start = spark.start_in_background(master, far | dict(arguments.conf))
+    far = timeouts(master, arguments.executor_timeout)
+    start = spark.start_in_background(
+        master, far | dict(arguments.conf), arguments.executor_timeout
+    )
     return spark.engine(start, progress, reason, travel, told)

@@ -1,4 +1,4 @@
-"""What is said where Spark gives a job up because of its cluster."""
+"""When Spark gives a job up because of its cluster, and what is said then."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.errors import LogReplayError, UsageError
+from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.libraries import REFUSED, differing
 
 
@@ -23,6 +24,153 @@ class Limits:
 UNLIMITED = Limits()
 #: Of tasks that do not end, how many are named.
 _NAMED = 3
+
+
+#: Spark's own waits, which a run with a short ``--executor-timeout`` must not have: seconds for the
+#: first executors before the first stage, milliseconds for an answer of the API server.
+_FIRST, _ANSWER = 30, 10_000
+#: Requests that Spark makes in vain, one after the other, where nobody answers.
+_REQUESTS = 5
+#: Of the causes of an exception of Java, how many are looked at.
+_CAUSES = 8
+#: What the API server of Kubernetes refuses, or why it cannot be asked: words, and what to do.
+_AT_THE_API_SERVER = {
+    "Unauthorized|code=401": (
+        "The API server does not know the account: spark.kubernetes.authenticate.oauthTokenFile"
+        " names a file with its token; else the current context of a kubeconfig says who asks"
+    ),
+    "orbidden": (
+        "The account that asks needs a role in spark.kubernetes.namespace;"
+        " replay/docs/cluster.md has one"
+    ),
+    "PKIX|[Cc]ertificate|SSL": (
+        "spark.kubernetes.authenticate.caCertFile names the certificate of the API server's"
+        " authority"
+    ),
+    GIVES_UP: (
+        "The log of a pod says why it ended: --conf"
+        " spark.kubernetes.executor.deleteOnTermination=false keeps pods that have ended"
+    ),
+    "[Tt]imeout|refused|No route|UnknownHost|reset|closed": (
+        "Is --master k8s://URL the address of the API server, and can it be reached from here?"
+    ),
+}
+
+
+def not_started(master: str, error: Exception, pods: str) -> UsageError:
+    """What is said where Spark does not start because of an error. ``pods``: what Spark said of
+    pods, or nothing."""
+    if pods.startswith(GIVES_UP):
+        return pods_given_up(pods)
+    message = shortened(pods) or said_by(error)
+    hint = "Look at --master and --conf; --engine local does without Spark"
+    if getattr(error, "java_exception", None) is None:
+        hint = hint.replace(";", ", and at what Java said above;")
+    elif is_kubernetes(master):
+        hint = _at_the_api_server(message) or hint
+    return UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint)
+
+
+def is_kubernetes(master: str) -> bool:
+    """Whether executors are pods."""
+    return master.startswith("k8s://")
+
+
+def _waits(seconds: int) -> dict[str, str]:
+    """Settings by which a run that is given up after so many seconds without an executor does not
+    wait for long before that."""
+    answer = min(_ANSWER, max(1000, seconds * 1000 // _REQUESTS))
+    return {
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{min(_FIRST, seconds // 10)}s",
+        "spark.kubernetes.driver.requestTimeout": str(answer),
+        "spark.kubernetes.driver.connectionTimeout": str(answer),
+    }
+
+
+def timeouts(master: str, seconds: int) -> dict[str, str]:
+    """Settings for a master by which executors that give no sign of life for so many seconds are
+    lost, of which Spark alone thinks so after two minutes; and by which a task that takes much
+    longer than others of its stage, or alone longer than ``seconds``, is given to a second machine
+    too."""
+    answers = min(max(seconds, 20), 120)
+    return {
+        "spark.network.timeout": f"{answers}s",
+        "spark.network.timeoutInterval": f"{answers // 2}s",
+        "spark.speculation": "true",
+        "spark.speculation.minTaskRuntime": "60s",
+        "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
+        **(_waits(seconds) if is_kubernetes(master) else {}),
+    }
+
+
+def check_settings(master: str, environment: Mapping[str, str]) -> None:
+    """Raises UsageError (LR1005) where a master needs what the environment does not name."""
+    if master == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & environment.keys():
+        raise UsageError(
+            "LR1005",
+            "found --master yarn, and neither HADOOP_CONF_DIR nor YARN_CONF_DIR; expected one of"
+            " them to name the folder that says where the cluster is",
+            hint="It has core-site.xml and yarn-site.xml, as the machines of the cluster have them",
+        )
+
+
+def never_started(master: str, seconds: int) -> UsageError:
+    """What is said where Spark still waits after so many seconds."""
+    return UsageError(
+        "LR1005",
+        f"found that Spark with --master {master} did not start within {seconds} s"
+        " (--executor-timeout, a minute at least); expected the cluster to answer",
+        hint="Is that the address of the cluster, and can it be reached from here?",
+    )
+
+
+def _at_the_api_server(message: str) -> str:
+    """What to do about words of Kubernetes, or nothing."""
+    found = (hint for words, hint in _AT_THE_API_SERVER.items() if re.search(words, message))
+    return next(found, "")
+
+
+def pods_given_up(said: str) -> UsageError:
+    """What is said where Spark ended by itself because of pods, of which it ``said`` that last."""
+    return UsageError(
+        "LR1005",
+        f"found that Spark gave up its pods: {shortened(said)}; expected executors that stay",
+        hint=_at_the_api_server(said),
+    )
+
+
+def java_ended(title: str, pods: Sequence[str]) -> UsageError:
+    """What is said where Java, and with it Spark, ended in a job (called ``title``)."""
+    known = f" ({shortened('; '.join(pods))})" if pods else ""
+    return UsageError(
+        "LR1005",
+        f"found that Spark's Java process ended, in the stage: {title}{known}; expected it to stay",
+        hint="Was it killed, or is there no memory left?",
+    )
+
+
+def said_by(error: Exception) -> str:
+    """The first lines of an exception of Java and of its causes, as far as they say more, without
+    the names of packages; of another exception its own first line."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        return str(error).partition("\n")[0].rstrip(".")
+    told: list[str] = []
+    while java is not None and len(told) < _CAUSES:
+        line = re.sub(r"^(?:\w+\.)+(?=[\w$]+(?::|$))", "", str(java.toString()).partition("\n")[0])
+        line = shortened(line)
+        words = line.partition(": ")[2] or line
+        if told and told[-1].endswith(f": {words}"):
+            told[-1] = line  # a cause has the more telling name
+        elif not any(words in before for before in told):
+            told.append(line)
+        java = java.getCause()
+    return ": ".join(line.rstrip(".") for line in told)
+
+
+def shortened(line: str) -> str:
+    """What a client of Kubernetes says, without the same as an object of Java."""
+    return line.partition(". Received status:")[0].strip()
 
 
 def no_task_ended(title: str, seconds: int, running: Sequence[str]) -> UsageError:
@@ -42,11 +190,17 @@ def no_task_ended(title: str, seconds: int, running: Sequence[str]) -> UsageErro
 
 
 def why_failed(
-    conf: Mapping[str, str], error: Exception, title: str, expired: int | None, came: bool
+    conf: Mapping[str, str],
+    error: Exception,
+    title: str,
+    expired: int | None,
+    came: bool,
+    pods: Sequence[str] = (),
 ) -> LogReplayError | None:
     """Why a job (called ``title``) ended, where that is a matter of the cluster; None for others.
     ``conf``: Spark's settings, ``expired``: after how many seconds without an executor, ``came``:
-    whether there was one."""
+    whether there was one; ``pods``: what is known of those that do not run."""
+    known = f" ({shortened('; '.join(pods))})" if pods else ""
     reach = ""
     if "spark.driver.host" in conf:  # not at a server of Spark Connect, which has its own driver
         address = f"{conf['spark.driver.host']}:{conf.get('spark.driver.port')}"
@@ -59,7 +213,7 @@ def why_failed(
         return UsageError(
             "LR1005",
             f"found {found} of {conf.get('spark.master')} within {expired} s (--executor-timeout),"
-            f" in the stage: {title}; expected at least one",
+            f" in the stage: {title}{known}; expected at least one",
             hint=f"Does the master have workers with memory and cores left?{reach}",
         )
     text = str(getattr(error, "java_exception", None) or error)
@@ -68,21 +222,9 @@ def why_failed(
     refused = re.search(rf"{REFUSED}([^\n]*)", text)
     if refused is not None:
         return differing(refused[1])
-    missing = re.search(r"No module named '?([\w.]+)'?", text)
-    if missing is not None:
-        return UsageError(
-            "LR1005",
-            f"found no Python module {missing[1]} on an executor; expected the libraries that"
-            " logreplay needs there (it brings its own modules itself)",
-            hint="Install them for the Python of the executors; replay/docs/cluster.md says how",
-        )
-    python = re.search(r"PYTHON_VERSION_MISMATCH[^\n]*", text)
+    python = _of_python(text, where)
     if python is not None:
-        return UsageError(
-            "LR1005",
-            f"found another Python on an executor: {python[0]}",
-            hint="PYSPARK_PYTHON names the Python of the executors",
-        )
+        return python
     full = re.search(r"(No space left on device|Disk quota exceeded)(?: on ([\w.-]+))?", text)
     if full is not None:
         where = f" on {full[2]}" if full[2] else where
@@ -106,8 +248,36 @@ def why_failed(
     if lost is not None:
         return UsageError(
             "LR1005",
-            f"found that Spark gave up the stage: {title}: {lost[0]}; expected executors that stay",
+            f"found that Spark gave up the stage: {title}: {lost[0]}{known}; expected"
+            " executors that stay",
             hint=f"Their logs, at the workers, say why they ended.{reach}",
+        )
+    return None
+
+
+def _of_python(text: str, where: str) -> UsageError | None:
+    """What is said of executors whose Python is none, another one or lacks a module."""
+    missing = re.search(r"No module named '?([\w.]+)'?", text)
+    if missing is not None:
+        return UsageError(
+            "LR1005",
+            f"found no Python module {missing[1]} on an executor; expected the libraries that"
+            " logreplay needs there (it brings its own modules itself)",
+            hint="Install them for the Python of the executors; replay/docs/cluster.md says how",
+        )
+    program = re.search(r'Cannot run program "([^"]*)"', text)
+    if program is not None:
+        return UsageError(
+            "LR1005",
+            f"found no program {program[1]}{where} to run as Python; expected one on each executor",
+            hint="PYSPARK_PYTHON names the Python of the executors, as they find it",
+        )
+    python = re.search(r"PYTHON_VERSION_MISMATCH[^\n]*", text)
+    if python is not None:
+        return UsageError(
+            "LR1005",
+            f"found another Python on an executor: {python[0]}",
+            hint="PYSPARK_PYTHON names the Python of the executors",
         )
     return None
 

@@ -38,14 +38,15 @@ exec {java} "$@"
 def prepare_environment(master: str) -> None:
     """Set JAVA_HOME, and PYSPARK_PYTHON and SPARK_LOCAL_IP unless they are set, for Spark processes
     started from here. The loop-back address is for masters in this process only: executors on
-    other machines would not find the driver there.
+    other machines would not find the driver there. Pods of Kubernetes have the Python of their
+    image, which lies where this one does by chance only: Spark takes the first ``python3`` there.
 
     Raises UsageError (LR1005) where no usable Java is found.
     """
     os.environ["JAVA_HOME"] = str(java_home())
-    os.environ.setdefault(
-        "PYSPARK_PYTHON", sys.executable
-    )  # else Spark's workers run whatever python3 is first on PATH
+    if not master.startswith("k8s://"):
+        # else Spark's workers run whatever python3 is first on PATH
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import cast
 
 #: Lines that Java and Spark print whatever happens.
 _GREETINGS = (
@@ -27,6 +30,11 @@ _EXPECTED = (
     "EOFError",
     "SystemExit",
 )
+#: What Spark says of pods that it cannot have, which is repeated (see log4j2.properties).
+_PODS = re.compile(r"[\d:]+ spark ERROR ExecutorPods\w+: (.*)")
+GIVES_UP = "Max number of executor failures"
+#: Seconds within which a process is gone once it does not answer any more.
+_GOING = 5
 _BETWEEN = re.compile(r"\s|During handling of|The above exception|\^|$")
 
 
@@ -52,9 +60,11 @@ def worth_saying(lines: Iterable[str]) -> Iterator[str]:
 
 class QuietPipe:
     """A place for a process to write its errors to; what is :func:`worth_saying` goes on to ours,
-    until :meth:`hush`."""
+    until :meth:`hush`. ``pods`` is the last that was said of pods, which is for an error to say;
+    ``process``: the process, once it is known."""
 
     def __init__(self) -> None:
+        self.pods, self.process = "", cast("subprocess.Popen[bytes] | None", None)
         self._read, self.write = os.pipe()
         self._hushed = threading.Event()
         threading.Thread(target=self._pass_on, daemon=True, name="java-words").start()
@@ -67,9 +77,26 @@ class QuietPipe:
         """The run is over: pass nothing on any more."""
         self._hushed.set()
 
+    def has_ended(self) -> bool:
+        """Whether the process, which did not answer, is gone, or goes within some seconds."""
+        if self.process is None:
+            return False
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_GOING)
+        return self.process.poll() is not None
+
+    def kill(self) -> None:
+        """End the process, which waits for something that does not come."""
+        if self.process is not None:
+            self.process.kill()
+
     def _pass_on(self) -> None:
         with os.fdopen(self._read, encoding="utf-8", errors="replace") as lines:
             for line in worth_saying(lines):
-                if not self._hushed.is_set():
+                if found := _PODS.match(line):
+                    said = found[1].strip()
+                    why = f": {self.pods}" if self.pods and said.startswith(GIVES_UP) else ""
+                    self.pods = said + why
+                elif not self._hushed.is_set():
                     sys.stderr.write(line)
                     sys.stderr.flush()

@@ -17,7 +17,7 @@ import pickle
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -40,16 +40,29 @@ from replay.errors import InputError, LogReplayError, UsageError
 from replay.leftovers import WorkFolder
 from replay.logs import Inputs, LogFile, Split, envelope_batch, files, source_named
 from replay.machine import hidden
-from replay.pipeline.cluster_trouble import UNLIMITED, Limits, no_task_ended, why_failed
+from replay.pipeline import kubernetes
+from replay.pipeline.cluster_trouble import (
+    UNLIMITED,
+    Limits,
+    check_settings,
+    is_kubernetes,
+    java_ended,
+    never_started,
+    no_task_ended,
+    not_started,
+    pods_given_up,
+    why_failed,
+)
 from replay.pipeline.engine import Engine, Job, scan_tasks, third_stage
 from replay.pipeline.failed_tasks import FailedTasks
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
-from replay.pipeline.java_words import QuietPipe
+from replay.pipeline.java_words import GIVES_UP, QuietPipe
 from replay.pipeline.libraries import VARIABLE, versions, written
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.spark_results import PiecedResults
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS
 from replay.pipeline.stages import (
     OTHERS,
     BucketBlock,
@@ -77,39 +90,17 @@ _DDL = {
     pa.bool_(): "boolean",
 }
 
-#: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no
-#: concurrent collector.
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
-
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-
 #: Seconds between two looks at a running job.
 _LOOKS = 0.5
 
 #: Seconds for which the tasks of a job go on after one has raised an error of ours.
 _AFTER_ERROR = 30
 
+#: Seconds that Spark has to start, at least.
+_STARTING = 60
+
 #: Tasks that are looked at for those that do not end.
 _LISTED = 10_000
-
-#: What the engine asks of Spark unless ``--conf`` says otherwise.
-DEFAULTS: dict[str, str] = {
-    "spark.driver.memory": "1g",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.python.worker.reuse": "true",
-    "spark.python.daemon.module": "replay.pipeline.spark_daemon",
-    "spark.python.unix.domain.socket.enabled": "true",
-    "spark.shuffle.compress": (
-        "false"
-    ),  # blocks of positions: packing them costs more than moving them
-    # else, with up to 200 buckets, each scan opens a file for each of them
-    "spark.shuffle.sort.bypassMergeThreshold": "1",
-    _JAVA_OPTIONS: (
-        f"{_JVM}"
-        f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}"
-    ),
-}
 
 
 def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
@@ -122,12 +113,14 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
             " them",
             hint="Unset SPARK_REMOTE, which keeps Java from starting, or leave out --master",
         )
+    check_settings(master, os.environ)
     prepare_environment(master)
     travels = {} if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
+    logging.getLogger().addFilter(_of_others)
     program = program_of(Path(os.environ["JAVA_HOME"]))
-    archive = java_archive(program, DEFAULTS[_JAVA_OPTIONS])
-    java = {_JAVA_OPTIONS: f"{DEFAULTS[_JAVA_OPTIONS]} {archive.options}".rstrip()}
+    archive = java_archive(program, DEFAULTS[JAVA_OPTIONS])
+    java = {JAVA_OPTIONS: f"{DEFAULTS[JAVA_OPTIONS]} {archive.options}".rstrip()}
     settings = (
         SparkConf()
         .setMaster(master)
@@ -138,28 +131,18 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         _start_java(settings, archive)
         context = SparkContext.getOrCreate(settings)
     except (PySparkException, Py4JError) as error:
-        message = str(getattr(error, "java_exception", None) or error).partition("\n")[0]
-        hint = (
-            "Look at --master and --conf, and at what Java said above; --engine local does without"
-            " Spark"
-        )
-        raise UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint) from error
+        raise not_started(master, error, _said_of_pods()) from error
     context.setLogLevel("ERROR")
+    # that Java is gone is told by whoever waits for it
+    context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+    if is_kubernetes(master):
+        atexit.register(_end, context)
     return context
 
 
-def timeouts(seconds: int) -> dict[str, str]:
-    """Settings by which executors that give no sign of life for so many seconds are lost, of which
-    Spark alone thinks so after two minutes; and by which a task that takes much longer than others
-    of its stage, or alone longer than ``seconds``, is given to a second machine too."""
-    answers = min(max(seconds, 20), 120)
-    return {
-        "spark.network.timeout": f"{answers}s",
-        "spark.network.timeoutInterval": f"{answers // 2}s",
-        "spark.speculation": "true",
-        "spark.speculation.minTaskRuntime": "60s",
-        "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
-    }
+def _of_others(record: logging.LogRecord) -> bool:
+    """Py4J says by the root logger, with a traceback, that Java is gone."""
+    return "py4j" not in record.pathname
 
 
 def is_local(master: str) -> bool:
@@ -206,8 +189,24 @@ def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
     finally:
         pipe.started()
     atexit.register(pipe.hush)
+    pipe.process = gateway.proc
+    _pipes.append(pipe)
     _archives.append(archive)
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+#: That of the Java that this process started.
+_pipes: list[QuietPipe] = []
+
+
+def _said_of_pods() -> str:
+    return _pipes[-1].pods if _pipes else ""
+
+
+def _end(context: SparkContext) -> None:
+    """End a context whose executors are pods, unless Spark ends by itself."""
+    if not _said_of_pods().startswith(GIVES_UP):
+        kubernetes.end(context)
 
 
 def _authenticated(master: str) -> dict[str, str]:
@@ -220,13 +219,28 @@ def _authenticated(master: str) -> dict[str, str]:
     return {"spark.authenticate": "true"} if own_cluster else {}
 
 
-def start_in_background(master: str, conf: Mapping[str, str]) -> Callable[[], SparkContext]:
+def start_in_background(
+    master: str, conf: Mapping[str, str], seconds: int | None = None
+) -> Callable[[], SparkContext]:
     """Begin to start a context (most of which is waiting for Java); the function returned waits for
-    it and gives it, or raises what went wrong."""
+    it and gives it, or raises what went wrong: UsageError (LR1005) where it was waited for in vain
+    for so many ``seconds`` (a minute at least; None: however long that takes)."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
     future = pool.submit(_start_lean, master, conf)
     pool.shutdown(wait=False)
-    return future.result
+
+    def started() -> SparkContext:
+        if seconds is None:
+            return future.result()
+        allowed = max(seconds, _STARTING)
+        wait([future], allowed)
+        if future.done():
+            return future.result()
+        for pipe in _pipes[-1:]:
+            pipe.kill()
+        raise never_started(master, allowed)
+
+    return started
 
 
 def _start_lean(master: str, conf: Mapping[str, str]) -> SparkContext:
@@ -313,11 +327,12 @@ def engine(
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         context = started()
-        if travel is not None and not sent:
-            sent.update(_sent(context, travel.files))
         limits = UNLIMITED if travel is None else travel.limits
         warned = warn if travel is None else travel.warned
-        return execute(context, job, log, splits, progress, sent, limits, told, warned)
+        with _going_on(job):
+            if travel is not None and not sent:
+                sent.update(_sent(context, travel.files))
+            yield from execute(context, job, log, splits, progress, sent, limits, told, warned)
 
     return Engine(
         run,
@@ -325,6 +340,30 @@ def engine(
         reason,
         "" if travel is None else travel.exchange,
     )
+
+
+@contextmanager
+def _going_on(job: Job) -> Iterator[None]:
+    """Raises LogReplayError where Spark is gone between what is watched of a job."""
+    try:
+        yield
+    except (Py4JError, PySparkException, ConnectionError) as failure:
+        reason = _gone(failure, getattr(job, "title", type(job).__name__), ())
+        if reason is None:
+            raise
+        raise reason from failure
+
+
+def _gone(failure: Exception, title: str, pods: Sequence[str]) -> LogReplayError | None:
+    """Why Spark is gone in a job (called ``title``), if it is; ``pods``: what is known of them."""
+    said = _said_of_pods()
+    if said.startswith(GIVES_UP):
+        return pods_given_up(said)
+    stopped = "stopped SparkContext" in str(failure)
+    silent = not hasattr(failure, "java_exception")
+    if stopped or (silent and any(pipe.has_ended() for pipe in _pipes[-1:])):
+        return java_ended(title, [*pods, *filter(None, [said])])
+    return None
 
 
 def _sent(context: SparkContext, paths: Sequence[str]) -> dict[str, str]:
@@ -450,7 +489,7 @@ def _watched(
     with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
         try:
             yield
-        except (Py4JError, PySparkException) as failure:
+        except (Py4JError, PySparkException, ConnectionError) as failure:
             reason = watch.reason(failure, title)
             if reason is None:
                 raise
@@ -491,7 +530,7 @@ def _told_of(
             for event in events.value[count:]:
                 told(event)
                 count += 1
-            with suppress(Py4JError):  # Java is gone
+            with suppress(Py4JError, ConnectionError):  # Java is gone
                 failed.end() if ended else failed.look()
             if ended:
                 return
@@ -518,7 +557,8 @@ def _described(
     try:
         yield
     finally:
-        context.setLocalProperty(name, before)  # type: ignore[arg-type]
+        with suppress(Py4JError, ConnectionError):  # Java is gone
+            context.setLocalProperty(name, before)  # type: ignore[arg-type]
 
 
 def _place(bucket: int) -> int:
@@ -545,8 +585,9 @@ class _ProgressWatch:
     ) -> None:
         self.context, self.limits, self.read = context, limits, read
         self.raised, self.error = error, b""
+        self.conf = dict(context.getConf().getAll())  # Java may be gone when it is needed
         self.expired: int | None = None
-        self.came = False
+        self.came, self.pods = False, list[str]()
         self.stalled: list[str] | None = None
         self.tracker, self.progress = context.statusTracker(), progress
         self.tasks, self.size = scan[1], read_size(scan[0])
@@ -567,15 +608,19 @@ class _ProgressWatch:
             return cast(LogReplayError, pickle.loads(self.error))
         if self.stalled is not None:
             return no_task_ended(title, self.limits.tasks or 0, self.stalled)
-        conf = dict(self.context.getConf().getAll())
-        return why_failed(conf, failure, title, self.expired, self.came)
+        reason = _gone(failure, title, self.pods)
+        if reason is not None:
+            return reason
+        pods = [*self.pods, *filter(None, [_said_of_pods()])]
+        return why_failed(self.conf, failure, title, self.expired, self.came, pods)
 
     def _executors(self) -> int:
         """How many there are; the driver is listed too."""
         return int(self.context._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
     def _watch(self) -> None:
-        with suppress(Py4JError):  # Java is gone, as the thread that waits for the job hears, too
+        # Java is gone, as the thread that waits for the job hears, too
+        with suppress(Py4JError, ConnectionError):
             self._look_on()
 
     def _look_on(self) -> None:
@@ -589,6 +634,8 @@ class _ProgressWatch:
             still = 0.0 if ended != before or not there else still + _LOOKS
             if self.limits.executors is not None and alone >= self.limits.executors:
                 self.expired = self.limits.executors
+                if is_kubernetes(self.conf.get("spark.master", "")):
+                    self.pods = kubernetes.states(self.context)
             elif self.limits.tasks is not None and still >= self.limits.tasks:
                 self.stalled = self._running([stage for stage, _, _ in ended])
             elif since >= _AFTER_ERROR:

@@ -108,7 +108,7 @@ class PiecedResults:
 
     def forget(self) -> None:
         """Have executors remove them."""
-        with suppress(Py4JError):  # Java is gone
+        with suppress(Py4JError, ConnectionError):  # Java is gone
             self.blocks.unpersist()
 
 

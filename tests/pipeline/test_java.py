@@ -109,6 +109,16 @@ def test_the_environment_for_spark_keeps_what_the_user_set(
     assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
 
 
+def test_pods_have_a_python_of_their_own(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_java(machine / "path", "25", machine / "home")
+    monkeypatch.setenv("PYSPARK_PYTHON", "")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    java.prepare_environment("k8s://https://api:6443")
+    assert "PYSPARK_PYTHON" not in os.environ
+    java.prepare_environment("spark://elsewhere:7077")
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
 @pytest.mark.parametrize(
     ("modules", "wrapped"),
     [("java.base jdk.incubator.vector", False), ("java.base java.sql", True), (None, False)],

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from replay.pipeline import spark as engine
+from replay.pipeline.java_archive import JavaArchive
 from replay.pipeline.spark import _authenticated
 
 
@@ -20,3 +24,20 @@ def test_where_spark_makes_no_secret_there_is_one_or_none_is_asked_for() -> None
     assert one["spark.authenticate.secret"] != other["spark.authenticate.secret"]
     assert _authenticated("yarn") == {"spark.authenticate": "true"}
     assert _authenticated("spark://host:7077") == {}
+
+
+def test_java_has_no_secret_on_its_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which others of the machine can read; the context gives it all settings."""
+    given: list[tuple[str, str]] = []
+
+    def launch(conf: SparkConf, _: object) -> None:
+        given.extend(conf.getAll())
+        raise InterruptedError
+
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.setattr(engine, "launch_gateway", launch)
+    token = ("spark.kubernetes.authenticate.oauthToken", "S3cret")
+    settings = SparkConf(loadDefaults=False).setAll([("spark.app.name", "a"), token])
+    with pytest.raises(InterruptedError):
+        engine._start_java(settings, JavaArchive(None))
+    assert given == [("spark.app.name", "a")]

@@ -19,27 +19,15 @@ import pytest
 
 from tests.live.test_dry_run import options
 from tests.support.drivers import driver, ended, wait_until
-from tests.support.networks import Network, network, stop
+from tests.support.networks import Network, stop
 from tests.support.places import FIXTURES
-from tests.support.s3 import Store, locally, logs_in, store_at
+from tests.support.s3 import Store, locally
 from tests.support.standalone import Standalone, cluster
 
 SPECULATION = [
     *("--conf", "spark.speculation=true", "--conf", "spark.speculation.multiplier=1.01"),
     *("--conf", "spark.speculation.quantile=0.1", "--conf", "spark.speculation.interval=50ms"),
 ]
-
-
-@pytest.fixture(scope="module")
-def wires() -> Iterator[Network]:
-    with network() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def store(wires: Network) -> Iterator[Store]:
-    with store_at(wires) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +38,6 @@ def workers(
     (base / "driver").mkdir()
     with cluster(wires, base / "spark", base, store.environment) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def logs(
-    sakila: Path, store: Store, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[str]]:
-    return logs_in(store, sakila, tmp_path_factory.mktemp("logs"))
 
 
 def started(workers: Standalone, *commands: list[str]) -> subprocess.Popen[str]:

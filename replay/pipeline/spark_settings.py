@@ -1,0 +1,30 @@
+"""What the engine asks of Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+#: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no
+#: concurrent collector.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
+#: What the engine asks of Spark unless ``--conf`` says otherwise.
+DEFAULTS: dict[str, str] = {
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "replay.pipeline.spark_daemon",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.shuffle.compress": (
+        "false"
+    ),  # blocks of positions: packing them costs more than moving them
+    # else, with up to 200 buckets, each scan opens a file for each of them
+    "spark.shuffle.sort.bypassMergeThreshold": "1",
+    JAVA_OPTIONS: (
+        f"{_JVM}"
+        f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}"
+    ),
+}

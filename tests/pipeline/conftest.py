@@ -1,0 +1,41 @@
+"""Fixtures of tests whose executors are on machines of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.support.networks import Network
+    from tests.support.s3 import Store
+
+
+@pytest.fixture(scope="module")
+def wires() -> Iterator[Network]:
+    """A network of machines."""
+    from tests.support.networks import network
+
+    with network() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def store(wires: Network) -> Iterator[Store]:
+    """An S3 server at its hub."""
+    from tests.support.s3 import store_at
+
+    with store_at(wires) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def logs(
+    sakila: Path, store: Store, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
+    """The same work in the words of each family, in that store."""
+    from tests.support.s3 import logs_in
+
+    return logs_in(store, sakila, tmp_path_factory.mktemp("logs"))
