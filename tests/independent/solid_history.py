@@ -236,9 +236,10 @@ class History:
             table.put(place, rows[place])
 
 
-def case_of(history: History, folder: Path, named: bool) -> Case:
-    """The export and the system tables on disk. ``named``: the command is told the framing."""
-    log = history.export.write(folder)
+def case_of(history: History, folder: Path, named: bool, export: Export | None = None) -> Case:
+    """The export (or another one of the history) and the system tables on disk. ``named``: the
+    command is told the framing."""
+    log = (export or history.export).write(folder)
     write_system_tables(history.tables, folder)
     source = ("--source", "soliddb", "--log", str(log), "--catalog", str(folder))
     source += ("--framing", history.form.name) if named else ()

@@ -71,6 +71,16 @@ class SolidLog(RowLog):
         return "LOGADDR" if self.by_address else "row of this export"
 
     @property
+    def begins(self) -> Position | None:
+        """Where the first read session begins, as the manifest says: nothing lies between that and
+        its first commit. None where it does not say so, or where positions are places."""
+        said = [entry for entry in self.manifest.sessions if entry["last_commit_logaddr"]]
+        start = said[0]["start_logaddr"] if said else None
+        if not self.by_address or not start or len(start) != self.logaddr().shape[1]:
+            return None
+        return Position(bytes(start[:8]) + b"\0\0")
+
+    @property
     def has_offsets(self) -> bool:
         """False: records are rows of an export."""
         return False
