@@ -19,8 +19,8 @@ from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, layouts, opening_warnings, repeats, row_moves, units
-from replay.logs.db2luw.binary import number, numbers
-from replay.logs.db2luw.endings import EARLIEST, LATEST, authid, ending
+from replay.logs.db2luw.binary import number
+from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import (
@@ -432,11 +432,6 @@ def _initialised_in_vain(records: Records, result: units.Units) -> list[int]:
     return gone
 
 
-def _points(records: Records, row: int) -> bool:
-    """Whether a record is about the pointer that a moved row left in its own place."""
-    return POINTS in (records["before_is"][row], records["after_is"][row])
-
-
 def _moved(records: Records, result: units.Units, entries: Records) -> list[str]:
     """Make one change of the records of each moved row."""
     moves = row_moves.Moves()
@@ -460,34 +455,43 @@ def _put_together(
 ) -> int:
     """Make one change of the records of each moved row; how many of those that stay changes of
     their own are committed."""
-    for moved in pairing.moved:
-        rows = list(moved.records)
-        entries["change"][rows] = Change.UPDATE if moved.before and moved.after else Change.DELETE
-        entries["head"][rows] = rows[0]
-        home = next((row for row in rows if _points(records, row)), rows[0])
-        for name in ("space", "table", "rid"):
-            entries[name][rows] = entries[name][home]
-        entries["segment"][rows] = np.arange(1, len(rows) + 1)
-        entries["segments"][rows] = len(rows)
-        entries["version"][rows] = entries["version"][moved.after[0] if moved.after else rows[0]]
-        for name, source in (("before", moved.before), ("after", moved.after)):
-            if source is None:
-                continue
-            row, side = source
-            entries[f"{name}_file"][rows[0]] = records["file"][row]
-            entries[name][rows[0]], entries[f"{name}_size"][rows[0]] = (
-                records[side][row],
-                records[f"{side}_size"][row],
-            )
-        worst = int(entries["problem"][rows].max())
-        entries["problem"][rows] = worst
-    for row in pairing.half:
-        entries["change"][row] = (
-            Change.DELETE if records["role"][row] == RecordRole.DELETE else Change.UPDATE
-        )
-        entries["problem"][row] = entries["problem"][row] or HALF_MOVED
-    unit = result.unit[np.array(pairing.single, np.int64)]
-    return int(_in_committed(result, unit).sum())
+    for part in windows(len(pairing.moved)):
+        _make_one(pairing.moved[part], records, entries)
+    half = pairing.half
+    deletes = records["role"][half] == RecordRole.DELETE
+    entries["change"][half] = np.where(deletes, Change.DELETE, Change.UPDATE)
+    problem = entries["problem"][half]
+    entries["problem"][half] = np.where(problem > 0, problem, HALF_MOVED)
+    return int(_in_committed(result, result.unit[pairing.single]).sum())
+
+
+def _make_one(moved: Records, records: Records, entries: Records) -> None:
+    """Make one change of the records of each of some moved rows."""
+    rows, first = moved["records"], moved["records"][:, 0]
+    there = rows >= 0
+    points = there & (
+        (records["before_is"][rows] == POINTS) | (records["after_is"][rows] == POINTS)
+    )
+    # where the pointer lies is where the row does
+    home = rows[np.arange(len(rows)), np.argmax(points, axis=1)]
+    of = np.broadcast_to(np.arange(len(rows))[:, None], rows.shape)[there]
+    mine, count = rows[there], there.sum(axis=1)
+    for name in ("space", "table", "rid"):
+        entries[name][mine] = entries[name][home][of]
+    updates = moved["after"] >= 0
+    entries["change"][mine] = np.where(updates, Change.UPDATE, Change.DELETE)[of]
+    entries["head"][mine] = first[of]
+    entries["segment"][mine] = np.broadcast_to(np.arange(1, rows.shape[1] + 1), rows.shape)[there]
+    entries["segments"][mine] = count[of]
+    version = entries["version"][np.where(updates, moved["after"], first)]
+    entries["version"][mine] = version[of]
+    for name, source in (("before", moved["before"]), ("after", moved["after"])):
+        to, row = first[source >= 0], source[source >= 0]
+        entries[f"{name}_file"][to] = records["file"][row]
+        for part in (name, f"{name}_size"):
+            entries[part][to] = records[part][row]
+    worst = np.where(there, entries["problem"][rows], 0).max(axis=1)
+    entries["problem"][mine] = worst[of]
 
 
 # -- units
@@ -595,34 +599,10 @@ def _endings(
         ends = np.isin(last["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
         for place in np.unique(last["file"][ends]).tolist():
             mine = np.flatnonzero(ends & (last["file"] == place))
-            seconds[part.start + mine], code[part.start + mine] = _endings_of(
+            seconds[part.start + mine], code[part.start + mine] = endings_of(
                 last[mine], files[place], names
             )
     return seconds, code, list(names)
-
-
-def _endings_of(
-    records: Records, file: OpenedFile, names: dict[bytes, int]
-) -> tuple[Index, list[int]]:
-    """(time, number of the name among ``names``) of records of a file that end units."""
-    times = np.zeros(len(records), np.int64)
-    spans = zip(records["offset"].tolist(), records["length"].tolist(), strict=True)
-    raw_records = [file.buffer[start : start + size].tobytes() for start, size in spans]
-    headers = records["header"].tolist()
-    forms = [
-        ending(record, header, file.shape)
-        for record, header in zip(raw_records, headers, strict=True)
-    ]
-    body = records["offset"] + records["header"]
-    for part in {form["time"] for form in forms if "time" in form}:
-        chosen = np.array([form.get("time") == part for form in forms])
-        fits = chosen & (records["header"] + part.size <= records["length"])
-        times[fits] = _seconds(file, body[fits], part)
-    code = [
-        names.setdefault(authid(record, header, form, file.shape.big), len(names))
-        for record, header, form in zip(raw_records, headers, forms, strict=True)
-    ]
-    return times, code
 
 
 def _guess_times(times: Records, seconds: Index, result: units.Units, by_end: Index) -> None:
@@ -645,18 +625,6 @@ def _guess_times(times: Records, seconds: Index, result: units.Units, by_end: In
         guess[after == 0] = _NO_DIGITS
         guess[:, 16] = _NO_DIGITS
         times[committed[lacks]] = guess.view("V17").reshape(-1)
-
-
-def _seconds(file: OpenedFile, body: Index, part: layouts.Part) -> Index:
-    """Seconds since 1970; of an 8-byte time that is no date, the half that is one (section 14)."""
-    low, high = EARLIEST, LATEST
-    value = numbers(file.buffer, body, part, file.shape.big)
-    if part.size == 8:
-        for half in (0, 4):
-            other = numbers(file.buffer, body, layouts.Part(part.offset + half, 4), file.shape.big)
-            wrong = (value < low) | (value >= high)
-            value = np.where(wrong & (other >= low) & (other < high), other, value)
-    return np.where((value >= low) & (value < high), value, 0).astype(np.int64)
 
 
 def _packed_times(seconds: Index) -> Bytes:

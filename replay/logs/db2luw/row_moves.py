@@ -2,12 +2,13 @@
 
 When an update makes a row too long for its place, the row is written somewhere else as an overflow
 record and a pointer stays behind. The log then holds an insert and perhaps a delete of overflow
-records beside an update whose images are pointers. Such records are few; they are paired one by
-one.
+records beside an update whose images are pointers. Where the records of a unit and table are moves
+one behind the other, they are paired together; others, of which logs have few, one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,15 +17,10 @@ from replay.arrays import Index, Mask, Records
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import NORMAL, OVERFLOWN, POINTS
 
-
-@dataclass(frozen=True)
-class Moved:
-    """One change made of ``records`` (rising). ``before`` and ``after`` say which record's image on
-    which side is the row, or None."""
-
-    records: tuple[int, ...]
-    before: tuple[int, str] | None
-    after: tuple[int, str] | None
+#: A change made of several records. ``records``: their numbers in the log, rising, -1 behind the
+#: last one; ``before`` and ``after``: those whose old and whose new image are the row, -1 for none
+#: (a delete).
+MOVED = np.dtype([("records", "<i8", 3), ("before", "<i8"), ("after", "<i8")])
 
 
 @dataclass(frozen=True)
@@ -49,12 +45,36 @@ class _Open:
 
 @dataclass
 class Pairing:
-    """``moved`` changes; ``half`` pointer records whose overflow record is missing; ``single``
-    overflow records that stay changes of their own."""
+    """``moved`` changes (dtype :data:`MOVED`), ``half`` pointer records whose overflow record is
+    missing; ``single`` overflow records that stay changes of their own: numbers of records."""
 
-    moved: list[Moved] = field(default_factory=list)
+    moved: Records
+    half: Index
+    single: Index
+
+
+@dataclass
+class _Found:
+    """What becomes a :class:`Pairing`."""
+
+    moved: list[Records] = field(default_factory=list)
     half: list[int] = field(default_factory=list)
     single: list[int] = field(default_factory=list)
+
+    def add(self, rows: Iterable[int], before: int, after: int) -> None:
+        """One change of some records."""
+        one = np.zeros(1, MOVED)
+        one["records"] = [*sorted(rows), -1, -1][:3]
+        one["before"], one["after"] = before, after
+        self.moved.append(one)
+
+    def pairing(self) -> Pairing:
+        """All of it."""
+        return Pairing(
+            np.concatenate([np.zeros(0, MOVED), *self.moved]),
+            np.array(self.half, np.int64),
+            np.array(self.single, np.int64),
+        )
 
 
 class Moves:
@@ -84,33 +104,113 @@ class Moves:
             & np.isin(role, (RecordRole.INSERT, RecordRole.DELETE))
             & ((before == NORMAL) | (after == NORMAL))
         )
-        result = Pairing()
-        for place in np.flatnonzero(live & (overflow | pointer | between)).tolist():
+        found = _Found()
+        live = live & (overflow | pointer | between)
+        mine = np.flatnonzero(live & ~between)
+        mine = self._one_by_one(_Tokens(records, unit, mine, pointer[mine]), first, found)
+        for place in np.sort(np.concatenate([mine, np.flatnonzero(live & between)])).tolist():
             row = _Half(
                 place + first, RecordRole(int(role[place])), int(before[place]), int(after[place])
             )
             if between[place]:
-                _partition(row, int(unit[place]), self._leaving, result)
+                _partition(row, int(unit[place]), self._leaving, found)
                 continue
             key = int(unit[place]), int(records["space"][place]), int(records["table"][place])
             move = self._waiting.setdefault(key, _Open())
-            _add(row, move, bool(pointer[place]), result)
-            _match(move, result)
+            _add(row, move, bool(pointer[place]), found)
+            _match(move, found)
             if move.insert is None and move.delete is None and move.pointer is None:
                 del self._waiting[key]
-        return result
+        return found.pairing()
+
+    def _one_by_one(self, tokens: _Tokens, first: int, found: _Found) -> Index:
+        """Pair together what are whole moves, one behind the other; the records of all other units
+        and tables."""
+        if not len(tokens.places):
+            return tokens.places
+        begin, size, whole = tokens.runs()
+        bad = np.bincount(tokens.group[begin], ~whole, int(tokens.group[-1]) + 1) > 0
+        for group, key in tokens.keys() if self._waiting else ():
+            bad[group] |= key in self._waiting
+        good = ~bad[tokens.group[begin]]
+        if good.any():
+            found.moved.append(tokens.moved(begin[good], size[good], first))
+        return np.asarray(tokens.places[bad[tokens.group]])
 
     def rest(self) -> Pairing:
         """What has no other half in the log."""
-        result = Pairing()
+        found = _Found()
         for move in self._waiting.values():
-            result.half += [half.row for half in (move.pointer,) if half is not None]
-            result.single += [half.row for half in (move.insert, move.delete) if half is not None]
-        result.single += [half.row for half in self._leaving.values()]
-        return result
+            found.half += [half.row for half in (move.pointer,) if half is not None]
+            found.single += [half.row for half in (move.insert, move.delete) if half is not None]
+        found.single += [half.row for half in self._leaving.values()]
+        return found.pairing()
 
 
-def _partition(row: _Half, unit: int, leaving: dict[int, _Half], result: Pairing) -> None:
+class _Tokens:
+    """Overflow records and those about pointers (``points``), at ``places`` among some records:
+    by unit and table, of which each is a ``group``, in the order of the log."""
+
+    def __init__(self, records: Records, unit: Index, places: Index, points: Mask) -> None:
+        self.records, self.unit = records, unit
+        of = np.unique(unit[places], return_inverse=True)[1].astype(np.int64) << 32
+        of |= records["space"][places].astype(np.int64) << 16
+        of |= records["table"][places]
+        group = np.unique(of, return_inverse=True)[1]
+        order = np.argsort(group, kind="stable")
+        self.places, self.group, self.points = places[order], group[order], points[order]
+        self.inserts = (records["role"][self.places] == RecordRole.INSERT) & ~self.points
+        self.old = self.points & (records["before_is"][self.places] == POINTS)
+        self.new = self.points & (records["after_is"][self.places] == POINTS)
+        self.heads = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
+
+    def keys(self) -> Iterable[tuple[int, tuple[int, int, int]]]:
+        """Each group, and the unit and table that it is of."""
+        for head in self.heads.tolist():
+            row = self.records[self.places[head]]
+            unit = int(self.unit[self.places[head]])
+            yield int(self.group[head]), (unit, int(row["space"]), int(row["table"]))
+
+    def _open(self, comes: Mask, goes: Mask) -> Index:
+        """How many more of a group came than went, up to each."""
+        step = comes.astype(np.int64) - goes
+        total = np.cumsum(step)
+        before = total[self.heads] - step[self.heads]
+        return np.asarray(total - np.repeat(before, np.diff(np.append(self.heads, len(step)))))
+
+    def runs(self) -> tuple[Index, Index, Mask]:
+        """(where runs begin behind which nothing waits, or a group ends; their sizes; which are one
+        move: a pointer, and the overflow records that it asks for)."""
+        waits = self._open(self.inserts, self.new) != 0
+        waits |= self._open(~self.points & ~self.inserts, self.old) != 0
+        ends = ~waits
+        ends[self.heads[1:] - 1] = ends[-1] = True
+        last = np.flatnonzero(ends)
+        begin = np.append(0, last[:-1] + 1)
+        whole = np.add.reduceat(self.points.astype(np.int64), begin) == 1
+        return begin, last + 1 - begin, whole & ~waits[last]
+
+    def moved(self, begin: Index, size: Index, first: int) -> Records:
+        """The changes that runs are; ``first``: the number of the first of all records."""
+        moved = np.zeros(len(begin), MOVED)
+        at = begin[:, None] + np.minimum(np.arange(3), size[:, None] - 1)
+        there = np.arange(3) < size[:, None]
+        rows = self.places[at] + first
+        # rising, for the order of a group is that of the log
+        moved["records"] = np.where(there, rows, -1)
+
+        def number(those: Mask) -> Index:
+            return np.asarray(np.where(those[at] & there, rows, -1).max(axis=1))
+
+        pointer, old = number(self.points), number(self.old)
+        deletes, inserts = number(~self.points & ~self.inserts), number(self.inserts)
+        moved["before"] = np.where(old < 0, pointer, deletes)
+        updates = number(self.points & (self.records["role"][self.places] == RecordRole.UPDATE))
+        moved["after"] = np.where(number(self.new) < 0, updates, inserts)
+        return moved
+
+
+def _partition(row: _Half, unit: int, leaving: dict[int, _Half], result: _Found) -> None:
     """A delete and the insert after it, both marked, are one update of a row that moved between
     partitions."""
     if row.role == RecordRole.DELETE:
@@ -119,12 +219,12 @@ def _partition(row: _Half, unit: int, leaving: dict[int, _Half], result: Pairing
         leaving[unit] = row
     elif unit in leaving:
         gone = leaving.pop(unit).row
-        result.moved.append(Moved((gone, row.row), (gone, "before"), (row.row, "after")))
+        result.add((gone, row.row), gone, row.row)
     else:
         result.single.append(row.row)
 
 
-def _add(row: _Half, move: _Open, pointer: bool, result: Pairing) -> None:
+def _add(row: _Half, move: _Open, pointer: bool, result: _Found) -> None:
     if pointer:
         if move.pointer is not None:
             result.half.append(move.pointer.row)
@@ -137,7 +237,7 @@ def _add(row: _Half, move: _Open, pointer: bool, result: Pairing) -> None:
     setattr(move, name, row)
 
 
-def _match(move: _Open, result: Pairing) -> None:
+def _match(move: _Open, result: _Found) -> None:
     """Complete a change when all its records are there."""
     half, insert, delete = move.pointer, move.insert, move.delete
     if half is None:
@@ -145,16 +245,11 @@ def _match(move: _Open, result: Pairing) -> None:
     row, was_pointer, is_pointer = half.row, half.before == POINTS, half.after == POINTS
     if (was_pointer and delete is None) or (is_pointer and insert is None):
         return
-    before = (row, "before") if delete is None or not was_pointer else (delete.row, "before")
-    after = (
-        None
-        if half.role == RecordRole.DELETE
-        else (row, "after")
-        if insert is None or not is_pointer
-        else (insert.row, "after")
-    )
-    rows = {row, before[0]} | (set() if after is None else {after[0]})
+    before = row if delete is None or not was_pointer else delete.row
+    after = row if insert is None or not is_pointer else insert.row
+    if half.role == RecordRole.DELETE:
+        after = -1
     move.pointer = None
     move.delete = None if was_pointer else delete
     move.insert = None if is_pointer else insert
-    result.moved.append(Moved(tuple(sorted(rows)), before, after))
+    result.add({row, before, after} - {-1}, before, after)
