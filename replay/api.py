@@ -47,7 +47,7 @@ from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
 from replay.logs import Inputs, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
-from replay.pipeline import local
+from replay.pipeline import local, opening_tasks
 from replay.pipeline.checked import checked
 from replay.pipeline.engine import Engine
 from replay.pipeline.request import (
@@ -150,6 +150,7 @@ def open_log(
             ccsids=_code_pages(ccsids or {}),
             options=dict(options or {}),
             scratch=scratch.name,
+            tasks=opening_tasks.tasks_of(engine, on_this_machine=False),
         )
         words = words_of(control, data)
         inputs = gathered(source_named(source), words, paths_of(logs), inputs)

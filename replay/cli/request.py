@@ -7,20 +7,23 @@ import datetime
 import json
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from functools import cache, partial
 
 from replay import storage
 from replay.changes.choices import LAKE_FORMATS, CascadeMode, EngineName, Gaps
 from replay.changes.keywords import ReplayOptions, chosen_units
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
+from replay.logs.by_tasks import OpeningTasks
 from replay.logs.named import gathered
 from replay.pipeline import local
 from replay.pipeline.cluster_trouble import Limits, timeouts
-from replay.pipeline.engine import Engine, suitable_engine
+from replay.pipeline.engine import SPARK_FROM, Engine, suitable_engine
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -29,7 +32,7 @@ from replay.pipeline.request import (
     make_request,
     open_source,
 )
-from replay.pipeline.task_events import TaskEvent
+from replay.pipeline.task_events import TaskEvent, Told
 from replay.targets import target_of
 from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
@@ -58,6 +61,7 @@ def open_log(
     )
     words = getattr(arguments, "in_turn", ())
     inputs = gathered(source_named(arguments.source), words, arguments.logs, inputs)
+    inputs = replace(inputs, tasks=_opening_tasks(arguments, inputs))
     return open_source(arguments.source, inputs, demand, selection)
 
 
@@ -207,25 +211,67 @@ def engine_of(
     """The engine asked for, or the one that suits a log, which is then said on stderr; Spark begins
     to start in the background."""
     name, reason = EngineName(arguments.engine), ""
-    told = _tell_of_task if arguments.log_json else None
     if name is EngineName.AUTO:
-        size = sum(storage.size_of(path) for path in log.inputs())
-        name, reason = suitable_engine(size, arguments.master, bool(arguments.conf), os.environ)
+        name, reason = _suitable(arguments, log.inputs())
         print(f"engine: {name} ({reason})", file=sys.stderr)
     if name is EngineName.LOCAL:
-        return local.engine(progress, reason, told)
+        return local.engine(progress, reason, _told(arguments))
+    carried = arguments.work is None or _shared_folder(arguments) is not None
+    made = log.made_files() if isinstance(log, MakesFiles) and carried else []
+    return _spark(arguments, made, progress, reason)
+
+
+def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTasks | None:
+    """Tasks of Spark, which starts when they are asked for, where it will be the engine of a large
+    log."""
+    if not hasattr(arguments, "engine") or not inputs.log:
+        return None
+    paths = [*([inputs.catalog] if inputs.catalog else []), *inputs.log]
+    try:
+        large = sum(storage.size_of(path) for path in paths) >= SPARK_FROM
+    except (OSError, LogReplayError):  # who reads the files says so
+        return None
+    name = EngineName(arguments.engine)
+    if large and name is EngineName.AUTO:
+        name = _suitable(arguments, paths)[0]
+    if not large or name is not EngineName.SPARK:
+        return None
+    from replay.pipeline import spark
+    from replay.pipeline.opening_tasks import EngineTasks
+
+    started = cache(partial(_spark, arguments, (), local.silent, ""))
+    return EngineTasks(started, spark.is_local(_master(arguments)))
+
+
+def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:
+    size = sum(storage.size_of(path) for path in paths)
+    return suitable_engine(size, arguments.master, bool(arguments.conf), os.environ)
+
+
+def _told(arguments: argparse.Namespace) -> Told | None:
+    return _tell_of_task if arguments.log_json else None
+
+
+def _master(arguments: argparse.Namespace) -> str:
+    return str(arguments.master or os.environ.get("SPARK_REMOTE") or "local[*]")
+
+
+def _spark(
+    arguments: argparse.Namespace,
+    made: Sequence[str],
+    progress: Callable[[str, int, int], None],
+    reason: str,
+) -> Engine:
+    """Spark, which begins to start in the background; ``made``: files that tasks elsewhere need."""
     from replay.pipeline import spark
 
-    master = arguments.master or os.environ.get("SPARK_REMOTE") or "local[*]"
+    master, told = _master(arguments), _told(arguments)
     if spark.is_local(master):
         return spark.engine(
             spark.start_in_background(master, dict(arguments.conf)), progress, reason, told=told
         )
-    shared = _shared_folder(arguments)
-    carried = arguments.work is None or shared is not None
-    made = log.made_files() if isinstance(log, MakesFiles) and carried else []
     limits = Limits(arguments.executor_timeout, arguments.task_timeout)
-    travel = spark.Travel(made, limits, shared or "", _warn)
+    travel = spark.Travel(made, limits, _shared_folder(arguments) or "", _warn)
     if spark.is_connect(master):
         from replay.pipeline import connect
 

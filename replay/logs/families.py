@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from replay.arrays import Bytes, Mask, Records
 from replay.changes.choices import SOURCES, Gaps
@@ -15,6 +15,9 @@ from replay.changes.position import Position
 from replay.errors import UsageError
 from replay.logs.log_file import LogFile
 from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
+
+if TYPE_CHECKING:
+    from replay.logs.by_tasks import OpeningTasks
 
 #: What commands may need to know of a change or a log, and the options that need it.
 FACTS: dict[str, str] = {
@@ -70,7 +73,8 @@ class Inputs:
     place of ``control`` and ``data``; ``continues``: a run goes on from another one, so that
     units may end in a log to come; ``gaps``: what becomes of holes between logs, where the user
     said it. ``options`` are ``--log-option`` NAME=VALUE pairs; ``scratch`` is a folder for
-    temporary files, ``shared`` the URL of one in a store, for what all machines must find."""
+    temporary files, ``shared`` the URL of one in a store, for what all machines must find;
+    ``tasks`` look at large logs, where there are some."""
 
     control: str | None = None
     data: tuple[str, ...] = ()
@@ -84,6 +88,7 @@ class Inputs:
     options: Mapping[str, str] = field(default_factory=dict)
     scratch: str | None = None
     shared: str | None = None
+    tasks: OpeningTasks | None = None
 
 
 def _no_faults(log: Any, envelope: Any) -> Sequence[tuple[str, str, str, Mask]]:

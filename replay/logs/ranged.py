@@ -3,12 +3,13 @@ side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Lengths
+from replay.logs import DataFile
 
 
 @runtime_checkable
@@ -32,6 +33,11 @@ class RangedLog(BufferedLog, Protocol):
     """A log of files with records one after the other. Places in a file are bytes from its
     beginning. No member raises an error but those that
     it names."""
+
+    @property
+    def files(self) -> Sequence[DataFile]:
+        """The data files, in the order of the log."""
+        ...
 
     @property
     def walks_ranges(self) -> bool:

@@ -40,6 +40,7 @@ from replay.changes.units import UnitTable, unit_column
 from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
 from replay.logs import LogFile, Split
+from replay.logs.by_tasks import Digested
 from replay.pipeline.commit_sample import CommitSample
 from replay.pipeline.engine import Engine
 from replay.pipeline.input_digests import FileDigest
@@ -302,7 +303,8 @@ def make_plan(
         for split, offsets, lengths in log.splits(split_bytes):
             splits.append(split)
             commits.look(split, offsets, lengths)
-        found = LogIndex(tuple(splits), commits.words(), commits.stride, {})
+        digests = log.digests if isinstance(log, Digested) else {}
+        found = LogIndex(tuple(splits), commits.words(), commits.stride, digests)
     sample = found.words
     files = max(1, -(-len(sample) * found.stride // options.records_per_file))
     cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample

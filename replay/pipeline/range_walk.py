@@ -16,6 +16,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import cast
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from replay.changes.choices import EngineName
 from replay.changes.selection import Selection
 from replay.errors import InputError
 from replay.logs import LogFile, Split
+from replay.logs.by_tasks import WalkedFiles
 from replay.logs.ranged import RangedLog
 from replay.pipeline.commit_sample import sampled, stride_of
 from replay.pipeline.engine import Engine
@@ -164,9 +166,21 @@ def index_by_tasks(
     damaged: the driver's walk reports it."""
     if engine is None or engine.name is not EngineName.SPARK or not isinstance(log, RangedLog):
         return None
-    numbers = range(len(log.files))
-    if not log.walks_ranges or sum(map(log.size, numbers)) <= TASKS_FROM:
+    if not log.walks_ranges or sum(map(log.size, range(len(log.files)))) <= TASKS_FROM:
         return None
+    found = walk_by_tasks(log, split_bytes, engine)
+    if found is None:
+        return None
+    job = SampleJob(selection, taken, stride_of(found.records))
+    parts = [np.frombuffer(words, np.uint64) for words in engine.execute(job, log, found.splits)]
+    words = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
+    return LogIndex(found.splits, words, job.stride, found.digests)
+
+
+def walk_by_tasks(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFiles | None:
+    """The records of a log, found by tasks, in splits of about ``split_bytes``; None where the
+    framing of its files is damaged. Raises what tasks raise."""
+    numbers = range(len(log.files))
     ranges = [_ranges_of(number, log.size(number)) for number in numbers]
     walks = _walks(
         engine, log, RangeWalkJob(split_bytes, True), [r for each in ranges for r in each]
@@ -181,10 +195,7 @@ def index_by_tasks(
         return None
     splits = tuple(split for chain in chains for split in _splits_of(chain))
     records = sum(count for chain in chains for walk in chain for _, _, count in walk.cuts)
-    job = SampleJob(selection, taken, stride_of(records))
-    parts = [np.frombuffer(words, np.uint64) for words in engine.execute(job, log, splits)]
-    words = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
-    return LogIndex(splits, words, job.stride, digests)
+    return WalkedFiles(splits, records, digests)
 
 
 def _ranges_of(file: int, size: int) -> list[Split]:
@@ -199,9 +210,9 @@ def _ranges_of(file: int, size: int) -> list[Split]:
 _Walks = dict[tuple[int, int], WalkedRange]
 
 
-def _walks(engine: Engine, log: LogFile, job: RangeWalkJob, ranges: Sequence[Split]) -> _Walks:
+def _walks(engine: Engine, log: RangedLog, job: RangeWalkJob, ranges: Sequence[Split]) -> _Walks:
     """Walks by (file, stop of the range)."""
-    walks = map(pickle.loads, engine.execute(job, log, ranges))
+    walks = map(pickle.loads, engine.execute(job, cast(LogFile, log), ranges))
     return {(walk.file, walk.stop): walk for walk in walks}
 
 
@@ -213,7 +224,7 @@ def _file_digest(size: int, digests: Sequence[bytes]) -> FileDigest:
 
 def _proven(
     engine: Engine,
-    log: LogFile,
+    log: RangedLog,
     ranges: Sequence[Sequence[Split]],
     walks: _Walks,
     split_bytes: int,

@@ -8,6 +8,7 @@ which closes it, or which leaves a name.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from replay.decoding.codecs import gather_padded
 from replay.decoding.hashes import hash_ranges
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number, numbers
-from replay.logs.db2luw.framing import LuwShape, OpenedFile, name_closes
+from replay.logs.db2luw.framing import LuwShape, name_closes
 from replay.logs.db2luw.layouts import Part, Parts, RecordKind
 
 #: Seconds since 1970 that a commit may have: from 1980 up to 2100.
@@ -24,39 +25,49 @@ EARLIEST, LATEST = 315_532_800, 4_102_444_800
 _LONGEST_NAME = 128
 
 
-def endings_of(records: Records, file: OpenedFile, names: dict[bytes, int]) -> tuple[Index, Index]:
+@dataclass(frozen=True)
+class _Source:
+    """The bytes that records lie in, and their shape."""
+
+    buffer: Bytes
+    shape: LuwShape
+
+
+def endings_of(
+    records: Records, buffer: Bytes, shape: LuwShape, names: dict[bytes, int]
+) -> tuple[Index, Index]:
     """(commit time in seconds since 1970, 0 for none; number of the authorization id among
-    ``names``, to which new ones are added) of commit and abort records of a file (dtype
+    ``names``, to which new ones are added) of commit and abort records of a ``buffer`` (dtype
     :data:`replay.logs.db2luw.scan.SCANNED`)."""
-    kind, dialect = records["type"], file.shape.dialect
+    kind, dialect, source = records["type"], shape.dialect, _Source(buffer, shape)
     times = np.zeros(len(records), np.int64)
     start, size = np.zeros((2, len(records)), np.int64)
     plain = np.isin(kind, layouts.PLAIN_COMMITS)
     aborts = layouts.KIND_OF_TYPE[kind] != RecordKind.COMMIT
     for chosen, forms in ((plain, dialect.commits), (aborts, dialect.aborts)):
-        for form, rows in _plainly(records, np.flatnonzero(chosen), forms, file):
-            _tell(records, rows, form, file, times)
-            start[rows], size[rows] = _name(records, rows, form, file)
+        for form, rows in _plainly(records, np.flatnonzero(chosen), forms, source):
+            _tell(records, rows, form, source, times)
+            start[rows], size[rows] = _name(records, rows, form, source)
     for row in np.flatnonzero(~plain & ~aborts).tolist():
         begin, end = (
             int(records["offset"][row]),
             int(records["offset"][row]) + int(records["length"][row]),
         )
-        record, header = file.buffer[begin:end].tobytes(), int(records["header"][row])
-        form, one = ending(record, header, file.shape), np.array([row])
-        _tell(records, one, form, file, times)
+        record, header = source.buffer[begin:end].tobytes(), int(records["header"][row])
+        form, one = ending(record, header, source.shape), np.array([row])
+        _tell(records, one, form, source, times)
         if "authid" in form:
-            start[row], size[row] = np.concatenate(_name(records, one, form, file))
-    return times, _numbered(file.buffer, start, size, names)
+            start[row], size[row] = np.concatenate(_name(records, one, form, source))
+    return times, _numbered(source.buffer, start, size, names)
 
 
 def _plainly(
-    records: Records, rows: Index, forms: tuple[Parts, ...], file: OpenedFile
+    records: Records, rows: Index, forms: tuple[Parts, ...], source: _Source
 ) -> Iterator[tuple[Parts, Index]]:
     """Of several forms each with those of some records that have it: as :func:`_plain`."""
     for form in forms:
         if "authid_length" in form:
-            named = _length(records, rows, form, file)
+            named = _length(records, rows, form, source)
             ends = records["header"][rows].astype(np.int64) + form["authid"].offset + named
             closes = ends == records["length"][rows]
             yield form, rows[closes]
@@ -65,34 +76,34 @@ def _plainly(
     yield free[0] if free else forms[0], rows
 
 
-def _length(records: Records, rows: Index, form: Parts, file: OpenedFile) -> Index:
+def _length(records: Records, rows: Index, form: Parts, source: _Source) -> Index:
     """What some records say of the length of the name; 0 where they end before that."""
     part, header = form["authid_length"], records["header"][rows].astype(np.int64)
     there = header + part.offset + part.size <= records["length"][rows]
-    told = numbers(file.buffer, records["offset"][rows] + header, part, file.shape.big)
+    told = numbers(source.buffer, records["offset"][rows] + header, part, source.shape.big)
     return np.where(there, told.astype(np.int64), 0)
 
 
-def _name(records: Records, rows: Index, form: Parts, file: OpenedFile) -> tuple[Index, Index]:
+def _name(records: Records, rows: Index, form: Parts, source: _Source) -> tuple[Index, Index]:
     """Where the authorization ids of some records lie in the file, and how long they are."""
     part, size = form["authid"], records["length"][rows].astype(np.int64)
     start = np.minimum(records["header"][rows].astype(np.int64) + part.offset, size)
     end = size
     if "authid_length" in form:
-        end = start + _length(records, rows, form, file)
+        end = start + _length(records, rows, form, source)
     elif part.size:
         end = start + part.size
     return records["offset"][rows] + start, np.minimum(end, size) - start
 
 
-def _tell(records: Records, rows: Index, form: Parts, file: OpenedFile, times: Index) -> None:
+def _tell(records: Records, rows: Index, form: Parts, source: _Source, times: Index) -> None:
     """Say when records of a form were written, as far as they have the time."""
     if "time" not in form:
         return
     part = form["time"]
     rows = rows[records["header"][rows].astype(np.int64) + part.size <= records["length"][rows]]
     body = records["offset"][rows] + records["header"][rows]
-    times[rows] = _seconds(file, body, part)
+    times[rows] = _seconds(source, body, part)
 
 
 def _numbered(buffer: Bytes, start: Index, size: Index, names: dict[bytes, int]) -> Index:
@@ -116,12 +127,12 @@ def _added(names: dict[bytes, int], buffer: Bytes, start: Index, size: Index, ro
     return names.setdefault(octets.rstrip(b"\0 "), len(names))
 
 
-def _seconds(file: OpenedFile, body: Index, part: Part) -> Index:
+def _seconds(source: _Source, body: Index, part: Part) -> Index:
     """Seconds since 1970; of an 8-byte time that is no date, the half that is one (section 14)."""
-    value = numbers(file.buffer, body, part, file.shape.big)
+    value = numbers(source.buffer, body, part, source.shape.big)
     if part.size == 8:
         for half in (0, 4):
-            other = numbers(file.buffer, body, Part(part.offset + half, 4), file.shape.big)
+            other = numbers(source.buffer, body, Part(part.offset + half, 4), source.shape.big)
             wrong = (value < EARLIEST) | (value >= LATEST)
             value = np.where(wrong & (other >= EARLIEST) & (other < LATEST), other, value)
     return np.where((value >= EARLIEST) & (value < LATEST), value, 0).astype(np.int64)

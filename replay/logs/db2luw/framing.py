@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Lengths
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
@@ -30,6 +32,7 @@ from replay.logs.db2luw.layouts import (
     RecordKind,
     RecordRole,
 )
+from replay.logs.files import mapped, size_of
 
 #: FramedRecords looked at to find out the shape, and bytes of the file that may take.
 _SAMPLE, _HEAD = 200, 4 << 20
@@ -78,26 +81,39 @@ class FramedRecords:
     """The records of a file, of which there are ``count``; ``tail`` is the byte at which an
     incomplete record begins, or None."""
 
-    buffer: Bytes
-    shape: LuwShape
     count: int
     tail: int | None
-
-    def steps(self) -> Iterator[tuple[Index, Lengths]]:
-        """(offsets of records, behind their framing; their lengths), many at a time: a walk through
-        the file, for all of them are more than memory should hold."""
-        return _steps(self.buffer, self.shape)
 
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A log file as it was found: its shape, its records, and where an incomplete record at its end
-    begins (None: it ends with a whole one)."""
+    """A log file: its ``name`` as the user gave it, the ``path`` of its (unpacked) bytes, its
+    shape, and where an incomplete record at its end begins (``tail``; None: it ends with a whole
+    one)."""
 
     name: str
-    buffer: Bytes
+    path: str
     shape: LuwShape
-    records: FramedRecords
+    tail: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return size_of(self.path)
+
+    def buffer(
+        self,
+        start: npt.NDArray[Any] | int | None = None,
+        stop: npt.NDArray[Any] | int | None = None,
+    ) -> Bytes:
+        """Its bytes, of which those of ``start:stop`` are there: as
+        :func:`replay.logs.files.mapped`."""
+        return mapped(self.path, start, stop)
+
+    def steps(self) -> Iterator[tuple[Index, Lengths]]:
+        """(offsets of records, behind their framing; their lengths), many at a time: a walk through
+        the file, for all of them are more than memory should hold."""
+        return walked(self.buffer(), self.shape, self.shape.start)
 
 
 def lsns_rise(shape: LuwShape) -> bool:
@@ -371,10 +387,17 @@ def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
     InputError LR2005 where a length in the middle is impossible.
     """
     count, place, size = 0, shape.start, len(buffer)
-    for offsets, lengths in _steps(buffer, shape):
+    for offsets, lengths in walked(buffer, shape, place):
         if len(offsets):
             count, place = count + len(offsets), int(offsets[-1]) + int(lengths[-1])
-    begin = place + shape.framing.size
+    check_end(buffer, shape, name, count, place)
+    return FramedRecords(count, place if place < size else None)
+
+
+def check_end(buffer: Bytes, shape: LuwShape, name: str, count: int, place: int) -> None:
+    """Whether a file may end at ``place``, behind ``count`` records: with an incomplete record, or
+    zeros. InputError LR2005 where it may not."""
+    begin, size = place + shape.framing.size, len(buffer)
     if place < size and begin + 4 <= size:
         length = number(buffer[begin : begin + 4].tobytes(), 0, layouts.Part(0, 4), shape.big)
         least, most = shape.dialect.sizes[0], layouts.LONGEST_RECORD
@@ -387,16 +410,16 @@ def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
         if found:
             where = Where(name, count + 1, begin, "length")
             raise InputError("LR2005", f"found record length {found}", where, _AGAIN)
-    return FramedRecords(buffer, shape, count, place if place < size else None)
 
 
-def _steps(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Lengths]]:
-    """Offsets and lengths of records as far as they follow one another, many at a time."""
+def walked(buffer: Bytes, shape: LuwShape, start: int) -> Iterator[tuple[Index, Lengths]]:
+    """Offsets and lengths of records as far as they follow one another from ``start`` on, where
+    the framing of the first one begins, many at a time."""
     walk_on = available(_KERNEL) if len(buffer) >= WORTH else None
     if walk_on is None:
-        yield from _walked_slowly(buffer, shape)
+        yield from _walked_slowly(buffer, shape, start)
         return
-    place = np.array([shape.start], np.int64)
+    place = np.array([start], np.int64)
     own = (shape.framing.size, int(shape.big), shape.dialect.sizes[0], layouts.LONGEST_RECORD)
     while True:
         offsets, lengths = np.empty(_TOGETHER, np.int64), np.empty(_TOGETHER, np.int32)
@@ -406,14 +429,14 @@ def _steps(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Lengths]]:
             return
 
 
-def _walked_slowly(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Lengths]]:
+def _walked_slowly(buffer: Bytes, shape: LuwShape, start: int) -> Iterator[tuple[Index, Lengths]]:
     """What the machine code does, without it."""
     view = memoryview(np.ascontiguousarray(buffer).data)
     length_at = struct.Struct(f"{'>' if shape.big else '<'}I").unpack_from
     lead, least, size = shape.framing.size, shape.dialect.sizes[0], len(view)
     offsets: list[int] = []
     lengths: list[int] = []
-    place = shape.start
+    place = start
     while place + lead + 4 <= size:
         begin = place + lead
         length = length_at(view, begin)[0]
@@ -428,6 +451,7 @@ def _walked_slowly(buffer: Bytes, shape: LuwShape) -> Iterator[tuple[Index, Leng
     yield np.array(offsets, np.int64), np.array(lengths, np.int32)
 
 
-def open_file(name: str, buffer: Bytes, shape: LuwShape) -> OpenedFile:
-    """Find the records of a file. Errors as :func:`framing.walk`."""
-    return OpenedFile(name, buffer, shape, walk(buffer, shape, name))
+def open_file(name: str, path: str, shape: LuwShape) -> OpenedFile:
+    """Find the records of a file. Errors as :func:`walk`."""
+    file = OpenedFile(name, path, shape)
+    return replace(file, tail=walk(file.buffer(), shape, name).tail)

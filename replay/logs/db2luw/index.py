@@ -20,7 +20,6 @@ from replay.changes.envelope import Change
 from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, layouts, opening_warnings, repeats, row_moves, units
 from replay.logs.db2luw.binary import number
-from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import (
@@ -29,8 +28,9 @@ from replay.logs.db2luw.scan import (
     OVERFLOWN,
     POINTS,
     SCANNED,
+    Scanned,
     pass_over_temporary,
-    scan,
+    scanned_files,
 )
 from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.table_history import LuwTableHistory, build
@@ -122,14 +122,16 @@ def build_index(
     *,
     set_aside: bool = True,
     folder: str | None = None,
+    scanned: Scanned | None = None,
 ) -> LuwIndex:
     """Index a log. ``set_aside``: units that lack records are incomplete. What a file repeats of
-    others is of no account. ``folder``: where large arrays lie (None: in memory).
+    others is of no account. ``folder``: where large arrays lie (None: in memory). ``scanned``: the
+    first look, where tasks had it.
 
     InputError LR2030 where records are out of order."""
     arrays = LongArrays(folder)
-    scanned = (part for place, file in enumerate(files) for part in scan(file, place))
-    found = arrays.collected(scanned, SCANNED)
+    scanned = scanned or scanned_files(files, arrays)
+    found = scanned.records
     edges = _edges(found, files)
     again = repeats.repeated(found, files, edges, arrays)
     several = any_of(again)
@@ -145,21 +147,16 @@ def build_index(
     # previous one, none says that it is the first
     splits = not apart and any_of(records["previous"])
     result = units.resolve(records, tids, splits, arrays)
-    timeline = build(
-        records,
-        result,
-        {place: (file.buffer, file.shape) for place, file in enumerate(files)},
-        tables,
-        code_page,
-        arrays,
-    )
+    timeline = build(records, result, files, tables, code_page, arrays)
     entries = arrays.zeros(len(records), ENTRY)
     stray = strays(chained, result, holes.position, arrays)
     foreign = units.foreign(chained, tids, result.unit, holes.position, arrays)
     _fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
     warnings = _moved(records, result, entries)
     holds = opening_warnings.changing(records, result, arrays)
-    known_units, by_lsn, untimed = _units(records, result, holds, files, rising, arrays)
+    known_units, by_lsn, untimed = _units(
+        records, result, holds, files, list(scanned.names), arrays
+    )
     lacking = chains.lacking(chained, result.unit, len(result.last), holes, arrays)
     for part in windows(len(lacking)):
         known_units["incomplete"][part] = lacking[part] & set_aside
@@ -256,7 +253,7 @@ def _parents(records: Records, files: list[OpenedFile], arrays: LongArrays) -> t
         ):
             continue
         child = number(
-            file.buffer[payload : payload + part.size].tobytes(),
+            file.buffer(payload, payload + part.size)[payload : payload + part.size].tobytes(),
             0,
             layouts.Part(0, part.size),
             file.shape.big,
@@ -520,20 +517,24 @@ def _units(
     result: units.Units,
     holds: Mask,
     files: list[OpenedFile],
-    rising: bool,
+    names: Sequence[bytes],
     arrays: LongArrays,
 ) -> tuple[Records, bool, list[str]]:
-    """(the units, whether their positions are LSNs, warnings). ``holds``: units with changes."""
+    """(the units, whether their positions are LSNs, warnings). ``holds``: units with changes;
+    ``names``: authorization ids by their numbers."""
 
     def in_log_order(records_of: Index) -> Index:
         return arrays.by(everyone, lambda some: records_of[some])
 
     everyone = arrays.places(len(result.last), lambda part: np.ones(part.stop - part.start, bool))
     by_end = in_log_order(result.last)
-    by_lsn = rising and _told_by_lsn(records, result, by_end)
-    seconds, code, names = _endings(records, result, files, arrays)
-    table = arrays.zeros(len(result.last), _unit_dtype(max(map(len, names), default=1)))
-    name_of = np.array([*names, b""], table.dtype["authid"])
+    by_lsn = all(lsns_rise(file.shape) for file in files) and _told_by_lsn(records, result, by_end)
+    seconds, code = _endings(records, result, arrays)
+    used = {0}
+    for part in windows(len(code)):
+        used.update(np.unique(code[part]).tolist())
+    table = arrays.zeros(len(result.last), _unit_dtype(max(len(names[each]) for each in used)))
+    name_of = np.array(names, table.dtype["authid"])  # those of units are not cut
     _place(table["commit"], records, result.last, by_end, by_lsn)
     by_begin = in_log_order(result.first) if by_lsn else everyone
     _place(table["start"], records, result.first, by_begin, by_lsn)
@@ -586,23 +587,16 @@ def _place(positions: Records, records: Records, rows: Index, order: Index, by_l
         positions[order[part]] = raw.view("V10").reshape(-1)
 
 
-def _endings(
-    records: Records, result: units.Units, files: list[OpenedFile], arrays: LongArrays
-) -> tuple[Index, Index, list[bytes]]:
-    """(commit time in seconds since 1970, 0 for none; which of the authorization ids; those) of
-    each unit, from the record that ends it (section 14)."""
-    seconds = arrays.zeros(len(result.last), np.int64)
-    code = arrays.zeros(len(result.last), np.int64)
-    names: dict[bytes, int] = {b"": 0}
+def _endings(records: Records, result: units.Units, arrays: LongArrays) -> tuple[Index, Index]:
+    """(commit time in seconds since 1970, 0 for none; number of the authorization id) of each unit,
+    from the record that ends it (section 14)."""
+    seconds, code = (arrays.zeros(len(result.last), np.int64) for _ in range(2))
     for part in windows(len(result.last)):
         last = records[result.last[part]]
         ends = np.isin(last["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
-        for place in np.unique(last["file"][ends]).tolist():
-            mine = np.flatnonzero(ends & (last["file"] == place))
-            seconds[part.start + mine], code[part.start + mine] = endings_of(
-                last[mine], files[place], names
-            )
-    return seconds, code, list(names)
+        seconds[part] = np.where(ends, last["seconds"], 0)
+        code[part] = np.where(ends, last["name"], 0)
+    return seconds, code
 
 
 def _guess_times(times: Records, seconds: Index, result: units.Units, by_end: Index) -> None:

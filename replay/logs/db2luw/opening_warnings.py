@@ -137,10 +137,10 @@ def other_warnings(records: Records, files: list[OpenedFile], arrays: LongArrays
             " this log"
         )
     for file in files:
-        if file.records.tail is not None:
-            left = len(file.buffer) - file.records.tail
+        if file.tail is not None:
+            left = file.size - file.tail
             texts.append(
-                f"LR2006 {file.name}: the last {left} bytes, from offset {file.records.tail} on,"
+                f"LR2006 {file.name}: the last {left} bytes, from offset {file.tail} on,"
                 " are no whole record and are not read"
             )
     loads = unknown = odd = 0
@@ -178,7 +178,8 @@ def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> list[str]:
             count, first_row = count + len(rows), int(rows.min(initial=first_row))
             for place in np.unique(records["file"][rows]).tolist():
                 mine = rows[records["file"][rows] == place]
-                types.update(np.unique(files[place].buffer[records[side][mine]]).tolist())
+                at = records[side][mine]
+                types.update(np.unique(files[place].buffer(at, at + 1)[at]).tolist())
     if not count:
         return []
     first = records[first_row]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
 from replay.logs.db2luw import binary, framing, layouts, repeats, rows, scan
 from replay.logs.db2luw.entries import LuwEntries
+from replay.logs.db2luw.framed import Looked, look_by_tasks, reached_by
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
 from replay.logs.db2luw.index import FAULTS, build_index
 from replay.logs.db2luw.layouts import DIALECTS
@@ -31,7 +32,7 @@ from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, save
-from replay.logs.long_arrays import windows
+from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.plain import FoundImages
 
 _HEAD = 4 << 20
@@ -61,7 +62,7 @@ class LuwFile(IndexedFile):
 class LuwLog(IndexedLog):
     """A log of Db2 for Linux, UNIX and Windows. Cheap to pickle: files and index are mapped where
     they are read. ``source`` is the database as the user named it: the log does not. ``by_column``:
-    tables whose rows are not in the log."""
+    tables whose rows are not in the log; ``digests`` as :class:`replay.logs.by_tasks.Digested`."""
 
     ENVELOPE_CLASS: ClassVar[type[LuwEntries]] = LuwEntries
     PLACE_IN_FILE: ClassVar[str] = "offset"
@@ -70,6 +71,7 @@ class LuwLog(IndexedLog):
     files: Sequence[LuwFile]
     ordered_by_lsn: bool
     by_column: frozenset[str] = frozenset()
+    digests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def positions_are_places(self) -> bool:
@@ -407,33 +409,21 @@ def open_log(inputs: Inputs) -> LuwLog:
         if inputs.catalog
         else {}
     )
-    opened: list[tuple[str, OpenedFile]] = []
     paths = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
-    here = fetched_together(paths, inputs.scratch)
-    buffers = [mapped(place) for place in here]
-    fitting = [
-        framing.fitting_shapes(
-            buffer[:_HEAD].tobytes(), len(buffer), given, inputs.framing, order, dialect
-        )
-        for given, buffer in zip(inputs.log, buffers, strict=True)
-    ]
-    certain = [shapes[0] for shapes in fitting if len(shapes) == 1]
-    for given, path, buffer, shapes in zip(inputs.log, paths, buffers, fitting, strict=True):
-        shape = framing.settle(given, shapes, certain)
-        if opened and (shape.big, shape.dialect) != (
-            opened[0][1].shape.big,
-            opened[0][1].shape.dialect,
-        ):
-            message = (
-                f"found {shape}; expected byte order and dialect of {opened[0][1].name}:"
-                f" {opened[0][1].shape}"
-            )
-            raise InputError("LR2007", message, Where(given), "Give the files of one server")
-        opened.append((path, open_file(given, buffer, shape)))
-    places, moved = repeats.in_order([file for _, file in opened])
-    opened = [opened[place] for place in places]
-    read = [file for _, file in opened]
-    index = build_index(read, tables, code_page, set_aside=set_aside, folder=inputs.scratch)
+    looked = _looked(inputs, paths, (order, dialect))
+    if looked is None:
+        here = fetched_together(paths, inputs.scratch)
+        shapes = zip(inputs.log, here, _shapes(inputs, here, (order, dialect)), strict=True)
+        read = [open_file(*each) for each in shapes]
+        places, moved = repeats.in_order(read)
+        paths, read = [paths[place] for place in places], [read[place] for place in places]
+    else:
+        read, moved = looked.files, looked.moved
+        paths = [file.path for file in read]
+    index = build_index(
+        read, tables, code_page, set_aside=set_aside, folder=inputs.scratch,
+        scanned=None if looked is None else looked.scanned,
+    )  # fmt: skip
     if inputs.gaps is Gaps.REFUSE and index.hole is not None:
         raise InputError(
             "LR2037",
@@ -442,7 +432,7 @@ def open_log(inputs: Inputs) -> LuwLog:
             "Collect what is missing, or go on without it: --gaps warn",
         )
     files, first = [], 0
-    for (path, file), count in zip(opened, index.counts, strict=True):
+    for path, file, count in zip(paths, read, index.counts, strict=True):
         files.append(
             LuwFile(
                 name=file.name,
@@ -450,7 +440,7 @@ def open_log(inputs: Inputs) -> LuwLog:
                 count=count,
                 path=path,
                 shape=file.shape,
-                tail=file.records.tail,
+                tail=file.tail,
             )
         )
         first += count
@@ -469,7 +459,46 @@ def open_log(inputs: Inputs) -> LuwLog:
             for entry in tables.values()
             if entry.by_column
         ),
+        digests={} if looked is None else looked.digests,
     )
+
+
+def _looked(
+    inputs: Inputs, paths: Sequence[str], told: tuple[str | None, str | None]
+) -> Looked | None:
+    """What tasks find in large files; None where there are none, and where something is wrong with
+    the files, which is said where they are read one after the other."""
+    tasks = inputs.tasks
+    if tasks is None or not reached_by(tasks, inputs.log, paths):
+        return None
+    try:
+        shapes = zip(inputs.log, paths, _shapes(inputs, paths, told), strict=True)
+        files = [OpenedFile(*each) for each in shapes]
+    except InputError:
+        return None
+    return look_by_tasks(files, tasks, LongArrays(inputs.scratch))
+
+
+def _shapes(
+    inputs: Inputs, here: Sequence[str], told: tuple[str | None, str | None]
+) -> Iterator[LuwShape]:
+    """The shape of each file, which lie ``here``. ``told``: byte order and dialect as the user gave
+    them. Errors as :func:`open_log`; those of a file come when its turn has come."""
+    fitting = [
+        framing.fitting_shapes(
+            mapped(place, 0, _HEAD)[:_HEAD].tobytes(), size_of(place), given, inputs.framing, *told
+        )
+        for given, place in zip(inputs.log, here, strict=True)
+    ]
+    certain = [shapes[0] for shapes in fitting if len(shapes) == 1]
+    first: tuple[str, LuwShape] | None = None
+    for given, shapes in zip(inputs.log, fitting, strict=True):
+        shape = framing.settle(given, shapes, certain)
+        if first is not None and (shape.big, shape.dialect) != (first[1].big, first[1].dialect):
+            message = f"found {shape}; expected byte order and dialect of {first[0]}: {first[1]}"
+            raise InputError("LR2007", message, Where(given), "Give the files of one server")
+        first = first or (given, shape)
+        yield shape
 
 
 def _settings(options: Mapping[str, str]) -> tuple[str | None, str | None, int]:

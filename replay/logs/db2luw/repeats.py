@@ -135,5 +135,6 @@ def _octets(records: Records, files: Sequence[OpenedFile]) -> Bytes:
         size = file.shape.framing.size
         low, high = part["offset"] - size, part["offset"] + part["length"]
         for one in np.split(np.arange(len(part)), np.flatnonzero(low[1:] != high[:-1]) + 1):
-            parts.append(file.buffer[low[one[0]] : high[one[-1]]])
+            begin, end = int(low[one[0]]), int(high[one[-1]])
+            parts.append(file.buffer(begin, end)[begin:end])
     return np.concatenate(parts)

@@ -3,7 +3,8 @@ column (format notes, sections 4 to 9)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
-from replay.logs.db2luw.framing import LuwShape, OpenedFile
-from replay.logs.db2luw.layouts import DMS, DOM, RecordKind, RecordRole
+from replay.logs.db2luw.endings import endings_of
+from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
+from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole
 from replay.logs.long_arrays import LongArrays
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
@@ -20,7 +22,8 @@ from replay.logs.long_arrays import LongArrays
 #: record. ``before`` and ``after`` are the row images (with row header), -1 for none, ``before_is``
 #: and ``after_is`` their :class:`Row`. ``problem``: an index of :data:`PROBLEMS`; ``odd``: the
 #: header contradicts what follows it; ``temporary``: flagged as of a temporary table, and as one to
-#: be propagated, too.
+#: be propagated, too. Of commit and abort records ``seconds`` is the time since 1970 (0: none), and
+#: ``name`` the number of the authorization id.
 SCANNED = np.dtype(
     [
         ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("type", "u1"), ("kind", "u1"),
@@ -32,6 +35,7 @@ SCANNED = np.dtype(
         ("before", "<i8"), ("before_size", "<i4"), ("before_is", "u1"), ("after", "<i8"),
         ("after_size", "<i4"), ("after_is", "u1"),
         ("problem", "u1"), ("odd", "?"), ("temporary", "?"),
+        ("seconds", "<i8"), ("name", "<i4"),
     ]
 )  # fmt: skip
 
@@ -84,19 +88,46 @@ _ONE_ROW = (
 )
 
 
-def scan(opened: OpenedFile, file: int) -> Iterator[Records]:
+@dataclass(frozen=True)
+class Scanned:
+    """The ``records`` of a log (dtype :data:`SCANNED`), and the authorization ids with their
+    numbers."""
+
+    records: Records
+    names: Mapping[bytes, int]
+
+
+def scanned_files(files: Sequence[OpenedFile], arrays: LongArrays) -> Scanned:
+    """The records of files, one after the other."""
+    names = {b"": 0}
+    parts = (part for place, file in enumerate(files) for part in scan(file, place, names))
+    return Scanned(arrays.collected(parts, SCANNED), names)
+
+
+def scan(opened: OpenedFile, file: int, names: dict[bytes, int]) -> Iterator[Records]:
     """The records of a file, which is number ``file`` of the log, in batches (dtype
-    :data:`SCANNED`), many-row records as one entry a row, behind each other."""
-    for offsets, lengths in opened.records.steps():
-        for start in range(0, len(offsets), _BATCH):
-            part = slice(start, start + _BATCH)
-            yield _Scan(opened.buffer, opened.shape, file, offsets[part], lengths[part]).run()
+    :data:`SCANNED`), many-row records as one entry a row, behind each other. ``names``:
+    authorization ids with their numbers, to which new ones are added."""
+    for offsets, lengths in opened.steps():
+        yield from scan_records(opened, file, offsets, lengths, names)
+
+
+def scan_records(
+    opened: OpenedFile, file: int, offsets: Index, lengths: Lengths, names: dict[bytes, int]
+) -> Iterator[Records]:
+    """The same of some records."""
+    for start in range(0, len(offsets), _BATCH):
+        at, size = offsets[start : start + _BATCH], lengths[start : start + _BATCH]
+        buffer = opened.buffer(int(at[0]) - opened.shape.framing.size, int(at[-1]) + int(size[-1]))
+        yield _Scan(buffer, opened.shape, file, at, size).run(names)
 
 
 def first_record(opened: OpenedFile) -> Records:
     """The first record of a file, if there is one."""
-    offsets, lengths = next(opened.records.steps())
-    return _Scan(opened.buffer, opened.shape, 0, offsets[:1], lengths[:1]).run()[:1]
+    start = opened.shape.start
+    reach = start + opened.shape.framing.size + LONGEST_RECORD
+    offsets, lengths = next(walked(opened.buffer(start, reach)[:reach], opened.shape, start))
+    return next(scan_records(opened, 0, offsets[:1], lengths[:1], {}), np.zeros(0, SCANNED))[:1]
 
 
 def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
@@ -140,7 +171,7 @@ class _Scan:
         )
         self.records["before"] = self.records["after"] = -1
 
-    def run(self) -> Records:
+    def run(self, names: dict[bytes, int]) -> Records:
         self._header()
         self._framing()
         self._taken_for_backout_free()
@@ -155,6 +186,10 @@ class _Scan:
             self._rows()
             self._disguised(np.flatnonzero(other))
             self._disguised(astray, roles)
+        ends = np.isin(self.records["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
+        if ends.any():
+            told = endings_of(self.records[ends], self.buffer, self.shape, names)
+            self.records["seconds"][ends], self.records["name"][ends] = told
         return self._expanded()
 
     def _numbers(self, base: Index, part: layouts.Part) -> Hashes:

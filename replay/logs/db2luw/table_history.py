@@ -8,16 +8,16 @@ that made it ends in an abort; so the layout at any place follows from the recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Records, Versions
+from replay.arrays import Index, Records, Versions
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.binary import number
-from replay.logs.db2luw.framing import LuwShape
+from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.tables import (
     LuwTable,
@@ -89,12 +89,12 @@ class _State:
 def build(
     records: Records,
     resolved: units.Units,
-    buffers: Mapping[int, tuple[Bytes, LuwShape]],
+    files: Sequence[OpenedFile],
     tables: Mapping[TableId, LuwTable],
     code_page: int,
     arrays: LongArrays,
 ) -> LuwTableHistory:
-    """The timeline of a log. ``buffers`` are the bytes and shape of each file."""
+    """The timeline of a log of some files."""
     versions: list[TableVersion] = []
     of_known: dict[int, int] = {}
     base: dict[TableId, int] = {}
@@ -106,7 +106,7 @@ def build(
     builder = _Builder(
         records,
         resolved,
-        buffers,
+        files,
         tables,
         code_page,
         LuwTableHistory(versions, arrays.full(len(records), -1, np.int32)),
@@ -121,16 +121,16 @@ class _Builder:
         self,
         records: Records,
         resolved: units.Units,
-        buffers: Mapping[int, tuple[Bytes, LuwShape]],
+        files: Sequence[OpenedFile],
         tables: Mapping[TableId, LuwTable],
         code_page: int,
         result: LuwTableHistory,
         base: dict[TableId, int],
     ) -> None:
-        self.records, self.units, self.buffers, self.tables, self.code_page = (
+        self.records, self.units, self.files, self.tables, self.code_page = (
             records,
             resolved,
-            buffers,
+            files,
             tables,
             code_page,
         )
@@ -287,9 +287,10 @@ class _Builder:
 
     def _record(self, row: int) -> tuple[bytes, LuwShape]:
         """A record after its log manager header."""
-        buffer, shape = self.buffers[int(self.records["file"][row])]
+        file = self.files[int(self.records["file"][row])]
         start, length = int(self.records["offset"][row]), int(self.records["length"][row])
-        return buffer[start + int(self.records["header"][row]) : start + length].tobytes(), shape
+        begin = start + int(self.records["header"][row])
+        return file.buffer(begin, start + length)[begin : start + length].tobytes(), file.shape
 
     def _name(self, key: TableId, state: _State) -> str:
         return (

@@ -12,7 +12,7 @@ import pytest
 from replay.changes.selection import Selection
 from replay.logs.db2luw import inspect, layouts
 from replay.logs.db2luw.endings import authid, ending, endings_of
-from replay.logs.db2luw.framing import FRAMINGS, FramedRecords, LuwShape, OpenedFile
+from replay.logs.db2luw.framing import FRAMINGS, LuwShape
 from replay.logs.db2luw.scan import SCANNED
 from tests.logs.db2luw.test_damage import opened, row, script
 from tests.support.luwbuilder import LogBuilder
@@ -151,9 +151,8 @@ def test_endings_of_many_records_are_those_of_each(dialect: str, seed: int) -> N
     records = np.zeros(len(places), SCANNED)
     for number, name in enumerate(("offset", "length", "type", "header")):
         records[name] = [place[number] for place in places]
-    file = OpenedFile("x", buffer, shape, FramedRecords(buffer, shape, len(places), None))
     names = {b"": 0}
-    times, codes = endings_of(records, file, names)
+    times, codes = endings_of(records, buffer, shape, names)
     texts = list(names)
     for number, (start, length, _, begin) in enumerate(places):
         record = data[start : start + length]

@@ -41,7 +41,7 @@ def found(content: bytes, shape: framing.LuwShape) -> object:
         records = framing.walk(buffer, shape, "x.log")
     except InputError as error:
         return str(error)
-    steps = list(records.steps())
+    steps = list(framing.walked(buffer, shape, shape.start))
     offsets, lengths = (np.concatenate(each).tolist() for each in zip(*steps, strict=True))
     assert len(offsets) == records.count
     return offsets, lengths, records.tail

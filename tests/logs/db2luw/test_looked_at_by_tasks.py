@@ -1,0 +1,191 @@
+"""The first look at a large log by tasks, range by range: the index and what is said are the same
+as where one process goes from beginning to end."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.changes.choices import EngineName
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.logs import Inputs, Split
+from replay.logs.db2luw import framed, framing, reader, scan
+from replay.output.bundle import write_bundle
+from replay.pipeline import input_digests, local, range_walk
+from replay.pipeline import opening_tasks as opening
+from replay.pipeline.engine import Engine, Job
+from replay.pipeline.plan import make_plan
+from tests.independent import luw_history
+from tests.independent.harm import harmed_log
+from tests.logs.db2luw.test_damage import row
+from tests.logs.db2luw.test_missing import FORMS
+from tests.logs.test_index_in_parts import drawn_units, outcome
+from tests.support.luwbuilder import LogBuilder, catalog_csv
+from tests.support.luwhistory import PLAIN
+
+
+class Tasks:
+    """Tasks of this process, as if they were Spark's, whose results come in any order; counts the
+    ranges that were walked and looked at."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw, self.walked, self.looked = draw, 0, 0
+
+    def tasks(self) -> opening.EngineTasks:
+        return opening.EngineTasks(lambda: Engine(self._execute, EngineName.SPARK), True)
+
+    def _execute(self, job: Job, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
+        if isinstance(job, range_walk.RangeWalkJob):
+            self.walked += len(splits)
+        else:
+            self.looked += len(splits)
+        results = list(local.execute(job, log, splits, threads=1))
+        self.draw.shuffle(results)
+        yield from results
+
+
+def small(draw: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges, splits and batches of a few records."""
+    width = draw.randrange(400, 3000)
+    for module in (input_digests, range_walk):
+        monkeypatch.setattr(module, "WHOLE_BYTES", 1000)
+        monkeypatch.setattr(module, "RANGE_BYTES", width)
+    monkeypatch.setattr(framed, "TASKS_FROM", 0)
+    monkeypatch.setattr(opening, "_SPLIT_BYTES", draw.randrange(50, 1500))
+    monkeypatch.setattr(framing, "_TOGETHER", draw.randrange(1, 30))
+    monkeypatch.setattr(framing, "WORTH", draw.choice([0, 1 << 40]))
+    monkeypatch.setattr(scan, "_BATCH", draw.randrange(1, 30))
+
+
+def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch) -> Tasks:
+    whole, tasks = outcome(reader.open_log, inputs), Tasks(draw)
+    with monkeypatch.context() as patch:
+        small(draw, patch)
+        assert outcome(reader.open_log, replace(inputs, tasks=tasks.tasks())) == whole
+    return tasks
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs of all releases, whole, damaged, cut, in files that repeat others, lack records or are
+    given in another order."""
+    draw, form = random.Random(f"tasks {seed}"), luw_history.form_of(seed)
+    wants = replace(luw_history.wants_of(seed), changes=40, values=False)
+    history = luw_history.History(f"tasks {seed}", form, wants)
+    luw_history.case_of(history, tmp_path)
+    records = [record.bytes for record in history.log.records]
+    one, two = sorted(draw.sample(range(1, len(records)), 2))
+    whole = b"".join(records)
+    files = {
+        "whole": [whole],
+        "again": [b"".join(records[:two]), b"".join(records[one:])],
+        "gap": [b"".join(records[:one]), b"".join(records[one + 2 :])],
+        "turned": [b"".join(records[one:]), b"".join(records[:one])],
+        "cut": [whole[: draw.randrange(len(whole) // 2, len(whole))]],
+        "zeros": [whole + bytes(draw.randrange(5000))],
+        "rest": [whole + bytes(draw.randrange(20)) + b"\1"],
+        **{f"harm {number}": [harmed_log(history.log, draw)[1]] for number in range(4)},
+    }
+    for name, parts in files.items():
+        paths = [tmp_path / f"{name} {number}" for number in range(len(parts))]
+        for path, part in zip(paths, parts, strict=True):
+            path.write_bytes(part)
+        inputs = Inputs(
+            log=tuple(map(str, paths)), catalog=str(tmp_path / "catalog.csv"),
+            framing=form.framing, scratch=str(tmp_path),
+            options={"byte-order": form.order, "dialect": form.release},
+        )  # fmt: skip
+        tasks = compare(inputs, draw, monkeypatch)
+        assert tasks.looked > 1 or name != "whole"
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(f"tasks' units {seed}")
+    dialect, framing_name = FORMS[seed % len(FORMS)]
+    builder = LogBuilder(dialect, big=draw.random() < 0.5, framing=framing_name)
+    (tmp_path / "log").write_bytes(b"".join(drawn_units(draw, builder)))
+    (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
+    inputs = Inputs(
+        log=(str(tmp_path / "log"),), catalog=str(tmp_path / "catalog.csv"),
+        framing=framing_name, scratch=str(tmp_path),
+        options={"byte-order": "big" if builder.big else "little", "dialect": dialect},
+    )  # fmt: skip
+    assert compare(inputs, draw, monkeypatch).looked
+
+
+def many_units(count: int) -> LogBuilder:
+    """Units of some users, none of which begins the log."""
+    builder, draw = LogBuilder("v10", framing="lri48"), random.Random("users")
+    for number in range(count):
+        unit = builder.begin()
+        unit.insert(PLAIN, row(number), (number, 1))
+        unit.update(PLAIN, row(number), row(number, "Bea"), (number, 1))
+        name = b"USER%d" % draw.randrange(count // 10 + 1)
+        unit.add(0x84, builder.pack("QH", 1_700_000_000 + number, len(name)) + name)
+    return builder
+
+
+def large_log(folder: Path, count: int) -> Inputs:
+    (folder / "log").write_bytes(many_units(count).bytes())
+    (folder / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
+    return Inputs(
+        log=(str(folder / "log"),), catalog=str(folder / "catalog.csv"), scratch=str(folder)
+    )
+
+
+def test_names_are_those_of_all_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = large_log(tmp_path, 60)
+    assert len({*reader.open_log(inputs).units()["authid"].tolist()}) > 4
+    compare(inputs, random.Random("names"), monkeypatch)
+
+
+def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
+    inputs, tasks = large_log(tmp_path, 5), Tasks(random.Random("small"))
+    reader.open_log(replace(inputs, tasks=tasks.tasks()))
+    assert not tasks.looked + tasks.walked
+    assert opening.tasks_of(local.ENGINE, True) is None
+
+
+def test_what_was_unpacked_here_is_not_given_to_tasks_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(framed, "TASKS_FROM", 0)
+    inputs, tasks = large_log(tmp_path, 5), Tasks(random.Random("far"))
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
+    far = replace(tasks.tasks(), on_this_machine=False)
+    reader.open_log(replace(inputs, log=(str(packed),), tasks=far))
+    assert not tasks.looked
+    reader.open_log(replace(inputs, tasks=far))
+    assert tasks.looked
+
+
+def test_bundles_of_spark_are_those_of_the_local_engine(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from replay.pipeline import spark as engine
+
+    inputs = large_log(tmp_path, 400)
+    here = reader.open_log(inputs)
+    small(random.Random("spark"), monkeypatch)
+    monkeypatch.setattr(opening, "_SPLIT_BYTES", 20_000)
+    tasks = engine.engine(lambda: spark.sparkContext)
+    there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks, True)))
+    assert set(there.digests) == {str(tmp_path / "log")}
+    bundles = []
+    for name, log, engine_ in (("here", here, local.ENGINE), ("there", there, tasks)):
+        plan = make_plan(
+            log, "redo", Selection(), ScriptOptions(records_per_file=300), 20_000, engine_
+        )
+        bundles.append(write_bundle(plan, log, tmp_path / name, engine_))
+    assert bundles[0].manifest == bundles[1].manifest
+    for path in (tmp_path / "here").glob("*.sql"):
+        assert path.read_bytes() == (tmp_path / "there" / path.name).read_bytes()
