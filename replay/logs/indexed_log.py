@@ -286,13 +286,15 @@ def _mapped(path: str) -> npt.NDArray[Any]:
     return np.asarray(np.load(path, mmap_mode="r"))
 
 
-def save(arrays: Sequence[npt.NDArray[Any]], folder: str | None) -> list[SavedArray]:
+def save(arrays: Sequence[SavedArray], folder: str | None) -> list[SavedArray]:
     """Put arrays into files of a new folder in ``folder``, and give their paths; without a folder,
-    the arrays themselves."""
+    the arrays themselves. Those that are in files stay there."""
     if folder is None:
         return list(arrays)
     place = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
-    paths = [place / f"{number}.npy" for number in range(len(arrays))]
-    for path, array in zip(paths, arrays, strict=True):
-        np.save(path, array)
-    return [str(path) for path in paths]
+    saved = list(arrays)
+    for number, array in enumerate(arrays):
+        if not isinstance(array, str):
+            saved[number] = str(place / f"{number}.npy")
+            np.save(place / f"{number}.npy", array)
+    return saved

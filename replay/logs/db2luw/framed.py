@@ -5,7 +5,7 @@ what their headers do. What records say of each other comes later, of all of the
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -20,7 +20,6 @@ from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, check_end, walked
 from replay.logs.db2luw.layouts import RecordKind
-from replay.logs.db2luw.repeats import in_order
 from replay.logs.db2luw.scan import SCANNED, Scanned, scan_records
 from replay.logs.files import in_place, mapped, size_of
 from replay.logs.long_arrays import LongArrays
@@ -47,6 +46,11 @@ class FramedLog:
     to pickle."""
 
     files: Sequence[FramedFile]
+
+    @classmethod
+    def of(cls, files: Sequence[OpenedFile]) -> FramedLog:
+        """Some files."""
+        return cls([FramedFile(file.name, file.path, file.shape) for file in files])
 
     #: Nothing is learned from the order of records before all are found.
     walks_ranges = True
@@ -164,17 +168,6 @@ class _Look:
     records: bytes
 
 
-@dataclass(frozen=True)
-class Looked:
-    """What tasks found: the ``files``, in the order of the log (``moved``: what is to be said of
-    it), their records, and ``digests`` as :class:`replay.logs.by_tasks.WalkedFiles`."""
-
-    files: list[OpenedFile]
-    moved: list[str]
-    scanned: Scanned
-    digests: Mapping[str, Any]
-
-
 def reached_by(tasks: OpeningTasks | None, given: Sequence[str], paths: Sequence[str]) -> bool:
     """Whether tasks look at files, which the user ``given`` and whose bytes are at ``paths``: at
     large ones that they find."""
@@ -186,20 +179,15 @@ def reached_by(tasks: OpeningTasks | None, given: Sequence[str], paths: Sequence
 
 
 def look_by_tasks(
-    files: Sequence[OpenedFile], tasks: OpeningTasks, arrays: LongArrays
-) -> Looked | None:
-    """The records of some files, looked at by tasks; None where one must walk through them to say
-    what is wrong. Raises what tasks raise."""
-    places, moved = in_order(files)
-    files = [files[place] for place in places]
-    log = FramedLog([FramedFile(file.name, file.path, file.shape) for file in files])
-    found = tasks.walked(log)
-    if found is None:
-        return None
+    files: Sequence[OpenedFile], splits: Sequence[Split], tasks: OpeningTasks, arrays: LongArrays
+) -> tuple[list[OpenedFile], Scanned]:
+    """(files with what is left at their ends, their records), looked at by tasks, which know where
+    the records are. Raises what tasks raise."""
+    log = FramedLog.of(files)
     names: dict[bytes, int] = {b"": 0}
     ends = [file.shape.start for file in files]
     came, growing = list[tuple[tuple[int, int, int], int, int]](), arrays.growing(SCANNED)
-    for packed in tasks.results(LookJob(), log, found.splits):
+    for packed in tasks.results(LookJob(), log, splits):
         look = pickle.loads(packed)
         records = np.frombuffer(bytearray(look.records), SCANNED)
         numbers_ = np.array([names.setdefault(name, len(names)) for name in look.names])
@@ -216,4 +204,4 @@ def look_by_tasks(
         replace(file, tail=end if end < size else None)
         for file, end, size in zip(files, ends, sizes, strict=True)
     ]
-    return Looked(opened, moved, Scanned(together, names), found.digests)
+    return opened, Scanned(together, names)

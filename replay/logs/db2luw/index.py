@@ -35,6 +35,7 @@ from replay.logs.db2luw.scan import (
 from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.table_history import LuwTableHistory, build
 from replay.logs.db2luw.tables import LuwTable, TableId
+from replay.logs.indexed_log import SavedArray
 from replay.logs.long_arrays import LongArrays, any_of, windows, windows_back
 from sqlgen.structure import StructureChange
 
@@ -102,12 +103,13 @@ _STREAMS = "; records of several log streams as db2ReadLog merges them, by their
 class LuwIndex:
     """``entries`` (dtype :data:`ENTRY`), of which each file has so many (``counts``), and ``units``
     (see :func:`_unit_dtype`); ``offsets`` are those of entries, by themselves; ``ordered_by_lsn``:
-    commit positions are LSNs; else they are file and offset of the commit record."""
+    commit positions are LSNs; else they are file and offset of the commit record. Arrays that
+    tasks wrote are paths of their files."""
 
-    entries: Records
+    entries: SavedArray
     counts: Sequence[int]
     units: Records
-    offsets: Index
+    offsets: SavedArray
     timeline: LuwTableHistory
     structure: Mapping[tuple[int, int], StructureChange]
     ordered_by_lsn: bool
@@ -151,10 +153,10 @@ def build_index(
     entries = arrays.zeros(len(records), ENTRY)
     stray = strays(chained, result, holes.position, arrays)
     foreign = units.foreign(chained, tids, result.unit, holes.position, arrays)
-    _fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
-    warnings = _moved(records, result, entries)
+    fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
+    halves = moved_rows(records, result, entries)
     holds = opening_warnings.changing(records, result, arrays)
-    known_units, by_lsn, untimed = _units(
+    known_units, by_lsn, untimed = units_told(
         records, result, holds, files, list(scanned.names), arrays
     )
     lacking = chains.lacking(chained, result.unit, len(result.last), holes, arrays)
@@ -168,7 +170,7 @@ def build_index(
     texts = (
         *(repeats.whole_files(again, found, files) if several else ()),
         *timeline.warnings,
-        *warnings,
+        *opening_warnings.halves(halves),
         *untimed,
         *opening_warnings.incomplete(records, result, holds, lacking, known_units),
         *opening_warnings.endless(result, holds),
@@ -283,7 +285,7 @@ def _parents(records: Records, files: list[OpenedFile], arrays: LongArrays) -> t
 # -------------------------------------------------------------------------------------------------
 
 
-def _fill(
+def fill(
     entries: Records,
     records: Records,
     files: list[OpenedFile],
@@ -291,6 +293,8 @@ def _fill(
     timeline: LuwTableHistory,
     contradicted: tuple[Mask, ...],
 ) -> None:
+    """Say in entries what is known of their records, each for itself. ``contradicted``: which
+    contradict others."""
     for part in windows(len(records)):
         mine, entry = records[part], entries[part]
         for name in _AS_SCANNED:
@@ -301,7 +305,7 @@ def _fill(
         entry["head"] = np.arange(part.start, part.stop)
         entry["segment"] = entry["segments"] = 1
         entry["change"] = _changes(mine, timeline, part)
-        committed = _in_committed(result, result.unit[part])
+        committed = in_committed(result, result.unit[part])
         _judge(
             entry, mine, committed & result.unmatched[part],
             committed & np.logical_or.reduce([wrong[part] for wrong in contradicted]), committed,
@@ -361,7 +365,7 @@ def _located(records: Records, files: list[OpenedFile], entries: Records) -> Non
         entries["rid_size"][rows] = size
 
 
-def _in_committed(result: units.Units, unit: Index) -> Mask:
+def in_committed(result: units.Units, unit: Index) -> Mask:
     """Which of the units that are named (-1: none) are committed."""
     if not len(result.disposition):
         return np.zeros(len(unit), bool)
@@ -429,8 +433,9 @@ def _initialised_in_vain(records: Records, result: units.Units) -> list[int]:
     return gone
 
 
-def _moved(records: Records, result: units.Units, entries: Records) -> list[str]:
-    """Make one change of the records of each moved row."""
+def moved_rows(records: Records, result: units.Units, entries: Records) -> int:
+    """Make one change of the records of each moved row; how many overflow records of committed
+    units stay changes of their own."""
     moves = row_moves.Moves()
     single = 0
     for part in windows(len(records)):
@@ -438,13 +443,7 @@ def _moved(records: Records, result: units.Units, entries: Records) -> list[str]
         live = ~result.cancelled[part] & (unit >= 0)
         found = moves.pair(records[part], unit, live, part.start)
         single += _put_together(found, records, result, entries)
-    single += _put_together(moves.rest(), records, result, entries)
-    if not single:
-        return []
-    return [
-        f"{single} overflow record(s) of moved rows have no other half in their unit of"
-        " recovery; they are taken as plain inserts and deletes"
-    ]
+    return single + _put_together(moves.rest(), records, result, entries)
 
 
 def _put_together(
@@ -459,7 +458,7 @@ def _put_together(
     entries["change"][half] = np.where(deletes, Change.DELETE, Change.UPDATE)
     problem = entries["problem"][half]
     entries["problem"][half] = np.where(problem > 0, problem, HALF_MOVED)
-    return int(_in_committed(result, result.unit[pairing.single]).sum())
+    return int(in_committed(result, result.unit[pairing.single]).sum())
 
 
 def _make_one(moved: Records, records: Records, entries: Records) -> None:
@@ -512,7 +511,7 @@ def _unit_dtype(name_bytes: int) -> np.dtype[np.void]:
     )
 
 
-def _units(
+def units_told(
     records: Records,
     result: units.Units,
     holds: Mask,

@@ -77,6 +77,16 @@ def changing(records: Records, result: units.Units, arrays: LongArrays) -> Mask:
     return strays.changing(records, result, arrays, roles)
 
 
+def halves(count: int) -> list[str]:
+    """A warning about overflow records that stay changes of their own."""
+    if not count:
+        return []
+    return [
+        f"{count} overflow record(s) of moved rows have no other half in their unit of"
+        " recovery; they are taken as plain inserts and deletes"
+    ]
+
+
 def endless(result: units.Units, holds: Mask) -> list[str]:
     """A warning about changes of units without an end whose transaction id begins again: the record
     that ends them is not in the log. ``holds``: units that have changes."""
@@ -126,16 +136,27 @@ def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> li
 def other_warnings(records: Records, files: list[OpenedFile], arrays: LongArrays) -> list[str]:
     """Warnings of what was passed over: chains that lead out of the log, the ends of files, loads,
     rows, types and functions that are not known."""
-    texts = []
     lost, first = units.lost(records, arrays)
-    if lost:
-        row = records[first]
-        place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
-        texts.append(
-            f"{lost} record(s), {place}, name one before them in their transaction that is not"
-            " in the log, where those of the others are: it was lost, filtered out, or lies before"
-            " this log"
-        )
+    return [
+        *(lost_ones(lost, records[first], files) if lost else []),
+        *passed_over(records, files),
+    ]
+
+
+def lost_ones(count: int, first: np.void, files: list[OpenedFile]) -> list[str]:
+    """A warning about records whose predecessor is not in the log, and which is the first."""
+    place = f"the first one at offset {int(first['offset'])} of {files[first['file']].name}"
+    return [
+        f"{count} record(s), {place}, name one before them in their transaction that is not"
+        " in the log, where those of the others are: it was lost, filtered out, or lies before"
+        " this log"
+    ]
+
+
+def passed_over(records: Records, files: list[OpenedFile]) -> list[str]:
+    """Warnings of what was passed over: the ends of files, loads, rows, types and functions that
+    are not known."""
+    texts = []
     for file in files:
         if file.tail is not None:
             left = file.size - file.tail

@@ -24,11 +24,12 @@ from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
 from replay.logs.db2luw import binary, framing, layouts, repeats, rows, scan
 from replay.logs.db2luw.entries import LuwEntries
-from replay.logs.db2luw.framed import Looked, look_by_tasks, reached_by
+from replay.logs.db2luw.framed import FramedLog, look_by_tasks, reached_by
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
-from replay.logs.db2luw.index import FAULTS, build_index
+from replay.logs.db2luw.gathered import index_by_tasks
+from replay.logs.db2luw.index import FAULTS, LuwIndex, build_index
 from replay.logs.db2luw.layouts import DIALECTS
-from replay.logs.db2luw.tables import read_export
+from replay.logs.db2luw.tables import LuwTable, TableId, read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, save
@@ -402,7 +403,7 @@ def open_log(inputs: Inputs) -> LuwLog:
     InputError for files that cannot be read, whose shape cannot be found out, that do not belong
     together or are out of order.
     """
-    order, dialect, code_page = _settings(inputs.options)
+    code_page = _settings(inputs.options)[2]
     set_aside = _sets_aside(inputs.options)
     tables = (
         read_export(inputs.catalog, code_page, inputs.options.get("partitions"))
@@ -410,20 +411,19 @@ def open_log(inputs: Inputs) -> LuwLog:
         else {}
     )
     paths = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
-    looked = _looked(inputs, paths, (order, dialect))
-    if looked is None:
+    found = _found_by_tasks(inputs, paths, tables, code_page)
+    if found is None:
         here = fetched_together(paths, inputs.scratch)
-        shapes = zip(inputs.log, here, _shapes(inputs, here, (order, dialect)), strict=True)
+        shapes = zip(inputs.log, here, _shapes(inputs, here), strict=True)
         read = [open_file(*each) for each in shapes]
         places, moved = repeats.in_order(read)
-        paths, read = [paths[place] for place in places], [read[place] for place in places]
+        read = [read[place] for place in places]
+        index = build_index(read, tables, code_page, set_aside=set_aside, folder=inputs.scratch)
+        found = _Found(read, moved, index, {})
+        paths = [paths[place] for place in places]
     else:
-        read, moved = looked.files, looked.moved
-        paths = [file.path for file in read]
-    index = build_index(
-        read, tables, code_page, set_aside=set_aside, folder=inputs.scratch,
-        scanned=None if looked is None else looked.scanned,
-    )  # fmt: skip
+        paths = [file.path for file in found.files]
+    read, index = found.files, found.index
     if inputs.gaps is Gaps.REFUSE and index.hole is not None:
         raise InputError(
             "LR2037",
@@ -453,37 +453,59 @@ def open_log(inputs: Inputs) -> LuwLog:
         changes=dict(index.structure),
         ordered_by_lsn=index.ordered_by_lsn,
         source=f"db2luw:{database}" if database else "db2luw",
-        opening_warnings=(*moved, *index.warnings),
+        opening_warnings=(*found.moved, *index.warnings),
         by_column=frozenset(
             f"{entry.table.schema}.{entry.table.name}"
             for entry in tables.values()
             if entry.by_column
         ),
-        digests={} if looked is None else looked.digests,
+        digests=found.digests,
     )
 
 
-def _looked(
-    inputs: Inputs, paths: Sequence[str], told: tuple[str | None, str | None]
-) -> Looked | None:
+@dataclass(frozen=True)
+class _Found:
+    """The files of a log in its order, what is to be said of that (``moved``), their index, and
+    ``digests`` as :class:`replay.logs.by_tasks.Digested`."""
+
+    files: list[OpenedFile]
+    moved: list[str]
+    index: LuwIndex
+    digests: Mapping[str, Any]
+
+
+def _found_by_tasks(
+    inputs: Inputs, paths: Sequence[str], tables: Mapping[TableId, LuwTable], code_page: int
+) -> _Found | None:
     """What tasks find in large files; None where there are none, and where something is wrong with
     the files, which is said where they are read one after the other."""
-    tasks = inputs.tasks
-    if tasks is None or not reached_by(tasks, inputs.log, paths):
+    tasks, folder, set_aside = inputs.tasks, inputs.scratch, _sets_aside(inputs.options)
+    if tasks is None or folder is None or not reached_by(tasks, inputs.log, paths):
         return None
     try:
-        shapes = zip(inputs.log, paths, _shapes(inputs, paths, told), strict=True)
+        shapes = zip(inputs.log, paths, _shapes(inputs, paths), strict=True)
         files = [OpenedFile(*each) for each in shapes]
     except InputError:
         return None
-    return look_by_tasks(files, tasks, LongArrays(inputs.scratch))
+    places, moved = repeats.in_order(files)
+    files = [files[place] for place in places]
+    walked = tasks.walked(FramedLog.of(files))
+    if walked is None:
+        return None
+    whole = index_by_tasks(files, tables, code_page, walked.splits, tasks, folder, set_aside)
+    if whole.index is not None:
+        return _Found(list(whole.files), moved, whole.index, walked.digests)
+    read, scanned = look_by_tasks(files, walked.splits, tasks, LongArrays(folder))
+    index = build_index(
+        read, tables, code_page, set_aside=set_aside, folder=folder, scanned=scanned
+    )
+    return _Found(read, moved, index, walked.digests)
 
 
-def _shapes(
-    inputs: Inputs, here: Sequence[str], told: tuple[str | None, str | None]
-) -> Iterator[LuwShape]:
-    """The shape of each file, which lie ``here``. ``told``: byte order and dialect as the user gave
-    them. Errors as :func:`open_log`; those of a file come when its turn has come."""
+def _shapes(inputs: Inputs, here: Sequence[str]) -> Iterator[LuwShape]:
+    """The shape of each file, which lie ``here``. Errors as :func:`open_log`; those of a file come
+    when its turn has come."""
+    told = _settings(inputs.options)[:2]
     fitting = [
         framing.fitting_shapes(
             mapped(place, 0, _HEAD)[:_HEAD].tobytes(), size_of(place), given, inputs.framing, *told

@@ -57,18 +57,18 @@ def repeated(
     begins = [begin for begin, end in pairwise(edges) if begin < end]
     if len(begins) < 2:
         return again
-    firsts = _keys(records[begins[1:]])
+    firsts = keys_of(records[begins[1:]])
     rows = np.concatenate(
         [
-            np.flatnonzero(np.isin(_keys(records[part]), firsts)) + part.start
+            np.flatnonzero(np.isin(keys_of(records[part]), firsts)) + part.start
             for part in windows(len(records))
         ]
     )
-    keys = _keys(records[rows])
+    keys = keys_of(records[rows])
     for begin, end in pairwise(edges):
         if begin == end or begin == begins[0]:
             continue
-        places = rows[(rows < begin) & (keys == _keys(records[begin : begin + 1]))]
+        places = rows[(rows < begin) & (keys == keys_of(records[begin : begin + 1]))]
         places = places[~again[places]]
         if not len(places):
             continue
@@ -95,7 +95,7 @@ def whole_files(again: Mask, records: Records, files: Sequence[OpenedFile]) -> l
     ]
 
 
-def _keys(records: Records) -> Hashes:
+def keys_of(records: Records) -> Hashes:
     """A hash of where the header of each record says that it stands."""
     keys = mixed(records["lsn"] ^ mixed(records["lso"]))
     keys = mixed(keys ^ records["previous"])

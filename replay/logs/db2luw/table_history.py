@@ -31,7 +31,7 @@ from replay.logs.long_arrays import LongArrays, windows
 from sqlgen.structure import Action, StructureChange
 
 #: Records that say something of a table as a whole.
-_EVENTS = (
+EVENTS = (
     RecordRole.INITIALIZE, RecordRole.ADD_COLUMNS, RecordRole.UNDO_ADD_COLUMNS,
     RecordRole.UNDO_CREATE, RecordRole.DROP,
     RecordRole.UNDO_DROP, RecordRole.REORG, RecordRole.NOT_LOGGED,
@@ -58,12 +58,15 @@ _ROWS = (
 @dataclass
 class LuwTableHistory:
     """``versions`` of all tables; ``version`` of each record (-1 unknown); ``changes`` of structure
-    by record; ``warnings`` for users."""
+    by record; ``warnings`` for users. ``base``: the version that the export gives a table;
+    ``steps``: of tables that have several, from which record on each counts (-1: the beginning)."""
 
     versions: list[TableVersion]
     version: Versions
     changes: dict[int, StructureChange] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    base: Mapping[TableId, int] = field(default_factory=dict)
+    steps: Mapping[TableId, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -113,7 +116,54 @@ def build(
         base,
     )
     builder.run()
+    builder.result.base, builder.result.steps = base, builder.steps
     return builder.result
+
+
+#: Of a table, from which places on its versions count, and these.
+Held = Mapping[TableId, tuple[Index, Versions]]
+
+
+def held_of(steps: Mapping[TableId, Sequence[tuple[int, int]]]) -> Held:
+    """Steps as arrays."""
+    return {
+        key: (
+            np.array([place for place, _ in of]),
+            np.array([version for _, version in of], np.int32),
+        )
+        for key, of in steps.items()
+    }
+
+
+def version_at(
+    key: TableId, places: Index, held: Held, base: Mapping[TableId, int]
+) -> Versions | int:
+    """The version of a table at places of the log."""
+    if key not in held:
+        return base.get(key, -1)
+    begins, versions = held[key]
+    return np.asarray(versions[np.searchsorted(begins, places, "right") - 1])
+
+
+def versions_of(
+    records: Records, places: Index, held: Held, base: Mapping[TableId, int]
+) -> Versions:
+    """The version of each of some records about rows, which have ``places`` in the log; -1 of
+    others."""
+    version = np.full(len(records), -1, np.int32)
+    rows = np.flatnonzero(np.isin(records["role"], _ROWS))
+    for key, here in _by_table(records, rows):
+        version[here] = version_at(key, places[here], held, base)
+    return version
+
+
+def _by_table(records: Records, rows: Index) -> Iterator[tuple[TableId, Index]]:
+    """Each table that some records are about, and those about it."""
+    ids = (records["space"][rows].astype(np.int64) << 16) | records["table"][rows]
+    order = np.argsort(ids, kind="stable")
+    edges = np.flatnonzero(np.diff(ids[order])) + 1
+    for here in np.split(rows[order], edges) if len(rows) else ():
+        yield (int(records["space"][here[0]]), int(records["table"][here[0]])), here
 
 
 class _Builder:
@@ -146,7 +196,7 @@ class _Builder:
             [
                 np.zeros(0, np.int64),
                 *(
-                    np.flatnonzero(np.isin(role[part], _EVENTS)) + part.start
+                    np.flatnonzero(np.isin(role[part], EVENTS)) + part.start
                     for part in windows(len(role))
                 ),
             ]
@@ -184,26 +234,14 @@ class _Builder:
     def _assign(self) -> None:
         """The version of every record about rows: by its table id, and by its place where that has
         several."""
-        held = {
-            key: (
-                np.array([place for place, _ in steps]),
-                np.array([version for _, version in steps], np.int32),
-            )
-            for key, steps in self.steps.items()
-        }
+        held = held_of(self.steps)
         unknown: set[tuple[TableId, int]] = set()
         for part in windows(len(self.records)):
             rows = np.flatnonzero(np.isin(self.records["role"][part], _ROWS)) + part.start
-            ids = (self.records["space"][rows].astype(np.int64) << 16) | self.records["table"][rows]
-            order = np.argsort(ids, kind="stable")
-            edges = np.flatnonzero(np.diff(ids[order])) + 1
-            for here in np.split(rows[order], edges) if len(rows) else ():
-                key = int(self.records["space"][here[0]]), int(self.records["table"][here[0]])
+            for key, here in _by_table(self.records, rows):
+                self.result.version[here] = version_at(key, here, held, self.base)
                 if key not in held:
-                    self.result.version[here] = self.base.get(key, -1)
                     continue
-                places, values = held[key]
-                self.result.version[here] = values[np.searchsorted(places, here, "right") - 1]
                 unknown.update((key, place) for place in self._endless(key, here))
         for key, place in sorted(unknown):
             text = (
