@@ -179,6 +179,51 @@ def test_names_are_those_of_all_pieces(tmp_path: Path, monkeypatch: pytest.Monke
     assert compare(inputs, random.Random("names"), monkeypatch).wrote
 
 
+def as_log(folder: Path, builder: LogBuilder) -> Inputs:
+    for number in range(12):
+        unit = builder.begin()
+        unit.insert(PLAIN, row(number), (number, 2))
+        unit.commit()
+    (folder / "log").write_bytes(builder.bytes())
+    (folder / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
+    return Inputs(
+        log=(str(folder / "log"),), catalog=str(folder / "catalog.csv"), scratch=str(folder),
+        framing=builder.framing, options={"byte-order": "big", "dialect": builder.dialect},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("framing_name", ["raw", "flt16"])
+def test_a_backup_within_a_transaction_is_judged_by_one_process(
+    framing_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = LogBuilder("v97", True, framing_name)
+    unit = builder.begin()
+    unit.insert(PLAIN, row(1), (1, 1))
+    unit.add(0x6F, bytes(20))
+    unit.insert(PLAIN, row(2), (1, 2))
+    unit.commit()
+    assert not compare(as_log(tmp_path, builder), random.Random("b"), monkeypatch).wrote
+
+
+@pytest.mark.parametrize("framing_name", ["raw", "flt16"])
+def test_units_that_may_begin_others_are_judged_by_one_process(
+    framing_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where positions are not told, the second may go on where the first one ends."""
+    builder = LogBuilder("v97", True, framing_name)
+    one, two = builder.begin(), builder.begin()
+    one.previous, two.previous = 0xB00, 0xB50
+    one.insert(PLAIN, row(1), (1, 1))
+    two.insert(PLAIN, row(2), (1, 2))
+    two.insert(PLAIN, row(3), (1, 3))
+    two.commit()
+    inputs = as_log(tmp_path, builder)
+    warnings = reader.open_log(inputs).opening_warnings
+    suspicious = any("fit a unit without an end" in text for text in warnings)
+    assert suspicious is (framing_name == "raw")
+    assert not compare(inputs, random.Random("s"), monkeypatch).wrote
+
+
 def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
     inputs, tasks = large_log(tmp_path, 5), Tasks(random.Random("small"))
     reader.open_log(replace(inputs, tasks=tasks.tasks()))
