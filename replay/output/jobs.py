@@ -41,6 +41,7 @@ from replay.output.durable import begin_to_sync
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
+from replay.pipeline import local
 from replay.pipeline.engine import Engine
 from replay.pipeline.partition import BucketResult, WrittenFile, contradictory_units
 from replay.pipeline.plan import Plan
@@ -227,7 +228,8 @@ def write(
             with suppress(OSError):
                 exchange.end()
     if rewritten_elsewhere(engine, folder):
-        check_files(engine, log, folder, [file for result in results for file in result.files])
+        reader = engine if exchange is None else local.ENGINE  # tasks may not find the folder
+        check_files(reader, log, folder, [file for result in results for file in result.files])
     return tally, results
 
 

@@ -58,9 +58,10 @@ class ReadAgainJob:
 
 
 def check_files(engine: Engine, log: LogFile, folder: Place, files: Sequence[WrittenFile]) -> None:
-    """Read files of a folder again. InputError LR2001 where one is not what its task wrote."""
+    """Read files of a folder again, which tasks of ``engine`` must be able to reach. InputError
+    LR2001 where one is not what its task wrote."""
     groups = tuple(_groups(files))
-    job = ReadAgainJob(folder, groups)
+    job = ReadAgainJob(folder.absolute() if isinstance(folder, Path) else folder, groups)
     splits = [
         Split(number, 0, sum(file.size for file in group), 1) for number, group in enumerate(groups)
     ]

@@ -125,16 +125,22 @@ def test_a_file_of_other_bytes(
 
     if by_tasks:
         monkeypatch.setattr(whole_files, "_BY_TASKS", 0)
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"LR2001.*a task wrote 0002-redo.sql with the SHA-256"):
-        write_bundle(plan, log, tmp_path / "out", Engine(torn, EngineName.SPARK))
-    assert isinstance(jobs[-1], whole_files.ReadAgainJob) == by_tasks
+        write_bundle(plan, log, Path("out"), Engine(torn, EngineName.SPARK))
+    job = jobs[-1]
+    assert isinstance(job, whole_files.ReadAgainJob) == by_tasks
+    if isinstance(job, whole_files.ReadAgainJob):
+        assert isinstance(job.folder, Path)
+        assert job.folder.is_absolute()  # tasks are in folders of their own
     assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
 
 
 @pytest.mark.parametrize("steps", [False, True])
 def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
-    sakila_small: Path, tmp_path: Path, steps: bool
+    sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: bool
 ) -> None:
+    monkeypatch.setattr(whole_files, "_BY_TASKS", 0)  # nor would they find what was put there
     log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
     plan = replace(plan, steps=steps)
