@@ -150,7 +150,7 @@ def open_log(
             ccsids=_code_pages(ccsids or {}),
             options=dict(options or {}),
             scratch=scratch.name,
-            tasks=opening_tasks.tasks_of(engine, on_this_machine=False),
+            tasks=opening_tasks.tasks_of(engine),
         )
         words = words_of(control, data)
         inputs = gathered(source_named(source), words, paths_of(logs), inputs)

@@ -21,7 +21,6 @@ from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.by_tasks import OpeningTasks
 from replay.logs.named import gathered
-from replay.machine import cores
 from replay.pipeline import local
 from replay.pipeline.cluster_trouble import Limits, timeouts
 from replay.pipeline.engine import SPARK_FROM, Engine, suitable_engine
@@ -38,10 +37,6 @@ from replay.targets import target_of
 from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
 from sqlgen.statements import RenderOptions
-
-#: Cores of this machine from which on tasks on it open a log faster than this process alone, which
-#: does without bringing records together through Spark: a quarter of the work.
-_WORTH_TASKS = 8
 
 
 def open_log(
@@ -244,10 +239,8 @@ def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTask
     from replay.pipeline import spark
     from replay.pipeline.opening_tasks import EngineTasks
 
-    here = spark.is_local(_master(arguments))
-    if here and cores() < _WORTH_TASKS:
-        return None
-    return EngineTasks(cache(partial(_spark, arguments, (), local.silent, "")), here)
+    far = not spark.is_local(_master(arguments))
+    return EngineTasks(cache(partial(_spark, arguments, (), local.silent, "")), lambda: far)
 
 
 def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:

@@ -44,6 +44,11 @@ class OpeningTasks(Protocol):
     """Tasks of an engine. Raises what they raise."""
 
     @property
+    def pays(self) -> bool:
+        """Whether they are faster than this process."""
+        ...
+
+    @property
     def on_this_machine(self) -> bool:
         """Whether tasks find the files that this process makes."""
         ...

@@ -179,7 +179,7 @@ def engine(
         session = started()
         return execute(session, told_apart(url), job, log, splits, progress, sent, travel)
 
-    return Engine(run, EngineName.SPARK, reason, travel.exchange)
+    return Engine(run, EngineName.SPARK, reason, travel.exchange, lambda: True)
 
 
 def execute(

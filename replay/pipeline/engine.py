@@ -77,12 +77,14 @@ class Engine:
     """Carries out jobs: ``execute`` is called with a job, the log and the splits to scan. ``name``
     is what it is called, ``reason`` why it was taken where nobody named it; manifests hold it
     then. ``exchange``: the URL of a folder in a store through which tasks give files to the
-    caller, where they cannot reach its folders; '' for none."""
+    caller, where they cannot reach its folders; '' for none. ``elsewhere``: whether tasks run on
+    other machines than this one; the engine may have to start to say it."""
 
     execute: Runner
     name: EngineName = EngineName.LOCAL
     reason: str = ""
     exchange: str = ""
+    elsewhere: Callable[[], bool] = lambda: False
 
 
 #: Bytes of log from which on Spark is worth its start.

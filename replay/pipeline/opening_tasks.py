@@ -11,19 +11,33 @@ from replay.changes.choices import EngineName
 from replay.logs import Split
 from replay.logs.by_tasks import OpeningTasks, ScanJob, WalkedFiles
 from replay.logs.ranged import RangedLog
+from replay.machine import cores
 from replay.pipeline.engine import Engine, Job
 
 #: Bytes of a log that are looked at together.
 _SPLIT_BYTES = 16 << 20
+#: Cores of this machine from which on tasks on it open a log faster than this process alone, which
+#: does without bringing records together through Spark: a quarter of the work.
+_WORTH = 8
 
 
 @dataclass(frozen=True)
 class EngineTasks:
-    """Tasks of the engine that is ``started``, which each call gives; ``on_this_machine``: they
-    find the files of this process."""
+    """Tasks of the engine that is ``started``, which each call gives; ``elsewhere`` says whether
+    they run on other machines."""
 
     started: Callable[[], Engine]
-    on_this_machine: bool
+    elsewhere: Callable[[], bool]
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether they find the files of this process."""
+        return not self.elsewhere()
+
+    @property
+    def pays(self) -> bool:
+        """Whether they are faster than this process."""
+        return self.elsewhere() or cores() >= _WORTH
 
     def walked(self, log: RangedLog) -> WalkedFiles | None:
         """As :func:`replay.pipeline.range_walk.walk_by_tasks`."""
@@ -36,8 +50,8 @@ class EngineTasks:
         return self.started().execute(cast(Job, job), log, splits)
 
 
-def tasks_of(engine: Engine | None, on_this_machine: bool) -> OpeningTasks | None:
-    """The tasks of an engine for which that pays: of Spark."""
+def tasks_of(engine: Engine | None) -> OpeningTasks | None:
+    """The tasks of an engine that may have some on other machines: of Spark."""
     if engine is None or engine.name is not EngineName.SPARK:
         return None
-    return EngineTasks(lambda: engine, on_this_machine)
+    return EngineTasks(lambda: engine, engine.elsewhere)

@@ -339,6 +339,7 @@ def engine(
         EngineName.SPARK,
         reason,
         "" if travel is None else travel.exchange,
+        lambda: not is_local(str(started().master)),
     )
 
 

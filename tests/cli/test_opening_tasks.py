@@ -11,6 +11,7 @@ from replay.changes.choices import EngineName
 from replay.cli import request
 from replay.logs import Inputs
 from replay.logs.by_tasks import OpeningTasks
+from replay.pipeline import opening_tasks
 
 
 def asked(log: Path, **words: object) -> OpeningTasks | None:
@@ -21,7 +22,6 @@ def asked(log: Path, **words: object) -> OpeningTasks | None:
 def test_tasks_open_large_logs_of_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log"
     log.write_bytes(bytes(1000))
-    monkeypatch.setattr(request, "cores", lambda: 8)
     assert asked(log) is None
     monkeypatch.setattr(request, "SPARK_FROM", 1000)
     assert asked(log, engine=EngineName.LOCAL) is None
@@ -32,6 +32,7 @@ def test_tasks_open_large_logs_of_spark(tmp_path: Path, monkeypatch: pytest.Monk
     far = asked(log, master="spark://there:7077")
     assert far is not None
     assert not far.on_this_machine
-    monkeypatch.setattr(request, "cores", lambda: 2)
-    assert asked(log, engine=EngineName.SPARK) is None
-    assert asked(log, engine=EngineName.SPARK, master="spark://there:7077") is not None
+    for cores, pays in ((2, False), (8, True)):
+        monkeypatch.setattr(opening_tasks, "cores", lambda cores=cores: cores)
+        assert tasks.pays is pays
+        assert far.pays

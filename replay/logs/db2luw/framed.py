@@ -171,7 +171,7 @@ class _Look:
 def reached_by(tasks: OpeningTasks | None, given: Sequence[str], paths: Sequence[str]) -> bool:
     """Whether tasks look at files, which the user ``given`` and whose bytes are at ``paths``: at
     large ones that they find."""
-    if tasks is None or sum(map(size_of, paths)) <= TASKS_FROM:
+    if tasks is None or sum(map(size_of, paths)) <= TASKS_FROM or not tasks.pays:
         return False
     return tasks.on_this_machine or all(
         is_url(path) or in_place(path, name) for path, name in zip(paths, given, strict=True)

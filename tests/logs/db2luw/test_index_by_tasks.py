@@ -33,6 +33,11 @@ from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import PLAIN, History
 
 
+@pytest.fixture(autouse=True)
+def _many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "cores", lambda: 8)
+
+
 class Tasks:
     """Tasks of this process, as if they were Spark's, whose results come in any order; counts the
     ranges that were walked and looked at. ``wrote``: tasks wrote the index."""
@@ -42,7 +47,8 @@ class Tasks:
 
     def tasks(self) -> opening.EngineTasks:
         engine = Engine(self._execute, EngineName.SPARK)
-        return opening.EngineTasks(lambda: engine, self.draw.random() < 0.5)
+        here = self.draw.random() < 0.5
+        return opening.EngineTasks(lambda: engine, lambda: not here)
 
     def _execute(self, job: Job, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
         if isinstance(job, range_walk.RangeWalkJob):
@@ -228,7 +234,7 @@ def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
     inputs, tasks = large_log(tmp_path, 5), Tasks(random.Random("small"))
     reader.open_log(replace(inputs, tasks=tasks.tasks()))
     assert not tasks.looked + tasks.walked
-    assert opening.tasks_of(local.ENGINE, True) is None
+    assert opening.tasks_of(local.ENGINE) is None
 
 
 def test_what_was_unpacked_here_is_not_given_to_tasks_elsewhere(
@@ -238,7 +244,7 @@ def test_what_was_unpacked_here_is_not_given_to_tasks_elsewhere(
     inputs, tasks = large_log(tmp_path, 5), Tasks(random.Random("far"))
     packed = tmp_path / "log.gz"
     packed.write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
-    far = replace(tasks.tasks(), on_this_machine=False)
+    far = replace(tasks.tasks(), elsewhere=lambda: True)
     reader.open_log(replace(inputs, log=(str(packed),), tasks=far))
     assert not tasks.looked
     reader.open_log(replace(inputs, tasks=far))
@@ -255,7 +261,7 @@ def test_bundles_of_spark_are_those_of_the_local_engine(
     small(random.Random("spark"), monkeypatch)
     monkeypatch.setattr(opening, "_SPLIT_BYTES", 20_000)
     tasks = engine.engine(lambda: spark.sparkContext)
-    there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks, True)))
+    there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert set(there.digests) == {str(tmp_path / "log")}
     assert str(there.arrays[0]).endswith("entries.npy")
     bundles = []
