@@ -315,9 +315,7 @@ class LuwLog(IndexedLog):
     def plain_rows(self, version: int) -> PlainRows | None:
         """Formatted rows that have all columns."""
         shape = self.files[0].shape
-        return rows.plain_rows(
-            self.catalog.versions[version].format, shape.big, shape.dialect
-        )
+        return rows.plain_rows(self.catalog.versions[version].format, shape.big, shape.dialect)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> rows.LuwRowWalk:
         """Where the columns of images of a table version lie."""
