@@ -32,7 +32,7 @@ from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks
 from replay.output.steps import Sources, sources_of
 from replay.output.unit_comments import comments_of, traces_of
-from replay.pipeline.fast_path import WORTH
+from replay.pipeline import fast_path
 from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import (
     FAILED,
@@ -405,7 +405,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         """Whether the script has a statement or a comment for each of some changes as it was made,
         apart from what stands beside it."""
         ordered = arranged.sequence[entries]
-        if len(self.records) < WORTH or arranged.part is not None or not self.sink.quick:
+        if len(self.records) < fast_path.WORTH or arranged.part is not None or not self.sink.quick:
             return False
         more = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
         return not more.any()

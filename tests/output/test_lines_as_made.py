@@ -12,9 +12,9 @@ import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
-from replay.output import script_lines, scripts
+from replay.output import script_file, script_lines
 from replay.output.script_file import Sink, Written
-from replay.pipeline import partition
+from replay.pipeline import fast_path, partition
 from sqlgen import row_checks
 from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
@@ -97,7 +97,9 @@ def test_the_script_is_the_same(
     log, options = logs[mode], ScriptOptions(**how)
     monkeypatch.setattr(partition, "CHUNK", 32)
     monkeypatch.setattr(row_checks, "IN_BLOCK", 7)
-    joined = text_of(tmp_path, log, mode, options)
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(script_file, "available_here", lambda: False)
+        joined = text_of(tmp_path, log, mode, options)
     picked = list[Written]()
     write = Sink.write
 
@@ -107,7 +109,6 @@ def test_the_script_is_the_same(
         write(self, part)
 
     monkeypatch.setattr(Sink, "write", told)
-    monkeypatch.setattr(scripts, "WORTH", 0)
     assert script_lines.available_here()
     assert text_of(tmp_path, log, mode, options) == joined
     assert joined
@@ -124,7 +125,7 @@ def test_changes_that_take_each_other_back_are_no_statements(
     words = ["redo", "--source", "soliddb", "--log", str(rows)]
     found = []
     for worth in (0, 1 << 30):
-        monkeypatch.setattr(scripts, "WORTH", worth)
+        monkeypatch.setattr(fast_path, "WORTH", worth)
         out = tmp_path / f"out-{worth}"
         found.append(written(out, *words, "--catalog", str(tmp_path / "catalog")))
     assert found[0] == found[1]
