@@ -240,7 +240,14 @@ def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTask
     from replay.pipeline.opening_tasks import EngineTasks
 
     far = not spark.is_local(_master(arguments))
-    return EngineTasks(cache(partial(_spark, arguments, (), local.silent, "")), lambda: far)
+    started = cache(partial(_spark, arguments, (), local.silent, ""))
+    return EngineTasks(started, lambda: far, _not_by_tasks)
+
+
+def _not_by_tasks(reason: str) -> None:
+    sys.stderr.write(
+        f"note: tasks found {reason}: this process indexes the log, from the headers they read\n"
+    )
 
 
 def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:

@@ -58,6 +58,10 @@ class OpeningTasks(Protocol):
         damaged, which a walk from beginning to end has to report."""
         ...
 
+    def not_enough(self, reason: str) -> None:
+        """Hear for what they found this process does what they were asked for."""
+        ...
+
     def results(self, job: ScanJob, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
         """The results of a job over splits of a log, in no order."""
         ...

@@ -24,10 +24,11 @@ _WORTH = 8
 @dataclass(frozen=True)
 class EngineTasks:
     """Tasks of the engine that is ``started``, which each call gives; ``elsewhere`` says whether
-    they run on other machines."""
+    they run on other machines; ``told`` why they were not enough."""
 
     started: Callable[[], Engine]
     elsewhere: Callable[[], bool]
+    told: Callable[[str], None] = lambda _: None
 
     @property
     def on_this_machine(self) -> bool:
@@ -44,6 +45,10 @@ class EngineTasks:
         from replay.pipeline.range_walk import walk_by_tasks  # few logs are large
 
         return walk_by_tasks(log, _SPLIT_BYTES, self.started())
+
+    def not_enough(self, reason: str) -> None:
+        """Tell it."""
+        self.told(reason)
 
     def results(self, job: ScanJob, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
         """What the engine gives."""

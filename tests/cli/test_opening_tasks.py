@@ -19,6 +19,18 @@ def asked(log: Path, **words: object) -> OpeningTasks | None:
     return request._opening_tasks(arguments, Inputs(log=(str(log),)))
 
 
+def test_why_tasks_were_not_enough_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(bytes(1000))
+    monkeypatch.setattr(request, "SPARK_FROM", 1000)
+    tasks = asked(log, engine=EngineName.SPARK)
+    assert tasks is not None
+    tasks.not_enough("several log streams")
+    assert "tasks found several log streams: this process" in capsys.readouterr().err
+
+
 def test_tasks_open_large_logs_of_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log"
     log.write_bytes(bytes(1000))

@@ -40,15 +40,17 @@ def _many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class Tasks:
     """Tasks of this process, as if they were Spark's, whose results come in any order; counts the
-    ranges that were walked and looked at. ``wrote``: tasks wrote the index."""
+    ranges that were walked and looked at. ``wrote``: tasks wrote the index; ``reasons``: why they
+    did not."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw, self.walked, self.looked, self.wrote = draw, 0, 0, False
+        self.reasons: list[str] = []
 
     def tasks(self) -> opening.EngineTasks:
         engine = Engine(self._execute, EngineName.SPARK)
         here = self.draw.random() < 0.5
-        return opening.EngineTasks(lambda: engine, lambda: not here)
+        return opening.EngineTasks(lambda: engine, lambda: not here, self.reasons.append)
 
     def _execute(self, job: Job, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
         if isinstance(job, range_walk.RangeWalkJob):
@@ -80,6 +82,7 @@ def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         small(draw, patch)
         assert outcome(reader.open_log, replace(inputs, tasks=tasks.tasks())) == whole
+    assert not (tasks.wrote and tasks.reasons)
     return tasks
 
 
@@ -227,7 +230,9 @@ def test_units_that_may_begin_others_are_judged_by_one_process(
     warnings = reader.open_log(inputs).opening_warnings
     suspicious = any("fit a unit without an end" in text for text in warnings)
     assert suspicious is (framing_name == "raw")
-    assert not compare(inputs, random.Random("s"), monkeypatch).wrote
+    tasks = compare(inputs, random.Random("s"), monkeypatch)
+    assert not tasks.wrote
+    assert len(tasks.reasons) == 1
 
 
 def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
