@@ -42,7 +42,7 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.pipeline import scan, sorted_records
+from replay.pipeline import partition, scan, sorted_records
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.places import FIXTURES, ROOT
 
@@ -353,6 +353,7 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Of one change, where a reason has some 600 octets. There were 5 KB of each."""
     monkeypatch.setattr(passes, "TOGETHER", 64)
     monkeypatch.setattr(scan, "BATCH", 64)
+    monkeypatch.setattr(partition, "CHUNK", 64)
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once
     few, many = memory_of(tmp_path / "few", 100), memory_of(tmp_path / "many", 900)

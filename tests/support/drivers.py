@@ -21,6 +21,8 @@ SEVERAL = (
     " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
 )
 
+_OF_SPARK = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+
 
 def driver(
     network: Network, folder: Path, environment: Mapping[str, str], commands: tuple[list[str], ...]
@@ -28,10 +30,12 @@ def driver(
     """Start commands in a folder; they see other machines by the network alone."""
     python = [*network.inside(), sys.executable, "-c", SEVERAL, json.dumps(commands)]
     more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
+    # what a Spark of this process has set for its own workers
+    mine = {name: value for name, value in os.environ.items() if name not in _OF_SPARK}
     return subprocess.Popen(
         python,
         cwd=folder,
-        env={**os.environ, **more, **environment},
+        env={**mine, **more, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
