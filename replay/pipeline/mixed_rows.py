@@ -131,9 +131,7 @@ class MixedRows:
         if plain is None or version in self.others:
             return None
         program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
-        if program is None or program.given:
-            return None
-        return program
+        return None if program is None or program.given else program
 
     def _tables_of(self, known: tuple[int, ...]) -> fast_path.KernelTables:
         """The tables of some programs, those of the last time where they are the same."""

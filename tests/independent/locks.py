@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -17,15 +18,15 @@ class Holder(Protocol):
     places: set[tuple[str, Place]]
 
 
-class Locked:
+class Locked(ABC):
     """The part of a history that draws rows; ``open`` are its units that are not ended."""
 
     pick: random.Random
     open: Sequence[Holder]
 
+    @abstractmethod
     def _value(self, table: Table, number: int, column: Column) -> Value:
         """A value of the column with this number."""
-        raise NotImplementedError
 
     def _row(
         self,

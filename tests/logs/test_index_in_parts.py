@@ -168,18 +168,23 @@ def test_db2luw_strays(
         compare(reader.open_log, inputs, monkeypatch, [1, draw.randrange(2, 7)])
 
 
+def log_of_units(folder: Path, draw: random.Random, number: int) -> Inputs:
+    """A log of drawn units, in the form with a number."""
+    dialect, framing_name = FORMS[number % len(FORMS)]
+    builder = LogBuilder(dialect, big=draw.random() < 0.5, framing=framing_name)
+    (folder / "log").write_bytes(b"".join(drawn_units(draw, builder)))
+    (folder / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
+    return Inputs(
+        log=(str(folder / "log"),), catalog=str(folder / "catalog.csv"),
+        framing=framing_name, scratch=str(folder),
+        options={"byte-order": "big" if builder.big else "little", "dialect": dialect},
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("seed", range(32))
 def test_db2luw_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(f"units {seed}")
-    dialect, framing_name = FORMS[seed % len(FORMS)]
-    builder = LogBuilder(dialect, big=draw.random() < 0.5, framing=framing_name)
-    (tmp_path / "log").write_bytes(b"".join(drawn_units(draw, builder)))
-    (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
-    inputs = Inputs(
-        log=(str(tmp_path / "log"),), catalog=str(tmp_path / "catalog.csv"),
-        framing=framing_name, scratch=str(tmp_path),
-        options={"byte-order": "big" if builder.big else "little", "dialect": dialect},
-    )  # fmt: skip
+    inputs = log_of_units(tmp_path, draw, seed)
     compare(reader.open_log, inputs, monkeypatch, [1, 2, 3, *drawn_sizes(draw)])
 
 

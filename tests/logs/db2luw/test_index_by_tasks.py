@@ -27,8 +27,7 @@ from tests.independent import luw_history
 from tests.independent.harm import harmed_log
 from tests.logs.db2luw.test_damage import row
 from tests.logs.db2luw.test_histories import SHAPES
-from tests.logs.db2luw.test_missing import FORMS
-from tests.logs.test_index_in_parts import drawn_units, outcome
+from tests.logs.test_index_in_parts import log_of_units, outcome
 from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import PLAIN, History
 
@@ -150,15 +149,7 @@ def test_tables_and_moves(
 @pytest.mark.parametrize("seed", range(16))
 def test_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(f"tasks' units {seed}")
-    dialect, framing_name = FORMS[seed % len(FORMS)]
-    builder = LogBuilder(dialect, big=draw.random() < 0.5, framing=framing_name)
-    (tmp_path / "log").write_bytes(b"".join(drawn_units(draw, builder)))
-    (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
-    inputs = Inputs(
-        log=(str(tmp_path / "log"),), catalog=str(tmp_path / "catalog.csv"),
-        framing=framing_name, scratch=str(tmp_path),
-        options={"byte-order": "big" if builder.big else "little", "dialect": dialect},
-    )  # fmt: skip
+    inputs = log_of_units(tmp_path, draw, seed)
     assert compare(inputs, draw, monkeypatch).looked
 
 
