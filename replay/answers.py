@@ -30,6 +30,14 @@ _READ = 4 << 20
 Result = TypeVar("Result")
 
 
+class StoreError(OSError):
+    """What a library says of a store, in words alone. ``place``: the URL it was asked for."""
+
+    def __init__(self, words: str, place: str = "") -> None:
+        super().__init__(words)
+        self.place = place
+
+
 class Running(Generic[Result]):
     """A call in a thread for which nobody has to wait to the end."""
 
@@ -86,8 +94,8 @@ def unanswered() -> int:
 
 
 def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any) -> Result:
-    """What a call to the store of a place gives. Raises what it raises, and OSError where it does
-    not come back."""
+    """What a call to the store of a place gives. Raises what it raises (StoreError for an OSError
+    that has no number), and OSError where it does not come back."""
     began = time.monotonic()
     if _haste.since is not None and _haste.silent:
         raise _no_answer(place, HURRY)
@@ -103,6 +111,10 @@ def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any)
                 if time.monotonic() >= end:
                     _haste.silent = True
                     raise _no_answer(place, seconds) from None
+    except OSError as error:
+        if error.errno is None and type(error) is OSError:
+            raise StoreError(str(error), place) from error
+        raise
     finally:
         if not running.ended():
             with _keeping:  # what came after all is let go of

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from replay.answers import AnsweringFile, AnsweringSystem, answered
+from replay.answers import AnsweringFile, AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where
 from replay.leftovers import WorkFolder, scratch_file
 from sqlgen.late import LateModule
@@ -388,8 +388,14 @@ def _system(url: str) -> tuple[AnsweringSystem, str]:
             raise InputError("LR2001", message, Where(url), hint) from None
         return AnsweringSystem(found, url), unquote(rest)
     except OSError as error:
-        message = f"the store cannot be reached: {_first_line(error)}"
-        raise InputError("LR2001", message, Where(url), _HINT) from None
+        raise unreachable(error, url) from None
+
+
+def unreachable(error: OSError, url: str = "") -> InputError:
+    """What is said where a store cannot be asked; ``url``: where the error has none."""
+    place = error.place if isinstance(error, StoreError) else url
+    message = f"the store cannot be reached: {_first_line(error)}"
+    return InputError("LR2001", message, Where(place), _HINT)
 
 
 def _of_fsspec(scheme: str) -> fs.FileSystem | None:

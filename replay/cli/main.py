@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 
+from replay.answers import StoreError
 from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
 from replay.cli.log_words import ways_to_look
@@ -29,7 +30,7 @@ from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
 from replay.leftovers import is_left, name_of_run
 from replay.machine import give_back_memory, start_arrow
-from replay.storage import StoredPath, at, remove_folder
+from replay.storage import StoredPath, at, remove_folder, unreachable
 from sqlgen.errors import SqlgenError
 
 #: Objects after which garbage in circles is looked for, and how often among older ones. Modules,
@@ -83,6 +84,8 @@ def _main(given: list[str]) -> int:
                 os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
             )  # whoever read the output has read enough; nothing more can be said there
             return EXIT_OK
+        except StoreError as error:
+            return _fail(unreachable(error), arguments)
         except OSError as error:
             if error.filename is None and error.errno not in _OF_THE_DISK:
                 return _defect(error, arguments)

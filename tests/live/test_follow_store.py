@@ -26,6 +26,7 @@ from replay.logs.arrivals import arrived
 from replay.logs.files import mapped, unpacked, whole
 from replay.logs.named import expanded
 from tests.live.test_follow import Site
+from tests.support.endpoints import asking
 
 
 @dataclass
@@ -57,19 +58,9 @@ def server() -> Iterator[tuple[ThreadedMotoServer, fs.FileSystem]]:
     running = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     running.start()
     host, port = running.get_host_and_port()
-    environment = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        storage._system.cache_clear()
+    with asking(f"http://{host}:{port}"):
         system, _ = fs.FileSystem.from_uri("s3://logs/?allow_bucket_creation=true")
         yield running, system
-        storage._system.cache_clear()
     running.stop()
 
 
@@ -183,13 +174,9 @@ def test_a_pause_of_a_place_that_is_mistyped(
 def test_a_pause_of_a_store_that_is_away(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    storage._system.cache_clear()
-    try:
+    with asking("http://127.0.0.1:1"):
         assert main([command, "s3://logs-of-nobody/in"]) == 12
-    finally:
-        storage._system.cache_clear()
     told = capsys.readouterr().err
     assert "LR2001" in told
     assert "s3://logs-of-nobody/in" in told

@@ -70,7 +70,7 @@ class Store:
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store() -> Iterator[Store]:
     refused: list[str] = []
 
     def refuse(environ: dict[str, Any], start: Any) -> Any:
@@ -79,7 +79,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
             return [b""]
         return None
 
-    with gated_store(monkeypatch, "scripts", refuse) as (system, bucket):
+    with gated_store("scripts", refuse) as (system, bucket):
         yield Store(system, refused, bucket)
 
 

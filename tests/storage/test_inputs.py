@@ -24,6 +24,7 @@ from replay.errors import EXIT_UNUSABLE, InputError, UsageError
 from replay.logs import files, gzip_members
 from replay.logs.files import mapped, unpacked
 from tests.support import luwsakila, solidsakila
+from tests.support.gated_store import gated_store
 from tests.support.luwbuilder import catalog_csv
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
 from tests.support.stored import written
@@ -328,3 +329,35 @@ def test_members_of_a_packed_object(
     monkeypatch.setattr(storage.StoredRanges, "_range", replacing)
     with pytest.raises(InputError, match="LR2006"):
         unpacked(url, str(tmp_path), 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--control", "a.ctl", "--data", "a.dat"],
+        ["--logs", "set"],
+        ["--source", "db2luw", "--log", "a.log", "--catalog", "c.csv"],
+        ["--source", "soliddb", "--log", "a.parquet", "--catalog", "c"],
+    ],
+    ids=["logmaster", "set", "db2luw", "soliddb"],
+)
+@pytest.mark.parametrize("command", ["inspect", "redo"])
+def test_a_store_that_does_not_let_us_in(
+    command: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(environ: dict[str, Any], start: Any) -> Any:
+        if "/in" not in environ["PATH_INFO"] and "prefix=in" not in environ["QUERY_STRING"]:
+            return None
+        start("403 Forbidden", [("Content-Length", "0")])
+        return [b""]
+
+    out = ["--out", str(tmp_path / "out")] if command == "redo" else []
+    with gated_store("closed", refuse) as (_, bucket):
+        of_log = [f"s3://{bucket}/in/{word}" if word[0] != "-" else word for word in words]
+        if "--source" in words:
+            of_log[1] = words[1]
+        assert main([command, *of_log, *out]) == EXIT_UNUSABLE
+    told = capsys.readouterr().err
+    assert f"logreplay: LR2001 s3://{bucket}/in/" in told
+    assert "ACCESS_DENIED" in told
+    assert "defect" not in told

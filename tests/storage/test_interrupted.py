@@ -42,7 +42,7 @@ class Gate:
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+def gate() -> Iterator[Gate]:
     stalls: list[Stalls] = []
     end, stalled = threading.Event(), threading.Event()
 
@@ -51,7 +51,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
             stalled.set()
             end.wait(300)
 
-    with gated_store(monkeypatch, "silent", stall) as (system, bucket):
+    with gated_store("silent", stall) as (system, bucket):
         for name in ("incomplete.ctl", "incomplete.dat"):
             with system.open_output_stream(f"{bucket}/in/{name}") as out:
                 out.write((FIXTURES / "incomplete" / "log" / name).read_bytes())

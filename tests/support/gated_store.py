@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
     MotoRequestHandler,
@@ -18,14 +17,14 @@ from moto.moto_server.werkzeug_app import (
 from pyarrow import fs
 from werkzeug.serving import make_server
 
+from tests.support.endpoints import asking
+
 #: Gets a request as WSGI has it, and how its answer begins; gives the answer, None: the server's.
 Gate = Callable[[dict[str, Any], Any], Any]
 
 
 @contextmanager
-def gated_store(
-    monkeypatch: pytest.MonkeyPatch, prefix: str, gate: Gate
-) -> Iterator[tuple[fs.FileSystem, str]]:
+def gated_store(prefix: str, gate: Gate) -> Iterator[tuple[fs.FileSystem, str]]:
     """(the store, a bucket of this test's own), to which the environment leads; ``gate`` sees each
     request first, in a thread of its own. All servers of a process have the same buckets."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -38,16 +37,9 @@ def gated_store(
     server = make_server("127.0.0.1", 0, gated, True, request_handler=MotoRequestHandler)
     server.daemon_threads = True  # type: ignore[attr-defined]
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    environment = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    bucket = f"{prefix}-{secrets.token_hex(8)}"
-    system, _ = fs.FileSystem.from_uri(f"s3://{bucket}/?allow_bucket_creation=true")
-    system.create_dir(bucket)
-    yield system, bucket
+    with asking(f"http://127.0.0.1:{server.server_port}"):
+        bucket = f"{prefix}-{secrets.token_hex(8)}"
+        system, _ = fs.FileSystem.from_uri(f"s3://{bucket}/?allow_bucket_creation=true")
+        system.create_dir(bucket)
+        yield system, bucket
     server.shutdown()

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
     MotoRequestHandler,
@@ -22,6 +21,7 @@ from pyarrow import fs
 from werkzeug.serving import make_server
 
 from tests.support import luwsakila, solidsakila
+from tests.support.endpoints import asking
 from tests.support.luwbuilder import catalog_csv
 from tests.support.networks import HUB, Network
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
@@ -79,10 +79,7 @@ def store_at(wires: Network) -> Iterator[Store]:
         "AWS_SECRET_ACCESS_KEY": SECRET,
         "AWS_DEFAULT_REGION": "us-east-1",
     }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{here[0]}:{here[1]}")
+    with asking(f"http://{here[0]}:{here[1]}", SECRET):
         system, _ = fs.FileSystem.from_uri("s3://logs/?allow_bucket_creation=true")
         system.create_dir("logs")
         yield Store(system, environment)
