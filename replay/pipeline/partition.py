@@ -21,11 +21,9 @@ from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes import order
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
-    RECORD,
     Change,
     Envelope,
     distinct,
-    field_slice,
     octets,
     take_records,
 )
@@ -40,13 +38,13 @@ from replay.changes.position import (
 )
 from replay.changes.selection import REASONS, UNWRITTEN, RecordFacts, decide
 from replay.changes.verdicts import Verdict
-from replay.decoding import codecs
 from replay.decoding.hashes import unit_hash
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
+from replay.pipeline.bucket_walk import like_the_one_before, walked
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import RowDecoder, RowProblem
-from replay.pipeline.sorted_records import RUN, in_commit_order
+from replay.pipeline.sorted_records import in_commit_order
 from sqlgen.dialects import Profile
 
 #: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk
@@ -143,19 +141,12 @@ class BucketReader(ABC, Generic[Content]):
         self.plan, self.log, self.output, self.profile = plan, log, output, profile
         self.records = in_commit_order(blocks)
         self.tally = Tally()
-        self.unit_start = self._unit_starts()
+        self._walked = walked(self.records)
+        self.unit_start = self._walked.unit_start
         self.unit_heads = take_records(self.records, self.unit_start)
         self.decoder = RowDecoder(plan, log, self.profile, len(self.records))
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
-
-    def _unit_starts(self) -> Index:
-        """The first record of each unit of recovery."""
-        starts = [np.zeros(1, np.int64)]
-        for low in range(0, len(self.records) - 1, RUN):
-            same = _like_the_one_before(self.records[low : low + RUN + 1], "commit", "unit")
-            starts.append(np.flatnonzero(~same) + low + 1)
-        return np.concatenate(starts)
 
     def _units_of(self, start: int, stop: int) -> Index:
         """The number of the unit of each of some records."""
@@ -262,7 +253,7 @@ class BucketReader(ABC, Generic[Content]):
         same unit, LOGRBA, SEGNUM, and then table, row and change."""
         low = max(start - 1, 0)
         records = self.records[low:stop]
-        same = _like_the_one_before(records, "commit", "unit", "position")
+        same = like_the_one_before(records, "commit", "unit", "position")
         same &= records["segment"][1:] == records["segment"][:-1]
         twice = np.zeros(len(records), bool)
         rows = np.flatnonzero(same) + 1
@@ -358,8 +349,22 @@ class BucketReader(ABC, Generic[Content]):
 
     def _assemble(self, records: Records, base: int) -> ChunkChanges:
         """Join segments, check headers against each other, and note what is damaged."""
-        changes = self._joined(records, self._units_of(base, base + len(records)))
-        head, weight = changes.head, changes.weight
+        unit = self._units_of(base, base + len(records))
+        if self._walked.each_alone(base, base + len(records)):
+            changes = _each_alone(records, unit)
+        else:
+            changes = self._joined(records, unit)
+            self._check(changes, base)
+        if self.plan.parts_units:
+            self._leave_unwritten(changes)
+        if self.plan.selection.include_aborted:
+            every = np.arange(len(changes.head))
+            changes.uncommitted = _uncommitted(self._headers(changes, every))
+        return changes
+
+    def _check(self, changes: ChunkChanges, base: int) -> None:
+        """Note changes of which segments are missing, and what is damaged."""
+        records, head, weight = changes.records, changes.head, changes.weight
         segments, number = (np.ascontiguousarray(records[name]) for name in ("segments", "segment"))
         place = np.arange(len(records)) - np.repeat(head, weight)
         in_order = (
@@ -370,11 +375,6 @@ class BucketReader(ABC, Generic[Content]):
         for row in np.flatnonzero(~complete):
             self._fail_segments(changes, int(row), number, int(segments[head[row]]))
         self._check_records(changes, base)
-        if self.plan.parts_units:
-            self._leave_unwritten(changes)
-        if self.plan.selection.include_aborted:
-            changes.uncommitted = _uncommitted(self._headers(changes, np.arange(len(head))))
-        return changes
 
     def _leave_unwritten(self, changes: ChunkChanges) -> None:
         """Changes that are here for the sake of the order of others."""
@@ -619,6 +619,17 @@ class BucketReader(ABC, Generic[Content]):
             self.tally.add(self.pending)
 
 
+def _each_alone(records: Records, unit: Index) -> ChunkChanges:
+    """The changes of records of which none is odd: each is one."""
+    count = len(records)
+    change, version, origin = (
+        np.ascontiguousarray(records[name]) for name in ("change", "version", "origin")
+    )
+    every, ones = np.arange(count), np.ones(count, np.int64)
+    outcome, uncommitted = (np.zeros(count, np.uint8) for _ in range(2))
+    return ChunkChanges(records, every, ones, unit, change, version, origin, outcome, uncommitted)
+
+
 def _uncommitted(envelope: Envelope) -> Bytes:
     """For ``--include-aborted``: the reason each change would have been left out for, 0 for
     committed work."""
@@ -629,16 +640,6 @@ def _uncommitted(envelope: Envelope) -> Bytes:
     result[disposition == ord("A")] = 2
     result[envelope.unit_disposition() != ord("C")] = 1
     return result
-
-
-def _like_the_one_before(records: Records, *names: str) -> Mask:
-    """Which records but the first are the same as their neighbour in fields of bytes."""
-    rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), RECORD.itemsize)
-    same = np.ones(max(len(rows) - 1, 0), bool)
-    for name in names:
-        field = rows[:, field_slice(name)]
-        same &= codecs.equal_rows(field[1:], field[:-1])
-    return same
 
 
 def contradictory_units(columns: Iterable[Records]) -> frozenset[UnitId]:

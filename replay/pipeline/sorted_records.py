@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Records
+from replay.arrays import Bytes, Index, Records
 from replay.changes.envelope import RECORD, field_slice, take_records
 from replay.changes.order import commit_order
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
@@ -30,11 +30,19 @@ TOGETHER, WINDOW = 128, 4096
 #: Records that make it worth to load machine code, and by how many places it may move one, on
 #: average.
 WORTH, _MOVES = 50_000, 8
+_MODULE = "replay.pipeline.sorted_records_kernel"
 _KERNEL = Kernel(
-    "replay.pipeline.sorted_records_kernel",
+    _MODULE,
     "settle_order",
     (ArrayOf("uint8"), NUMBER, NUMBER, ArrayOf("int64", fixed=True), NUMBER),
 )
+_JOIN = Kernel(
+    _MODULE,
+    "join_fields",
+    (ArrayOf("uint64", 2, fixed=True), ArrayOf("uint64"), ArrayOf("uint64")),
+)
+#: Words that the latter needs for itself.
+_STATE = 10
 
 
 def in_commit_order(blocks: Iterable[bytes]) -> Records:
@@ -94,48 +102,22 @@ def _nearly_sorted(pieces: Sequence[PackedRecords], count: int) -> Bytes | None:
     """The octets of the records in the order of their leading words, with room for one record
     more. None where there is no machine code."""
     starts = np.cumsum([0, *(piece.count for piece in pieces)]).tolist()
+    join = available(_JOIN)
+    if join is None:
+        return None
     fields = np.empty((count, 4), np.uint64)
     for piece, start in zip(pieces, starts, strict=False):
         if not piece.leading_words(fields[start : start + piece.count]):
             return None
-    ranks = np.empty(count, np.int64)
-    ranks[np.argsort(_leading_word(fields))] = np.arange(count)
+    # of one commit mostly records of one unit
+    words, ranks = np.empty(count, np.uint64), np.empty(count, np.int64)
+    join(fields, np.empty(_STATE, np.uint64), words)
+    ranks[np.argsort(words)] = np.arange(count)
     octets = np.empty((count + 1) * RECORD.itemsize, np.uint8)
     for piece, start in zip(pieces, starts, strict=False):
         if not piece.put(ranks[start : start + piece.count], octets):
             return None
     return octets
-
-
-def _leading_word(fields: Hashes) -> Hashes:
-    """A word by which nearly all records are in order: of the commit and, as far as there is room,
-    the position, for records of one commit are mostly of one unit. ``fields`` (uint64[n, 4]): the
-    first 8 octets and the last 2 of both."""
-    commit, position = (_one_word(fields[:, at], fields[:, at + 1]) for at in (0, 2))
-    if commit is None:
-        return np.ascontiguousarray(fields[:, 0])
-    if position is None:
-        return commit
-    bits = int(position.max()).bit_length()
-    if int(commit.max()).bit_length() + bits > 64:
-        return commit
-    commit <<= np.uint64(bits)
-    commit |= position
-    return commit
-
-
-def _one_word(first: Hashes, last: Hashes) -> Hashes | None:
-    """Words in the order of numbers of 8 octets and 2 more: the numbers less the least of them,
-    without the zeros that all of them end with; None where they are too large."""
-    first = first - first.min()
-    if int(first.max()).bit_length() > 48:
-        return None
-    word = first << np.uint64(16)
-    word |= last
-    word -= word.min()
-    ones = int(np.bitwise_or.reduce(word))
-    word >>= np.uint64((ones & -ones).bit_length() - 1 if ones else 0)
-    return word
 
 
 @cache

@@ -6,6 +6,10 @@ nobody else.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from replay.decoding.shared_kernel import Array, U, copied, leading_word, machine_code
 
 
@@ -49,3 +53,69 @@ def settle_order(octets: Array, size: int, words: int, places: Array, most: int)
         if moved >= most:
             return 1
     return 0
+
+
+@machine_code
+def _word(fields: Array, record: int, at: int, least: Any) -> Any:
+    """The number whose first 8 octets and last 2 stand at ``at`` and behind, without ``least`` of
+    the former."""
+    return ((fields[U(record), U(at)] - least) << np.uint64(16)) | fields[U(record), U(at + 1)]
+
+
+@machine_code
+def _zeros(word: Any) -> Any:
+    """With how many zeros a word ends; 63 at most."""
+    count = np.uint64(0)
+    while count < np.uint64(63) and (word >> count) & np.uint64(1) == np.uint64(0):
+        count += np.uint64(1)
+    return count
+
+
+@machine_code
+def _bits(word: Any) -> Any:
+    """How many bits a word has."""
+    count = np.uint64(0)
+    while word:
+        word >>= np.uint64(1)
+        count += np.uint64(1)
+    return count
+
+
+@machine_code
+def join_fields(fields: Array, state: Array, out: Array) -> int:
+    """Make one word of the commit and, as far as there is room, the position of each record:
+    ``fields`` are (uint64[n, 4], n at least 1) the first 8 octets and the last 2 of both. Of each
+    the least one is taken off, and zeros that all end with. ``state`` (uint64[10]) is for this
+    function. How many of the two the words have; with 0, those of the commit are too long, and the
+    words are its first octets."""
+    count = len(fields)
+    for number in range(2):
+        low = high = fields[U(0), U(2 * number)]
+        for record in range(1, count):
+            value = fields[U(record), U(2 * number)]
+            low, high = min(low, value), max(high, value)
+        state[U(number)], state[U(2 + number)] = low, high - low
+    for number in range(2):
+        least = state[U(number)]
+        first = _word(fields, 0, 2 * number, least)
+        low, high, differ = first, first, np.uint64(0)
+        for record in range(1, count):
+            value = _word(fields, record, 2 * number, least)
+            low, high = min(low, value), max(high, value)
+            differ |= first ^ value
+        zeros = _zeros(differ)
+        state[U(4 + number)], state[U(6 + number)] = low, zeros
+        state[U(8 + number)] = _bits((high - low) >> zeros)
+    if _bits(state[U(2)]) > np.uint64(48):
+        for record in range(count):
+            out[U(record)] = fields[U(record), U(0)]
+        return 0
+    bits = state[U(9)]
+    both = _bits(state[U(3)]) <= np.uint64(48) and state[U(8)] + bits <= np.uint64(64)
+    for record in range(count):
+        value = (_word(fields, record, 0, state[U(0)]) - state[U(4)]) >> state[U(6)]
+        if both:
+            position = (_word(fields, record, 2, state[U(1)]) - state[U(5)]) >> state[U(7)]
+            value = (value << bits) | position if bits < np.uint64(64) else position
+        out[U(record)] = value
+    return 2 if both else 1

@@ -1,0 +1,102 @@
+"""A walk along the sort records of a bucket: where units of recovery begin, and which records are a
+whole change of their own, so that nothing else of them need be looked at before they are written.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from replay.arrays import Hashes, Index, Mask, Records
+from replay.changes.envelope import RECORD, field_slice
+from replay.decoding import codecs
+from replay.decoding.machine_code import ArrayOf, Kernel, available
+
+#: Records that are walked along together, and of which it is told together whether some are odd.
+STEP, BLOCK = 1 << 16, 64
+#: Records of a bucket that make it worth to load machine code.
+WORTH = 50_000
+_KERNEL = Kernel(
+    "replay.pipeline.bucket_walk_kernel",
+    "walk_records",
+    (
+        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True), ArrayOf("uint64")),
+        *(ArrayOf("int64"), ArrayOf("bool")),
+    ),
+)
+#: What tells units apart, which a record begins with, and what tells the changes of one apart.
+_UNIT, _CHANGE = ("commit", "unit"), ("position", "segment")
+
+
+class WalkedRecords(NamedTuple):
+    """The first record of each unit, rising, and of each :data:`BLOCK` records whether some are not
+    a whole change of their own: segments, records with damaged headers, those that are the same
+    change as the one before, and those that say something else of their unit than its first one.
+    """
+
+    unit_start: Index
+    odd: Mask
+
+    def each_alone(self, start: int, stop: int) -> bool:
+        """Whether each of some records is a whole change of its own; False too where it is not
+        known."""
+        return not self.odd[start // BLOCK : -(-stop // BLOCK)].any()
+
+
+def walked(records: Records) -> WalkedRecords:
+    """What a walk along ``records``, which are in commit order, finds."""
+    walk = available(_KERNEL) if len(records) >= WORTH else None
+    starts, odd = [np.arange(min(len(records), 1))], [np.zeros(0, bool)]
+    facts, places = records["unit_facts"][:1].copy(), _places()
+    for low in range(0, len(records), STEP):
+        first = max(low - 1, 0)
+        some = np.ascontiguousarray(records[first : low + STEP])
+        strange = np.empty(len(some), bool)
+        strange[0] = _alone(some[:1])[0]
+        if walk is None:
+            begun, strange[1:], facts = _compared(some, facts)
+        else:
+            begun = np.empty(len(some), np.int64)
+            begun = begun[: walk(some.view(np.uint8), places, facts, begun, strange)]
+        starts.append(begun + first)
+        places_of_blocks = np.arange(0, len(some) - (low - first), BLOCK)
+        odd.append(np.logical_or.reduceat(strange[low - first :], places_of_blocks))
+    return WalkedRecords(np.concatenate(starts), np.concatenate(odd))
+
+
+def _places() -> Index:
+    """Sizes and places of fields, as the machine code takes them."""
+    unit, change = (field_slice(fields[-1]).stop for fields in (_UNIT, _CHANGE))
+    fields = ("segment", "segments", "damaged", "unit_facts")
+    places = [RECORD.itemsize, unit, change - unit, *(field_slice(one).start for one in fields)]
+    return np.array(places, np.int64)
+
+
+def _alone(records: Records) -> Mask:
+    """Which records are segments, or damaged."""
+    odd: Mask = records["damaged"] | (records["segment"] > 1) | (records["segments"] > 1)
+    return odd
+
+
+def _compared(records: Records, facts: Hashes) -> tuple[Index, Mask, Hashes]:
+    """What the machine code finds, without it. ``facts`` (uint64[1]) are those of the first one's
+    unit; the last result is those of the last one's."""
+    same = like_the_one_before(records, *_UNIT)
+    again = same & like_the_one_before(records, *_CHANGE)
+    starts = np.flatnonzero(~same) + 1
+    own = np.ascontiguousarray(records["unit_facts"])
+    lengths = np.diff(np.concatenate([[1], starts, [len(records)]]))
+    of_unit = np.repeat(np.concatenate([facts, own[starts]]), lengths)
+    odd = _alone(records[1:]) | again | (own[1:] != of_unit)
+    return starts, odd, of_unit[-1:]
+
+
+def like_the_one_before(records: Records, *names: str) -> Mask:
+    """Which records but the first are the same as their neighbour in some fields."""
+    rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), RECORD.itemsize)
+    same = np.ones(max(len(rows) - 1, 0), bool)
+    for name in names:
+        field = rows[:, field_slice(name)]
+        same &= codecs.equal_rows(field[1:], field[:-1])
+    return same
