@@ -40,7 +40,7 @@ from tests.support.solidbuilder import Framing, write_catalog, write_rows
 #: Characters of a mask.
 _MASK = 16
 #: Changes in the logs of other families.
-OF_FAMILIES = 60_000
+OF_FAMILIES = 240_000
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,10 @@ def _compared(records: Records, facts: Hashes) -> tuple[Index, Mask, Hashes]:
     starts = np.flatnonzero(~same) + 1
     own = np.ascontiguousarray(records["unit_facts"])
     lengths = np.diff(np.concatenate([[1], starts, [len(records)]]))
-    of_unit = np.repeat(np.concatenate([facts, own[starts]]), lengths)
+    of_units = np.concatenate([facts, own[starts]])
+    of_unit = np.repeat(of_units, lengths)
     odd = _alone(records[1:]) | again | (own[1:] != of_unit)
-    return starts, odd, of_unit[-1:]
+    return starts, odd, of_units[-1:]
 
 
 def like_the_one_before(records: Records, *names: str) -> Mask:

@@ -99,6 +99,39 @@ def test_machine_code_sorts_as_the_other_way(
     assert ways == ([0] if of_one_commit < 400 else [1, 2])
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_words_are_in_the_order_of_commits_and_as_far_as_they_can_of_positions(seed: int) -> None:
+    draw = random.Random(seed)
+    join = available(sorted_records._JOIN)
+    assert join is not None
+    long, ends = draw.choice([8, 40, 62, 80]), draw.choice([0, 13])
+    pairs = [
+        ((draw.randrange(1 << long) << ends) % (1 << 80), draw.randrange(1 << draw.choice([4, 30])))
+        for _ in range(draw.choice([1, 2, 300]))
+    ]
+    base = draw.choice([0, 1 << 70])
+    fields = np.array(
+        [
+            [commit >> 16, commit & 0xFFFF, (position + base) >> 16, (position + base) & 0xFFFF]
+            for commit, position in pairs
+        ],
+        np.uint64,
+    )
+    words = np.empty(len(pairs), np.uint64)
+    used = join(fields, np.empty(sorted_records._STATE, np.uint64), words)
+    keys = [
+        (commit >> 16 if used == 0 else commit, position if used == 2 else 0)
+        for commit, position in pairs
+    ]
+    rank = {key: number for number, key in enumerate(sorted(set(keys)))}
+    of_words = {word: number for number, word in enumerate(sorted(set(words.tolist())))}
+    assert [rank[key] for key in keys] == [of_words[word] for word in words.tolist()]
+    if long == 8:
+        assert used == 2
+    elif long == 80:
+        assert used == 0 or len(pairs) < 300
+
+
 def told(real: Callable[..., Any], ways: list[int], wanted: Any) -> Callable[..., int]:
     """Machine code; that which settles an order notes what it says."""
     code = real(wanted)
