@@ -24,7 +24,8 @@ from replay.errors import Finding, Where
 from replay.logs import Images, Split, placed_position, urids
 from replay.logs.files import in_place, made_of, mapped, size_of
 from replay.logs.logmaster import framing
-from replay.logs.logmaster.control import ControlFile, column_warnings
+from replay.logs.logmaster.control import ControlFile
+from replay.logs.logmaster.control_columns import column_warnings
 from replay.logs.logmaster.data import (
     Reading,
     closing_bounds,

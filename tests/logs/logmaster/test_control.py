@@ -15,8 +15,9 @@ from replay.cli.main import main
 from replay.decoding import layout as layout_module
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError
-from replay.logs.logmaster import control as control_module
+from replay.logs.logmaster import control_catalog
 from replay.logs.logmaster.control import ControlFile, read_control
+from replay.logs.logmaster.control_columns import column_warnings
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.layouts import DFDS, DIXI, DLCI, DLGE, DTBI, LLDF, XHDF, XTYP
 from replay.logs.logmaster.opening import open_log
@@ -162,7 +163,7 @@ def read_one_by_one(records: Records) -> ControlFile:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout_module, "_MANY", len(records) + 1)
         patch.setattr(
-            control_module,
+            control_catalog,
             "_runs",
             lambda entries: (
                 [slice(place, place + 1) for place in range(len(entries))],
@@ -853,9 +854,9 @@ def test_text_that_does_not_say_what_it_is(code: str) -> None:
 
 def test_long_columns_may_hold_bits() -> None:
     (version,) = read(of_a_column("LVCH", " ")).catalog.versions
-    assert any("FOR BIT DATA" in text for text in control_module.column_warnings(version))
+    assert any("FOR BIT DATA" in text for text in column_warnings(version))
     (version,) = read(of_a_column("VCHR", " ")).catalog.versions
-    assert not list(control_module.column_warnings(version))
+    assert not list(column_warnings(version))
 
 
 def test_a_subtype_that_is_not_described() -> None:

@@ -1,0 +1,325 @@
+"""The tables of a control file: generations, columns in order, keys, indexes (format notes,
+sections 3 and 4)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
+from replay.changes.position import LOWEST, Position
+from replay.decoding.layout import Field, FieldKind, Layout
+from replay.errors import InputError, Where
+from replay.logs.logmaster.control_columns import SCHEMES, ColumnReader, check_positions
+from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord
+from replay.logs.logmaster.layouts import CONTROL, DLCI
+from sqlgen.schema import Column, Table
+
+
+def digits_of(tag: str, raw: bytes, name: str) -> bytes | None:
+    """The 6 bytes of a position that is 12 characters of hexadecimal text, as it was before v11.1
+    (section 4.4); None of one that is not."""
+    place = CONTROL[tag].names[name].offset
+    text = raw[place : place + 12].decode("cp037")
+    return bytes.fromhex(text) if re.fullmatch("[0-9A-F]{12}", text) else None
+
+
+#: First byte of six from which on a position is an LRSN, a reading of a clock that began in 1900:
+#: it was this in 1971. No RBA has come so far.
+_CLOCK = 0x80
+
+
+def _edge(values: dict[str, Any], raw: bytes, name: str) -> bytes:
+    """Where a generation begins or ends: an LRSN, or an RBA without data sharing (section 3)."""
+    digits = digits_of("DTBI", raw, name)
+    if digits is None:
+        return values[name] or LOWEST
+    if digits in (bytes(6), b"\xff" * 6):
+        return digits[:1] * Position.SIZE
+    return b"\0" + digits + bytes(3) if digits[0] >= _CLOCK else bytes(4) + digits
+
+
+def _numbers(layout: Layout) -> list[tuple[str, Field]]:
+    """Fields that hold numbers in text."""
+    kinds = FieldKind.NUMBER, FieldKind.HEX
+    return [(name, entry) for name, entry in layout.names.items() if entry.kind in kinds]
+
+
+#: How a record is read, by tag: its layout, and the fields that hold numbers in text.
+_Reading = tuple[Layout, list[tuple[str, Field]]]
+_READINGS: dict[str, _Reading] = {tag: (entry, _numbers(entry)) for tag, entry in CONTROL.items()}
+#: What tells the generation of a table: DBID, TBOBID and SEQUENCENUMBER.
+_Generation = tuple[int, int, int]
+#: A DLCI record, and the values of its fields, in which the generation may be another one.
+_Described = tuple[ControlRecord, dict[str, Any]]
+#: What reads no more of a DLCI record than the generation, and where it names that.
+_NAMED = DLCI.only("DBID", "TBOBID", "SEQUENCENUMBER")
+_OF_GENERATION: _Reading = _NAMED, _numbers(_NAMED)
+_IDS = slice(DLCI.names["DBID"].offset, DLCI.names["TBOBID"].end)
+_SEQUENCE = slice(DLCI.names["SEQUENCENUMBER"].offset, DLCI.names["SEQUENCENUMBER"].end)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What tables with the same columns share."""
+
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    format: RowFormat
+
+
+def _nameless(raw: bytes) -> bytes:
+    """A DLCI record without the bytes that name its generation."""
+    return raw[: _IDS.start] + raw[_IDS.stop : _SEQUENCE.start] + raw[_SEQUENCE.stop :]
+
+
+def _runs(records: list[ControlRecord]) -> tuple[list[slice], list[bytes]]:
+    """Runs of DLCI records of one generation, and the bytes of each without those that name it."""
+    raws = [record.raw for record in records]
+    size = len(raws[0])
+    if size < _SEQUENCE.stop or any(len(raw) != size for raw in raws):
+        # of different lengths: one by one, the length before each
+        texts = [len(raw).to_bytes(4) + _nameless(raw) for raw in raws]
+        return [slice(place, place + 1) for place in range(len(raws))], texts
+    block = np.frombuffer(bytearray().join(raws), np.uint8).reshape(-1, size)
+    other = np.zeros(len(block), bool)
+    for part in (_IDS, _SEQUENCE):
+        other[1:] |= (block[1:, part] != block[:-1, part]).any(axis=1)
+        block[:, part] = 0
+    cuts = [0, *np.flatnonzero(other).tolist(), len(block)]
+    text = block.tobytes()
+    runs = [slice(start, stop) for start, stop in itertools.pairwise(cuts)]
+    return runs, [text[run.start * size : run.stop * size] for run in runs]
+
+
+class CatalogBuilder:
+    """Makes the catalog of a control file called ``name`` from its DTBI, DLCI, DIXI and DCXI
+    records. ``common`` and ``data_set`` are the fields of XTYP and DLDS, ``ccsids`` as for
+    :func:`replay.logs.logmaster.control.read_control`."""
+
+    def __init__(
+        self,
+        name: str,
+        common: Mapping[str, Any],
+        data_set: Mapping[str, Any],
+        ccsids: Mapping[str, int],
+    ) -> None:
+        self.name, self.common, self.ccsids = name, common, ccsids
+        self.reader = ColumnReader(name, common, ccsids, data_set.get("EXPANDVAR") == "Y")
+        #: What is described alike, by the dictionaries of :meth:`_columns`.
+        self.described: dict[bytes, dict[str, Any]] = {}
+        self.formats: dict[tuple[str, int], ColumnFormat] = {}
+        self.rows: dict[tuple[str | int, ...], _Row] = {}
+        self.date_format = (
+            "SAS" if str(data_set.get("DATEFORMAT") or "").startswith("SAS") else "ISO"
+        )
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What tables hang on beside their records."""
+        pages = {name: value for name, value in self.common.items() if name.endswith("CCSID")}
+        return (
+            sorted(pages.items()),
+            sorted(self.ccsids.items()),
+            self.reader.expanded,
+            self.date_format,
+        )
+
+    def catalog(self, by_tag: Mapping[str, list[ControlRecord]]) -> Catalog:
+        """The tables that control records, by tag, describe. InputError LR2008 where records of a
+        table are missing, LR2009 for a field that cannot be used; both name record and offset."""
+        columns = self._columns(by_tag.get("DLCI", []))
+        indexes: dict[tuple[Any, ...], list[str]] = {}
+        for record in by_tag.get("DIXI", []) + by_tag.get("DCXI", []):
+            values = self._read(record)
+            indexes.setdefault(
+                (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1), []
+            ).append(f"{values['IXCREATOR']}.{values['IXNAME']}")
+        versions: list[TableVersion] = []
+        tables = by_tag.get("DTBI", [])
+        if not tables:
+            raise InputError(
+                "LR2008",
+                "found no DTBI record; expected one for each table of the log",
+                Where(self.name),
+                REMAKE_CONTROL,
+            )
+        for record, values in zip(tables, self._read_all(tables), strict=True):
+            key = (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1)
+            versions.append(
+                self._version(
+                    len(versions), record, values, columns.get(key, []), tuple(indexes.get(key, []))
+                )
+            )
+        orphans = set(columns) - {(v.dbid, v.obid, v.sequence) for v in versions}
+        if orphans:
+            record = columns[min(orphans)][0][0]
+            message = (
+                f"found DLCI records of {len(orphans)} table generation(s) without a DTBI record;"
+                " expected one DTBI for each"
+            )
+            raise InputError(
+                "LR2008", message, Where(self.name, record.number, record.offset), REMAKE_CONTROL
+            )
+        self._check_generations(versions, tables)
+        return Catalog(tuple(versions))
+
+    def _columns(self, records: list[ControlRecord]) -> dict[_Generation, list[_Described]]:
+        """DLCI records by table generation. Many say the same but for that: they are read once, and
+        described by one dictionary."""
+        columns: dict[_Generation, list[_Described]] = {}
+        if not records:
+            return columns
+        runs, texts = _runs(records)
+        contents: dict[bytes, list[dict[str, Any]]] = {}
+        ids = self._read_all([records[run.start] for run in runs], _OF_GENERATION)
+        for run, named, text in zip(runs, ids, texts, strict=True):
+            values = contents.get(text)
+            if values is None:
+                values = contents[text] = self._described(records[run])
+            generation = named["DBID"], named["TBOBID"], named["SEQUENCENUMBER"] or 1
+            columns.setdefault(generation, []).extend(zip(records[run], values, strict=True))
+        return columns
+
+    def _described(self, records: list[ControlRecord]) -> list[dict[str, Any]]:
+        """The fields of DLCI records, the same dictionary for records that say the same."""
+        return [
+            self.described.setdefault(_nameless(record.raw), self._read(record))
+            for record in records
+        ]
+
+    def _check_generations(self, versions: list[TableVersion], tables: list[ControlRecord]) -> None:
+        """Generations of one table that begin at the same position cannot be told apart."""
+        first: dict[tuple[int, int, int, bytes], TableVersion] = {}
+        for version, record in zip(versions, tables, strict=True):
+            other = first.setdefault(
+                (version.dbid, version.psid, version.obid, version.created), version
+            )
+            if other.format != version.format:
+                message = (
+                    f"found generations {other.sequence} and {version.sequence} of a table with the"
+                    " same CREATERBA and other columns"
+                )
+                where = Where(self.name, record.number, record.offset, "CREATERBA", version.name)
+                raise InputError(
+                    "LR2009",
+                    f"{message}; expected each to begin where the one before it ended",
+                    where,
+                    REMAKE_CONTROL,
+                )
+
+    def _read_all(
+        self, records: list[ControlRecord], reading: _Reading | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The values of records with one tag; where one lacks a number, all are read one by one, so
+        that it is told of when those before it were made use of."""
+        layout, numbers = reading or _READINGS[records[0].tag]
+        read = layout.read_all([record.raw for record in records])
+        if any(values[wanted] is None for wanted, _ in numbers for values in read):
+            return (self._read(record, reading) for record in records)
+        return iter(read)
+
+    def _read(self, record: ControlRecord, reading: _Reading | None = None) -> dict[str, Any]:
+        layout, numbers = reading or _READINGS[record.tag]
+        values = layout.read(record.raw)
+        for wanted, entry in numbers:
+            if values[wanted] is not None:
+                continue
+            raw = record.raw[entry.offset : entry.end]
+            # blanks mean that there is no number; anything else that is not one is damage, and must
+            # not pass for zero
+            if wanted in ("DBID", "TBOBID") or raw.strip(b"\x40\0"):
+                raise InputError(
+                    "LR2009",
+                    f"found X'{raw.hex().upper()}'; expected a"
+                    f" {entry.kind.value.removeprefix('a ').replace(' in EBCDIC text', '')} in"
+                    " EBCDIC",
+                    Where(self.name, record.number, record.offset + entry.offset, wanted),
+                    REMAKE_CONTROL,
+                )
+        return values
+
+    def _version(
+        self,
+        index: int,
+        record: ControlRecord,
+        values: dict[str, Any],
+        columns: list[_Described],
+        indexes: tuple[str, ...],
+    ) -> TableVersion:
+        owner = _long_name(values, "TABLEOWNER", "UNTRANOWNERFLAG", "UNITABLEOWNER")
+        table = _long_name(values, "TABLENAME", "UNTRANNAMEFLAG", "UNITABLENAME")
+        where = Where(self.name, record.number, record.offset, table=f"{owner}.{table}")
+        if values["LLNUMCOL"] != len(columns):
+            message = f"found {len(columns)} DLCI records; expected {values['LLNUMCOL']} (LLNUMCOL)"
+            raise InputError("LR2008", message, where, REMAKE_CONTROL)
+        if values["ENCODINGSCHEME"] not in SCHEMES:
+            raise InputError(
+                "LR2009",
+                f"found ENCODINGSCHEME {values['ENCODINGSCHEME']!r}; expected A, E or U",
+                where,
+                REMAKE_CONTROL,
+            )
+        scheme = values["ENCODINGSCHEME"]
+        alike = (scheme, *[id(fields) for _, fields in columns])
+        if alike not in self.rows:
+            ordered = sorted(columns, key=lambda entry: entry[1]["LLCOLUMNNUM"] or 0)
+            self.rows[alike] = self._row(ordered, scheme, where)
+        row = self.rows[alike]
+        return TableVersion(
+            index,
+            Table(owner, table, row.columns, row.key),
+            values["DBID"],
+            values["PSID"] or 0,
+            values["TBOBID"],
+            values["SEQUENCENUMBER"] or 1,
+            values["VERSION"] or 0,
+            _edge(values, record.raw, "CREATERBA"),
+            _edge(values, record.raw, "DROPRBA"),
+            values["SHORTOWNER"] or "",
+            values["SHORTNAME"] or "",
+            row.format,
+            values["ROWTYPE"] or "",
+            values["EDITPROCNAME"] or "",
+            indexes,
+            max(0, (values["DB2NUMCOL"] or 0) - len(columns)),
+        )
+
+    def _row(self, ordered: list[_Described], scheme: str, where: Where) -> _Row:
+        """The columns of a table, which other tables with such columns share."""
+        formats: list[ColumnFormat] = []
+        for record, fields in ordered:
+            alike = scheme, id(fields)
+            if alike not in self.formats:
+                self.formats[alike] = self.reader.column(record, fields, scheme, where)
+            formats.append(self.formats[alike])
+        names = {entry.column.name for entry in formats}
+        numbers = {fields["LLCOLUMNNUM"] for _, fields in ordered}
+        if len(names) != len(ordered) or len(numbers) != len(ordered):
+            raise InputError(
+                "LR2009",
+                "found two columns of the same name or number; expected each once",
+                where,
+                REMAKE_CONTROL,
+            )
+        check_positions(formats, where)
+        key = tuple(
+            entry.column.name
+            for entry in sorted(formats, key=lambda entry: entry.key_sequence)
+            if entry.key_sequence
+        )
+        columns = tuple(entry.column for entry in formats)
+        return _Row(columns, key, RowFormat(tuple(formats), self.date_format))
+
+
+def _long_name(values: Mapping[str, Any], name: str, flag: str, unicode_name: str) -> str:
+    """The full name; the Unicode original where the EBCDIC one could not hold it (section 4.6)."""
+    if values.get(flag) == "Y" and values.get(unicode_name):
+        size = values.get(f"{unicode_name}LEN") or 128
+        return bytes(values[unicode_name][:size]).decode("utf-8", "replace").rstrip(" \0")
+    return str(values[name] or "")
