@@ -1,7 +1,4 @@
-"""Character sets by CCSID: bytes <-> text, for whole columns.
-
-A :class:`Charset` is a table; decoding looks code points up in it and writes UTF-8, for all values
-of a column at once.
+"""Code pages: the characters of each CCSID, as tables of code points.
 
 Where the tables come from, always the same source for one CCSID, so that output never depends on
 what else is installed:
@@ -24,16 +21,13 @@ what else is installed:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError
 
 Points = npt.NDArray[np.uint32]
@@ -41,7 +35,7 @@ Points = npt.NDArray[np.uint32]
 #: Code point of a byte that no character has.
 UNDEFINED = 0xFFFF_FFFF
 _IDEOGRAPHIC_BLANK = 0x3000
-_SO, _SI = 0x0E, 0x0F
+SHIFT_OUT, SHIFT_IN = 0x0E, 0x0F
 _UTF8 = frozenset({1208, 1209})
 _UTF16 = frozenset({1200, 1201, 13488, 17584})
 
@@ -192,35 +186,12 @@ class Charset:
     blank: bytes = b"\x20"
 
 
-def decode(charset: Charset, data: Bytes, offsets: Index) -> tuple[Bytes, Index, Mask | None]:
-    """UTF-8 of ``n`` values lying in ``data`` between ``offsets`` (``n + 1``): bytes, offsets, and
-    which values cannot be decoded.
-
-    What stands at an undecodable value is unspecified (but valid UTF-8 only after the caller has
-    made it null).
-    """
-    return _DECODERS[charset.kind](charset, data, offsets)
-
-
-def encode(text: str, ccsid: int) -> bytes:
-    """The bytes of ``text``; ``ValueError`` when a character is not in the set. The inverse of
-    :func:`decode`."""
-    charset = charset_of(ccsid)
-    if charset.kind == "utf8":
-        return text.encode("utf-8")
-    if charset.kind == "utf16":
-        return text.encode("utf-16-be")
-    if charset.kind == "library":
-        return bytes(_icu().UnicodeString(text).encode(charset.codec))
-    return _encode_by_table(charset, text)
-
-
 @cache
 def is_complete(ccsid: int) -> bool:
     """Whether any bytes are text in a CCSID: each of its bytes is a character. ``InputError`` as
     :func:`charset_of`."""
     charset = charset_of(ccsid)
-    return charset.kind == "single" and not bool((_table(charset.single) == UNDEFINED).any())
+    return charset.kind == "single" and not bool((table(charset.single) == UNDEFINED).any())
 
 
 @cache
@@ -279,10 +250,6 @@ def known_ccsids() -> tuple[int, ...]:
     return tuple(sorted({number for group in groups for number in group}))
 
 
-# -- tables
-# -------------------------------------------------------------------------------------------------
-
-
 def _python_table(ccsid: int) -> Points:
     if ccsid in _EBCDIC_PACKAGE:
         import ebcdic  # noqa: F401  (importing it registers its codecs, which takes 10 ms)
@@ -302,26 +269,27 @@ def _python_table(ccsid: int) -> Points:
     return points
 
 
-def _icu() -> Any:
+def icu() -> Any:
+    """The ICU library. ``InputError`` LR1005 where it is not installed."""
     try:
         # an optional dependency: only tables with double-byte characters and a few rare ones need
         # it
-        import icu
+        import icu as library
     except ImportError as error:
         message = "this log's character set needs the ICU library"
         raise InputError(
             "LR1005", message, hint="Install it with: pip install 'logreplay-sql[dbcs]'"
         ) from error
-    return icu
+    return library
 
 
 def _icu_single(name: str) -> Points:
-    icu = _icu()
+    library = icu()
     points = np.full(256, UNDEFINED, np.uint32)
     for code in range(256):
         try:
-            text = str(icu.UnicodeString(bytes([code]), name))
-        except (icu.ICUError, ValueError):
+            text = str(library.UnicodeString(bytes([code]), name))
+        except (library.ICUError, ValueError):
             continue
         if len(text) == 1 and text != "\ufffd":
             points[code] = ord(text)
@@ -332,16 +300,16 @@ def _icu_tables(name: str) -> tuple[Points, Points, dict[int, int]]:
     """Both tables of a mixed CCSID. All double-byte codes are decoded in one call, each followed by
     a single-byte NL to tell them apart."""
     single = _icu_single(name)
-    single[[_SO, _SI]] = UNDEFINED
+    single[[SHIFT_OUT, SHIFT_IN]] = UNDEFINED
     codes = [
         0x4040,
         *(lead << 8 | trail for lead in range(0x41, 0xFF) for trail in range(0x41, 0xFF)),
     ]
-    probe = b"".join(bytes([_SO, code >> 8, code & 0xFF, _SI, 0x15]) for code in codes)
+    probe = b"".join(bytes([SHIFT_OUT, code >> 8, code & 0xFF, SHIFT_IN, 0x15]) for code in codes)
     double = np.full(65536, UNDEFINED, np.uint32)
     second = {}
     for code, text in zip(
-        codes, str(_icu().UnicodeString(probe, name, "replace")).split("\x85"), strict=False
+        codes, str(icu().UnicodeString(probe, name, "replace")).split("\x85"), strict=False
     ):
         if "\ufffd" in text or not 1 <= len(text) <= 2:
             continue
@@ -356,7 +324,7 @@ def _ascii_double(name: str) -> Points:
     followed by a line feed, which is no second byte."""
     codes = [lead << 8 | trail for lead in range(0x80, 0xFF) for trail in range(0x30, 0xFF)]
     probe = b"".join(code.to_bytes(2, "big") + b"\n" for code in codes)
-    texts = str(_icu().UnicodeString(probe, name, "replace")).split("\n")
+    texts = str(icu().UnicodeString(probe, name, "replace")).split("\n")
     double = np.full(65536, UNDEFINED, np.uint32)
     for code, text in zip(codes, texts, strict=False):
         if len(text) == 1 and text not in "\ufffd\x1a\x1c":
@@ -364,288 +332,8 @@ def _ascii_double(name: str) -> Points:
     return double
 
 
-# -- decoding
-# -------------------------------------------------------------------------------------------------
-
-
-def _utf8(narrow: Bytes, wide: Index, points: Points, offsets: Index) -> tuple[Bytes, Index]:
-    """UTF-8 of one character per element of ``narrow``: ASCII as it stands, except at ``wide``
-    where ``points`` says what is there."""
-    if not len(wide):
-        return narrow, offsets
-    extra = 1 + (points >= 0x800).astype(np.int64) + (points >= 0x10000)
-    grown = np.zeros(len(wide) + 1, np.int64)
-    np.cumsum(extra, out=grown[1:])
-    lead = wide + grown[:-1]
-    first = np.ones(len(narrow) + int(grown[-1]), bool)
-    for place in (1, 2, 3):
-        first[lead[extra >= place] + place] = False
-    out = np.empty(len(first), np.uint8)
-    out[first] = narrow
-    for count, mark in ((1, 0xC0), (2, 0xE0), (3, 0xF0)):
-        rows = np.flatnonzero(extra == count)
-        at, value = lead[rows], points[rows]
-        out[at] = mark | (value >> np.uint32(6 * count))
-        for place in range(1, count + 1):
-            out[at + place] = 0x80 | ((value >> np.uint32(6 * (count - place))) & 0x3F)
-    return out, offsets + grown[np.searchsorted(wide, offsets)]
-
-
-def _rows_of(places: Index, offsets: Index, count: int) -> Mask:
-    """Which of ``count`` values hold one of these places."""
-    mask = np.zeros(count, bool)
-    mask[np.searchsorted(offsets, places, side="right") - 1] = True
-    return mask
-
-
-def _finish(
-    narrow: Bytes, wide: Index, points: Points, offsets: Index, bad: Mask | None = None
-) -> tuple[Bytes, Index, Mask | None]:
-    """As :func:`_utf8`; undefined characters make their value bad."""
-    wrong = points == UNDEFINED
-    if wrong.any():
-        rows = _rows_of(wide[wrong], offsets, len(offsets) - 1)
-        bad = rows if bad is None else bad | rows
-        points = np.where(wrong, np.uint32(0xFFFD), points)
-    return *_utf8(narrow, wide, points, offsets), bad
-
-
-def _finish_points(
-    points: Points, offsets: Index, bad: Mask | None
-) -> tuple[Bytes, Index, Mask | None]:
-    """:func:`_finish` where every character is given as a code point."""
-    wide = np.flatnonzero(points >= 0x80)
-    return _finish(points.astype(np.uint8), wide, points[wide], offsets, bad)
-
-
-@cache
-def _narrow(ccsid: int) -> bytes:
-    """The table as bytes for ``bytes.translate``: ASCII characters, X'FF' for anything else."""
-    points = charset_of(ccsid).single
-    return (
-        bytes(int(point) if point < 0x80 else 0xFF for point in points)
-        if points is not None
-        else b""
-    )
-
-
-def _decode_single(
-    charset: Charset, data: Bytes, offsets: Index
-) -> tuple[Bytes, Index, Mask | None]:
-    narrow = np.frombuffer(data.tobytes().translate(_narrow(charset.ccsid)), np.uint8)
-    if not len(narrow) or int(narrow.max()) < 0x80:
-        return narrow, offsets, None
-    wide = np.flatnonzero(narrow >= 0x80)
-    return _finish(narrow, wide, _table(charset.single)[data[wide]], offsets)
-
-
-def _decode_utf8(charset: Charset, data: Bytes, offsets: Index) -> tuple[Bytes, Index, Mask | None]:
-    if not len(data) or int(data.max()) < 0x80:
-        return data, offsets, None
-    offsets = offsets.astype(np.int64)
-    values = pa.Array.from_buffers(
-        pa.large_binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    )
-    try:
-        values.cast(pa.large_string())
-        return data, offsets, None
-    except pa.ArrowInvalid:
-        bad = np.zeros(len(offsets) - 1, bool)
-    view = memoryview(data.tobytes())
-    for row in np.flatnonzero(_rows_of(np.flatnonzero(data >= 0x80), offsets, len(bad))).tolist():
-        try:
-            str(view[offsets[row] : offsets[row + 1]], "utf-8")
-        except UnicodeDecodeError:
-            bad[row] = True
-    return data, offsets, bad if bad.any() else None
-
-
-def _decode_utf16(
-    charset: Charset, data: Bytes, offsets: Index
-) -> tuple[Bytes, Index, Mask | None]:
-    data, offsets, bad = _even(data, offsets)
-    units = data.view(">u2").astype(np.uint32)
-    offsets = offsets // 2
-    high = np.flatnonzero((units & 0xFC00) == 0xD800)
-    low = (units & 0xFC00) == 0xDC00
-    if not len(high) and not low.any():
-        return _finish_points(units, offsets, bad)
-    end_of_row = np.zeros(len(units) + 1, bool)
-    end_of_row[offsets] = True
-    paired = high[(high + 1 < len(units))]
-    paired = paired[low[paired + 1] & ~end_of_row[paired + 1]]
-    points = np.where((units & 0xF800) == 0xD800, np.uint32(UNDEFINED), units)
-    points[paired] = (
-        0x10000 + ((units[paired] & 0x3FF) << np.uint32(10)) + (units[paired + 1] & 0x3FF)
-    )
-    keep = np.ones(len(units), bool)
-    keep[paired + 1] = False
-    return _finish_points(*_kept(points, keep, offsets), bad)
-
-
-def _decode_double(
-    charset: Charset, data: Bytes, offsets: Index
-) -> tuple[Bytes, Index, Mask | None]:
-    data, offsets, bad = _even(data, offsets)
-    codes = data.view(">u2").astype(np.int64)
-    points, offsets = _with_second(charset, codes, _table(charset.double)[codes], offsets // 2)
-    return _finish_points(points, offsets, bad)
-
-
-def _decode_mixed(
-    charset: Charset, data: Bytes, offsets: Index
-) -> tuple[Bytes, Index, Mask | None]:
-    shifts = np.flatnonzero((data == _SO) | (data == _SI))
-    if not len(shifts):
-        return _decode_single(charset, data, offsets)
-    row = np.searchsorted(offsets, shifts, side="right") - 1
-    rank = np.arange(len(shifts)) - np.searchsorted(shifts, offsets[:-1])[row]
-    bad = np.zeros(len(offsets) - 1, bool)
-    bad[row[(data[shifts] == _SO) != (rank % 2 == 0)]] = True  # not in turn
-    bad |= np.bincount(row, minlength=len(bad)) % 2 == 1  # no shift-in at the end
-    fine = shifts[~bad[row]]
-    out, back = fine[0::2], fine[1::2]
-    odd = (back - out) % 2 == 0
-    bad[np.searchsorted(offsets, out[odd], side="right") - 1] = True
-    pairs = (back - out - 1) // 2
-    turn = np.zeros(len(data) + 1, np.int8)
-    turn[out] += 1
-    turn[back + 1] -= 1
-    keep = np.cumsum(turn[:-1], dtype=np.int8) == 0
-    lead = np.repeat(out + 1 - 2 * (np.cumsum(pairs) - pairs), pairs) + 2 * np.arange(
-        int(pairs.sum())
-    )
-    keep[lead] = True
-    codes = np.zeros(len(data), np.int64)
-    codes[lead] = data[lead].astype(np.int64) << 8 | data[lead + 1]
-    points = _table(charset.single)[data]
-    points[lead] = _table(charset.double)[codes[lead]]
-    kept, offsets = _kept(points, keep, offsets)
-    kept, offsets = _with_second(charset, codes[keep], kept, offsets)
-    return _finish_points(kept, offsets, bad if bad.any() else None)
-
-
-def _decode_library(
-    charset: Charset, data: Bytes, offsets: Index
-) -> tuple[Bytes, Index, Mask | None]:
-    """Value by value: only for ASCII double-byte sets, which Db2 for z/OS tables hardly ever
-    have."""
-    icu = _icu()
-    bad = np.zeros(len(offsets) - 1, bool)
-    raw, values = data.tobytes(), []
-    for row in range(len(bad)):
-        text = b""
-        try:
-            text = str(
-                icu.UnicodeString(raw[offsets[row] : offsets[row + 1]], charset.codec)
-            ).encode("utf-8")
-        except (icu.ICUError, ValueError):
-            bad[row] = True
-        values.append(text)
-    lengths = np.fromiter(map(len, values), np.int64, len(values))
-    return (
-        np.frombuffer(b"".join(values), np.uint8),
-        np.concatenate([[0], np.cumsum(lengths)]),
-        bad if bad.any() else None,
-    )
-
-
-_Decoder = Callable[[Charset, Bytes, Index], tuple[Bytes, Index, "Mask | None"]]
-_DECODERS: dict[str, _Decoder] = {
-    "single": _decode_single,
-    "mixed": _decode_mixed,
-    "double": _decode_double,
-    "utf8": _decode_utf8,
-    "utf16": _decode_utf16,
-    "library": _decode_library,
-}
-
-
-def _table(points: Points | None) -> Points:
+def table(points: Points | None) -> Points:
+    """A table that the character set has; ``ValueError`` where it has none."""
     if points is None:
         raise ValueError("this character set has no such table")
     return points
-
-
-def _even(data: Bytes, offsets: Index) -> tuple[Bytes, Index, Mask | None]:
-    """Values of two-byte characters, contiguous; odd ones are bad and lose their last byte."""
-    odd = np.diff(offsets) % 2 == 1
-    if not odd.any():
-        return np.ascontiguousarray(data[: offsets[-1]]), offsets, None
-    keep = np.ones(len(data), bool)
-    keep[offsets[1:][odd] - 1] = False
-    return data[keep], offsets - np.concatenate([[0], np.cumsum(odd)]), odd
-
-
-def _kept(points: Points, keep: Mask, offsets: Index) -> tuple[Points, Index]:
-    """Only the points marked, with the offsets that follow from it."""
-    before = np.zeros(len(keep) + 1, np.int64)
-    np.cumsum(keep, out=before[1:])
-    return points[keep], before[offsets]
-
-
-def _with_second(
-    charset: Charset, codes: Index, points: Points, offsets: Index
-) -> tuple[Points, Index]:
-    """Add the second code point of the double-byte characters that have one."""
-    twice = (
-        np.isin(codes, np.fromiter(charset.second, np.int64, len(charset.second)))
-        if charset.second
-        else None
-    )
-    if twice is None or not twice.any():
-        return points, offsets
-    count = 1 + twice
-    begin = np.concatenate([[0], np.cumsum(count)])
-    wide = np.repeat(points, count)
-    wide[begin[:-1][twice] + 1] = [charset.second[code] for code in codes[twice].tolist()]
-    return wide, begin[offsets]
-
-
-# -- encoding
-# -------------------------------------------------------------------------------------------------
-
-
-@cache
-def _reverse(ccsid: int) -> tuple[dict[str, int], dict[str, int]]:
-    charset = charset_of(ccsid)
-    single: dict[str, int] = {}
-    double: dict[str, int] = {}
-    for points, codes in ((charset.single, single), (charset.double, double)):
-        if points is not None:
-            for code in np.flatnonzero(points != UNDEFINED).tolist():
-                follows = charset.second.get(code, 0) if points is charset.double else 0
-                codes.setdefault(chr(points[code]) + (chr(follows) if follows else ""), code)
-    if charset.codec:  # several codes may be one character: one of them is written
-        for text, code in double.items():
-            data = bytes(_icu().UnicodeString(text).encode(charset.codec))
-            written = int.from_bytes(data, "big") if len(data) == 2 else code
-            if charset.double is not None and charset.double[written] == ord(text):
-                double[text] = written
-    return single, double
-
-
-def _encode_by_table(charset: Charset, text: str) -> bytes:
-    single, double = _reverse(charset.ccsid)
-    out = bytearray()
-    shifted = charset.kind == "double"
-    place = 0
-    while place < len(text):
-        size = 2 if text[place : place + 2] in double and place + 1 < len(text) else 1
-        piece = text[place : place + size]
-        place += size
-        if piece in single:
-            if shifted and charset.kind == "mixed":
-                out.append(_SI)
-                shifted = False
-            out.append(single[piece])
-        elif piece in double:
-            if not shifted:
-                out.append(_SO)
-                shifted = True
-            out += bytes(divmod(double[piece], 256))
-        else:
-            raise ValueError(f"CCSID {charset.ccsid} has no character {piece!r}")
-    if shifted and charset.kind == "mixed":
-        out.append(_SI)
-    return bytes(out)

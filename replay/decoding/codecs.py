@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
-from replay.decoding import code_pages as ccsids
+from replay.decoding import transcoding
+from replay.decoding.code_pages import charset_of
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, once_worth
 from replay.errors import InputError
 
@@ -340,7 +341,7 @@ def decode_text(data: Bytes, offsets: Index, ccsid: int, null: Mask | None = Non
 
     ``InputError`` LR2015 when the CCSID is not known, LR1005 when the library for it is missing.
     """
-    text, begin, bad = ccsids.decode(ccsids.charset_of(ccsid), data, offsets)
+    text, begin, bad = transcoding.decode(charset_of(ccsid), data, offsets)
     wrong = None if bad is None else _some(bad, null)
     return _strings(pa.string(), text, begin, null, wrong), wrong
 
@@ -356,10 +357,10 @@ def decode_fixed_text(block: Bytes, ccsid: int, null: Mask | None = None) -> Dec
 def encode_text(text: str, ccsid: int, width: int | None = None) -> bytes:
     """Text in a CCSID, filled up with blanks to ``width`` bytes; ``ValueError`` when it has no such
     character or is too long."""
-    data = ccsids.encode(text, ccsid)
+    data = transcoding.encode(text, ccsid)
     if width is None:
         return data
-    blank = ccsids.charset_of(ccsid).blank
+    blank = charset_of(ccsid).blank
     if len(data) > width or (width - len(data)) % len(blank):
         raise ValueError(f"{len(data)} bytes do not fill {width}")
     return data + blank * ((width - len(data)) // len(blank))

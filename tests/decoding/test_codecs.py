@@ -384,7 +384,7 @@ def test_every_character_of_a_mixed_set_agrees_with_icu(number: int) -> None:
     everything = b"\x0e" + b"".join(bytes(divmod(code, 256)) for code in codes) + b"\x0f"
     expected = [
         str(
-            code_pages._icu().UnicodeString(
+            code_pages.icu().UnicodeString(
                 item, f"ibm-{ {5026: 930, 5035: 939}.get(number, number) }"
             )
         )
