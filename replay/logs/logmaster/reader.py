@@ -23,20 +23,15 @@ from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, placed_position, urids
 from replay.logs.files import in_place, made_of, mapped, size_of
-from replay.logs.logmaster import framing
+from replay.logs.logmaster import framing, header_checks
+from replay.logs.logmaster.change_images import by_value, joined_images, placed_images
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.control_columns import column_warnings
-from replay.logs.logmaster.data import (
-    Reading,
-    closing_bounds,
-    find_images,
-    join_segments,
-    payload,
-)
+from replay.logs.logmaster.data import Reading, closing_bounds
 from replay.logs.logmaster.expanded import seem_full
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_rules import HeaderRules
-from replay.logs.logmaster.headers import OPTIONAL, TO_ASCII, Headers, zero
+from replay.logs.logmaster.headers import OPTIONAL, Headers
 from replay.logs.logmaster.plain_headers import plain_headers
 from replay.logs.logmaster.row_readings import FitCounts, whole_log
 from replay.logs.plain import FoundImages, PlainHeaders
@@ -47,8 +42,6 @@ from sqlgen.structure import StructureChange
 CHANGES = np.zeros(65_536, np.uint8)
 for _text, _change in CHANGE_OF_TYPE.items():
     CHANGES[(ord(_text[0]) << 8) | ord(_text[1])] = _change
-
-_FITS = "The record is damaged, or the control file belongs to another log"
 
 
 @dataclass(frozen=True)
@@ -349,98 +342,33 @@ class LogmasterLog:
     def _checks(
         self, envelope: Headers, lengths: npt.NDArray[Any], change: Bytes, version: Versions
     ) -> Iterator[tuple[str, str, Mask]]:
-        """(field, what is expected of it, records that break it)."""
-        yield (
-            "LENGTH",
-            f"a record of at least {self.shape.header} bytes",
-            lengths < self.shape.header,
-        )
-        yield (
-            "LENGTH",
-            f"{self.shape.header}, as in the other records",
-            envelope.number("LENGTH") != self.shape.header,
-        )
-        yield (
-            "SYSTEMID",
-            f"{self.shape.system_id.decode('cp037')!r}",
-            ~self._of_this_system(envelope),
-        )
-        yield (
-            "CHANGE TYPE",
-            "a known change type: UB, I, IL, D, DM, DT, DR, E, CO, CM or SC",
-            change == 0,
-        )
-        needs_table = (change > 0) & (change <= Change.EXCHANGE)
-        of_a_unit = needs_table | (
-            change == 0
-        )  # what the page says of commands, status and catalog changes leaves their unit open
-        for name, codes, meaning in (
-            ("LOGRECDISP", "CASO", "C, A, S or O"),
-            ("UORDISP", "CA", "C or A"),
-            ("SQLTYPE", "UR ", "U, R or blank"),
-            ("SQLSRCTYPE", " RBTH", "blank, R, B, T or H"),
-        ):
-            unknown = np.ones(256, bool)
-            unknown[[ord(code) for code in codes]] = False
-            yield name, meaning, unknown[envelope.code(name)] & of_a_unit
-        yield (
-            "UORCOMMITTIMESTAMP",
-            "34 packed decimal digits",
-            ~_all_digits(envelope.commit_time()) & of_a_unit,
-        )
-        yield (
-            "LOGRBA",
-            "the RBA of the change, by which changes are ordered",
-            envelope.unplaced() & needs_table,
-        )
-        segment, total = envelope.segment(), envelope.segments()
-        yield "SEGNUM", "no more than TOTALSEGS", segment > np.maximum(total, 1)
-        unit, record = envelope.unit_disposition(), envelope.disposition()
-        yield (
-            "LOGRECDISP",
-            "C, S or O in a committed unit of recovery",
-            (unit == ord("C")) & (record == ord("A")),
-        )
-        yield (
-            "LOGRECDISP",
-            "A, S or O in an aborted unit of recovery",
-            (unit == ord("A")) & (record == ord("C")) & of_a_unit,
-        )
-        yield (
-            "TBOBID",
-            "a table that a DTBI record of the control file describes",
-            needs_table & (version < 0),
-        )
-        nameless = needs_table & zero(envelope.position("UORID"))
-        yield "UORID", "the RBA at which the unit begins", nameless
-        yield from self.rules.broken(envelope, lengths, change)
-
-    def _of_this_system(self, envelope: Headers) -> Mask:
-        return codecs.equal_rows(
-            envelope.raw("SYSTEMID"), np.frombuffer(self.shape.system_id, np.uint8)[None, :]
+        return header_checks.broken_checks(
+            envelope, lengths, change, version, self.shape, self.rules
         )
 
     def names_its_unit(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
         """Whether what identifies the unit of recovery can be believed although something else in
         the header is wrong."""
-        good: Mask = (lengths >= self.control.header.size) & self._of_this_system(envelope)
-        good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _all_digits(
-            envelope.commit_time()
-        )
-        return good & envelope.commit().any(axis=1) & urids(envelope).any(axis=1)
+        size = self.control.header.size
+        return header_checks.unit_is_told(envelope, lengths, self.shape, size)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         """What is wrong with one record's header: the first check it breaks."""
         envelope = self.envelope(file, np.array([offset]), np.array([length], np.int32))
         change, version = self.classify(envelope)
-        codes = {"CHANGE TYPE": "LR2012", "TBOBID": "LR2011", "SYSTEMID": "LR2007"}
         unit = str(UnitId(bytes(envelope.unit()[0])))
         for name, expected, mask in self._checks(envelope, np.array([length]), change, version):
             if mask[0]:
-                found = _field_found(envelope, name, length)
+                found = header_checks.field_found(envelope, name, length)
                 place = offset + self.control.header.names[name].offset
                 where = Where(self.files[file].name, number, place, name, None, unit)
-                return Finding(codes.get(name, "LR2010"), where, found, expected, _FITS)
+                return Finding(
+                    header_checks.code_of(name),
+                    where,
+                    found,
+                    expected,
+                    header_checks.DAMAGED_OR_FOREIGN,
+                )
         raise ValueError(f"record {number} at {offset} has a sound header")
 
     def commit_keys(self, envelope: Headers) -> Records:
@@ -500,15 +428,19 @@ class LogmasterLog:
         file, and once for what had to be joined."""
         files = np.ascontiguousarray(records["file"][heads]).astype(np.int64)
         single = (weights == 1) & self._read_in_place(files)
-        for rows in _by_value(files, np.flatnonzero(single)):
+        for rows in by_value(files, np.flatnonzero(single)):
             log, file = self.owner(int(files[rows[0]]))
             start = np.ascontiguousarray(records["offset"][heads[rows]])
             end = start + records["length"][heads[rows]]
             buffer = log.buffer(file, start, end)
-            yield rows, log._bounds(buffer, start + log.shape.header, end, kind, True)
+            start += log.shape.header
+            yield rows, placed_images(buffer, start, end, kind, log.reading, True)
         for rows, log in self._read_alike(files, np.flatnonzero(~single)):
             if len(rows):
-                yield rows, self._joined(log, records, heads[rows], weights[rows], kind)
+                yield (
+                    rows,
+                    joined_images(self.owner, log, records, heads[rows], weights[rows], kind),
+                )
 
     def plain_images(
         self, records: Records, heads: Index, weights: Index, updates: Mask
@@ -517,7 +449,7 @@ class LogmasterLog:
         files = np.ascontiguousarray(records["file"][heads]).astype(np.int64)
         single = (weights == 1) & self._read_in_place(files)
         two = updates.astype(np.uint8)
-        for rows in _by_value(files, np.flatnonzero(single)):
+        for rows in by_value(files, np.flatnonzero(single)):
             log, file = self.owner(int(files[rows[0]]))
             start = np.ascontiguousarray(records["offset"][heads[rows]])
             end = start + records["length"][heads[rows]]
@@ -536,50 +468,6 @@ class LogmasterLog:
         """Some of ``rows``, changes that begin in ``files``, and the log by which their images are
         read."""
         yield rows, self
-
-    def _joined(
-        self, log: LogmasterLog, records: Records, heads: Index, weights: Index, kind: Change
-    ) -> Images:
-        change = np.repeat(np.arange(len(heads)), weights)
-        first = np.concatenate([[0], np.cumsum(weights)[:-1]])
-        rows = np.repeat(heads - first, weights) + np.arange(int(weights.sum()))
-        start = np.ascontiguousarray(records["offset"][rows])
-        end = start + records["length"][rows]
-        number = np.ascontiguousarray(records["segment"][rows]).astype(np.int64)
-        files = np.ascontiguousarray(records["file"][rows]).astype(np.int64)
-        begin, length, bad = np.zeros_like(start), np.zeros_like(start), np.zeros(len(start), bool)
-        parts = []
-        for here in _by_value(files, np.arange(len(files))):
-            of_file, file = self.owner(int(files[here[0]]))
-            buffer = of_file.buffer(file, start[here], end[here])
-            begin[here], length[here], bad[here] = payload(
-                buffer,
-                start[here] + of_file.shape.header,
-                end[here],
-                of_file.reading,
-                of_file.later_segments_have_length,
-                number[here],
-            )
-            parts.append((here, buffer))
-        joined, offsets = join_segments(parts, begin, length)
-        change_start = offsets[:-1][first]
-        change_end = np.append(change_start[1:], offsets[-1])
-        images = log._bounds(joined, change_start, change_end, kind, False)
-        wrong = np.zeros(len(heads), bool)
-        wrong[change[bad]] = True
-        return Images(images.buffer, images.before, images.after, images.bad | wrong, images.reason)
-
-    def _bounds(self, buffer: Bytes, start: Index, end: Index, kind: Change, outer: bool) -> Images:
-        bounds = find_images(buffer, start, end, kind, self.reading, outer)
-
-        def reason(row: int) -> tuple[str, str, str]:
-            return (*bounds.reason(row), _FITS)
-
-        if kind is Change.UPDATE:
-            return Images(buffer, bounds.first, bounds.second, bounds.bad, reason)
-        if kind is Change.INSERT:
-            return Images(buffer, None, bounds.first, bounds.bad, reason)
-        return Images(buffer, bounds.first, None, bounds.bad, reason)
 
     def structure(self, records: Records) -> Sequence[StructureChange]:
         """None: records of type CO hold no definition of a table."""
@@ -649,42 +537,3 @@ class LogmasterLog:
             column: codecs.binary_rows(envelope.position(name))
             for column, name in positions.items()
         }
-
-
-def _by_value(values: Index, rows: Index) -> Iterator[Index]:
-    """``rows`` in groups that have one value each, in the order of the values."""
-    if not len(rows):
-        return
-    of_rows = values[rows]
-    if (of_rows == of_rows[0]).all():
-        yield rows
-        return
-    order = rows[np.argsort(of_rows, kind="stable")]
-    yield from np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
-
-
-def _field_found(envelope: Headers, name: str, length: int) -> str:
-    """What a field of the only header holds, for messages."""
-    if name == "TBOBID":
-        ids = (bytes(envelope.raw(part)[0]).hex().upper() for part in ("DBID", "PSID", "TBOBID"))
-        return f"DBID/PSID/TBOBID {'/'.join(ids)}"
-    if name == "LENGTH":
-        return f"{int(envelope.number('LENGTH')[0])} in a record of {length} bytes"
-    raw = bytes(envelope.raw(name)[0])
-    if name in ("SEGNUM", "UORCOMMITTIMESTAMP", "LOGRBA"):
-        return f"X'{raw.hex().upper()}'"
-    text = bytes(TO_ASCII[np.frombuffer(raw, np.uint8)]).decode("latin-1")
-    return f"X'{raw.hex().upper()}' ({text!r})"
-
-
-def _all_digits(packed: Bytes) -> Mask:
-    """Whether every nibble of ``uint8[n, 17]`` is a decimal digit: one above 9 has its highest bit
-    set and one of the two below it."""
-    wrong = np.zeros(len(packed), np.uint64)
-    for word in (
-        packed[:, :8].view(np.uint64)[:, 0],
-        packed[:, 8:16].view(np.uint64)[:, 0],
-        packed[:, 16].astype(np.uint64),
-    ):
-        wrong |= (word >> 3) & ((word >> 2) | (word >> 1)) & 0x1111_1111_1111_1111
-    return np.asarray(wrong == 0)

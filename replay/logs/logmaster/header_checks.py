@@ -1,0 +1,153 @@
+"""Whether the header of a data record can be right, field by field.
+Checks of what the headers of one log have in common: :mod:`replay.logs.logmaster.header_rules`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.arrays import Bytes, Mask, Versions
+from replay.changes.envelope import Change
+from replay.decoding import codecs
+from replay.logs import urids
+from replay.logs.logmaster.framing import RecordShape
+from replay.logs.logmaster.header_rules import HeaderRules
+from replay.logs.logmaster.headers import TO_ASCII, Headers, zero
+
+#: What may be wrong where a header or the images behind it are.
+DAMAGED_OR_FOREIGN = "The record is damaged, or the control file belongs to another log"
+#: Codes of what a wrong field means; LR2010 for others.
+_CODES = {"CHANGE TYPE": "LR2012", "TBOBID": "LR2011", "SYSTEMID": "LR2007"}
+
+
+def broken_checks(
+    envelope: Headers,
+    lengths: npt.NDArray[Any],
+    change: Bytes,
+    version: Versions,
+    shape: RecordShape,
+    rules: HeaderRules,
+) -> Iterator[tuple[str, str, Mask]]:
+    """(field, what is expected of it, which of ``n`` records break it) of each check.
+
+    ``lengths`` are the bytes of the records, ``change`` and ``version`` what
+    :meth:`replay.logs.logmaster.reader.LogmasterLog.classify` says of them; ``shape`` and ``rules``
+    are those of the log."""
+    yield (
+        "LENGTH",
+        f"a record of at least {shape.header} bytes",
+        lengths < shape.header,
+    )
+    yield (
+        "LENGTH",
+        f"{shape.header}, as in the other records",
+        envelope.number("LENGTH") != shape.header,
+    )
+    yield (
+        "SYSTEMID",
+        f"{shape.system_id.decode('cp037')!r}",
+        ~_of_system(envelope, shape),
+    )
+    yield (
+        "CHANGE TYPE",
+        "a known change type: UB, I, IL, D, DM, DT, DR, E, CO, CM or SC",
+        change == 0,
+    )
+    needs_table = (change > 0) & (change <= Change.EXCHANGE)
+    of_a_unit = needs_table | (
+        change == 0
+    )  # what the page says of commands, status and catalog changes leaves their unit open
+    for name, codes, meaning in (
+        ("LOGRECDISP", "CASO", "C, A, S or O"),
+        ("UORDISP", "CA", "C or A"),
+        ("SQLTYPE", "UR ", "U, R or blank"),
+        ("SQLSRCTYPE", " RBTH", "blank, R, B, T or H"),
+    ):
+        unknown = np.ones(256, bool)
+        unknown[[ord(code) for code in codes]] = False
+        yield name, meaning, unknown[envelope.code(name)] & of_a_unit
+    yield (
+        "UORCOMMITTIMESTAMP",
+        "34 packed decimal digits",
+        ~_all_digits(envelope.commit_time()) & of_a_unit,
+    )
+    yield (
+        "LOGRBA",
+        "the RBA of the change, by which changes are ordered",
+        envelope.unplaced() & needs_table,
+    )
+    segment, total = envelope.segment(), envelope.segments()
+    yield "SEGNUM", "no more than TOTALSEGS", segment > np.maximum(total, 1)
+    unit, record = envelope.unit_disposition(), envelope.disposition()
+    yield (
+        "LOGRECDISP",
+        "C, S or O in a committed unit of recovery",
+        (unit == ord("C")) & (record == ord("A")),
+    )
+    yield (
+        "LOGRECDISP",
+        "A, S or O in an aborted unit of recovery",
+        (unit == ord("A")) & (record == ord("C")) & of_a_unit,
+    )
+    yield (
+        "TBOBID",
+        "a table that a DTBI record of the control file describes",
+        needs_table & (version < 0),
+    )
+    nameless = needs_table & zero(envelope.position("UORID"))
+    yield "UORID", "the RBA at which the unit begins", nameless
+    yield from rules.broken(envelope, lengths, change)
+
+
+def code_of(field: str) -> str:
+    """The code of an error in a field."""
+    return _CODES.get(field, "LR2010")
+
+
+def unit_is_told(
+    envelope: Headers, lengths: npt.NDArray[Any], shape: RecordShape, needed: int
+) -> Mask:
+    """Whether what identifies the unit of recovery can be believed although something else in the
+    header is wrong, of each of ``n`` records of ``lengths`` bytes, of which a header takes
+    ``needed``."""
+    good: Mask = (lengths >= needed) & _of_system(envelope, shape)
+    good &= np.isin(envelope.unit_disposition(), (ord("C"), ord("A"))) & _all_digits(
+        envelope.commit_time()
+    )
+    return good & envelope.commit().any(axis=1) & urids(envelope).any(axis=1)
+
+
+def _of_system(envelope: Headers, shape: RecordShape) -> Mask:
+    return codecs.equal_rows(
+        envelope.raw("SYSTEMID"), np.frombuffer(shape.system_id, np.uint8)[None, :]
+    )
+
+
+def field_found(envelope: Headers, name: str, length: int) -> str:
+    """What a field of the only header, of a record of ``length`` bytes, holds, for messages."""
+    if name == "TBOBID":
+        ids = (bytes(envelope.raw(part)[0]).hex().upper() for part in ("DBID", "PSID", "TBOBID"))
+        return f"DBID/PSID/TBOBID {'/'.join(ids)}"
+    if name == "LENGTH":
+        return f"{int(envelope.number('LENGTH')[0])} in a record of {length} bytes"
+    raw = bytes(envelope.raw(name)[0])
+    if name in ("SEGNUM", "UORCOMMITTIMESTAMP", "LOGRBA"):
+        return f"X'{raw.hex().upper()}'"
+    text = bytes(TO_ASCII[np.frombuffer(raw, np.uint8)]).decode("latin-1")
+    return f"X'{raw.hex().upper()}' ({text!r})"
+
+
+def _all_digits(packed: Bytes) -> Mask:
+    """Whether every nibble of ``uint8[n, 17]`` is a decimal digit: one above 9 has its highest bit
+    set and one of the two below it."""
+    wrong = np.zeros(len(packed), np.uint64)
+    for word in (
+        packed[:, :8].view(np.uint64)[:, 0],
+        packed[:, 8:16].view(np.uint64)[:, 0],
+        packed[:, 16].astype(np.uint64),
+    ):
+        wrong |= (word >> 3) & ((word >> 2) | (word >> 1)) & 0x1111_1111_1111_1111
+    return np.asarray(wrong == 0)
