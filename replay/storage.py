@@ -7,45 +7,36 @@ holds a secret is refused, so that none gets into a message, a manifest or a pro
 
 from __future__ import annotations
 
-import errno
-import mmap
 import os
 import re
-import sys
-import threading
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from replay.answers import AnsweringFile, AnsweringSystem, StoreError, answered
+from replay.answers import AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where
-from replay.leftovers import WorkFolder, scratch_file
+from replay.leftovers import WorkFolder
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
     from pyarrow import fs
 
-    from replay.arrays import Bytes
 else:  # help and runs on files of this machine need none of them here
-    np, pa, fs = (LateModule(name) for name in ("numpy", "pyarrow", "pyarrow.fs"))
+    pa, fs = (LateModule(name) for name in ("pyarrow", "pyarrow.fs"))
 
 #: Other spellings of schemes, as Hadoop has them.
 _SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "abfs"}
 #: Schemes of files; others are those of fsspec. (URLs of databases are none of these.)
 _SCHEMES = frozenset({"file", "s3", "gs", "abfs", "abfss", "hdfs", "viewfs", *_SPELLED})
 _SECRET = re.compile(r"secret|password|token|sig|signature|key|credential", re.IGNORECASE)
-#: Bytes of an object that are asked for together, and at most at once; how many such requests run
-#: side by side; how many bytes of an object a process keeps in memory.
-_BLOCK, _REQUEST, _REQUESTS, _KEPT = 256 << 10, 8 << 20, 16, 256 << 20
+#: How many requests to a store run side by side.
+REQUESTS = 16
 #: How often a folder is removed from which others remove files.
 _REMOVALS = 10
 #: File systems that name the content of their objects.
@@ -175,7 +166,7 @@ class StoredPath:
 
     def info(self) -> fs.FileInfo:
         """What the store says of it."""
-        system, path = _system(self.url)
+        system, path = system_of(self.url)
         return system.get_file_info(path)
 
     def is_file(self) -> bool:
@@ -199,13 +190,13 @@ class StoredPath:
 
     def iterdir(self) -> Iterator[StoredPath]:
         """What is in a folder."""
-        system, path = _system(self.url)
+        system, path = system_of(self.url)
         for info in system.get_file_info(fs.FileSelector(path)):
             yield self / info.base_name
 
     def rglob(self, pattern: str) -> Iterator[StoredPath]:
         """All files below a folder, whose names match."""
-        system, path = _system(self.url)
+        system, path = system_of(self.url)
         for info in system.get_file_info(fs.FileSelector(path, recursive=True)):
             if info.type == fs.FileType.File and PurePosixPath(info.path).match(pattern):
                 yield self / info.path.strip("/")[len(path.strip("/")) + 1 :]
@@ -225,7 +216,7 @@ class StoredPath:
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Remove a file."""
-        system, path = _system(self.url)
+        system, path = system_of(self.url)
         if missing_ok and system.get_file_info(path).type == fs.FileType.NotFound:
             return
         system.delete_file(path)
@@ -259,7 +250,7 @@ def files_in(folder: Place) -> list[ListedFile]:
             ListedFile(Path(entry.path), status.st_size, status.st_mtime_ns)
             for entry, status in entries
         ]
-    system, path = _system(folder.url)
+    system, path = system_of(folder.url)
     return [
         ListedFile(folder / info.base_name, int(info.size), info.mtime_ns)
         for info in system.get_file_info(fs.FileSelector(path, allow_not_found=True))
@@ -275,11 +266,11 @@ def opened(place: str | Place, whole: bool = False) -> Iterator[BinaryIO]:
         with open(place, "rb") as local:
             yield local
         return
-    system, path = _system(str(place))
-    before = _version(str(place)) if whole else ""
+    system, path = system_of(str(place))
+    before = version_of(str(place)) if whole else ""
     with system.open_input_stream(path, _STREAMED) as stored:
         yield cast(BinaryIO, stored)
-    if whole and _version(str(place)) != before:
+    if whole and version_of(str(place)) != before:
         raise OSError(5, "it was replaced while it was read", str(place))
 
 
@@ -288,7 +279,7 @@ def for_arrow(place: str | Place, unpacked: bool = True) -> str | pa.NativeFile:
     its name), or go to and fro in it. Raises OSError."""
     if not is_url(place):
         return str(place)
-    system, path = _system(str(place))
+    system, path = system_of(str(place))
     if not unpacked:
         return pa.PythonFile(system.open_input_file(path), "r")
     stream = pa.PythonFile(system.open_input_stream(path, _STREAMED), "r")
@@ -348,7 +339,7 @@ def on_this_machine(place: Place) -> Iterator[Path]:
             if place.is_dir():
                 target.mkdir()
                 files = [path for path in place.iterdir() if path.is_file()]
-                with ThreadPoolExecutor(_REQUESTS) as pool:
+                with ThreadPoolExecutor(REQUESTS) as pool:
                     list(pool.map(copy, files, [target / path.name for path in files]))
             else:
                 copy(place, target)
@@ -372,7 +363,7 @@ def copy(place: str | Place, target: Path) -> None:
 
 
 @lru_cache(maxsize=64)
-def _system(url: str) -> tuple[AnsweringSystem, str]:
+def system_of(url: str) -> tuple[AnsweringSystem, str]:
     """The file system of a URL, and the path in it. InputError LR2001 where there is none."""
     url = url.partition("#")[0]  # a version
     try:
@@ -389,6 +380,22 @@ def _system(url: str) -> tuple[AnsweringSystem, str]:
         return AnsweringSystem(found, url), unquote(rest)
     except OSError as error:
         raise unreachable(error, url) from None
+
+
+def version_of(url: str) -> str:
+    """What tells an object from others of its name: its size, and what the store calls its content
+    (ETag; times of stores may be whole seconds), or where it has no such name, its time.
+    Raises OSError."""
+    system, path = system_of(url)
+    if system.type_name in _NAMES_CONTENT:
+        with system.open_input_file(path) as file:
+            tag = file.metadata().get("ETag")
+            if tag:
+                return f"{file.size()}-{tag.hex()}"
+    info = system.get_file_info(path)
+    if info.type != fs.FileType.File:
+        raise FileNotFoundError(2, "No such file", url)
+    return f"{info.size}-{info.mtime_ns}"
 
 
 def unreachable(error: OSError, url: str = "") -> InputError:
@@ -413,189 +420,13 @@ def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
-# -- ranges
-# -------------------------------------------------------------------------------------------------
-
-
-def versioned(url: str) -> str:
-    """A URL with what tells this version of the object from others, for :func:`ranges`. Raises
-    OSError."""
-    version = _version(url)
-    # where the store tells no time, each opening of a log reads anew
-    other = f"-{os.urandom(8).hex()}" if version.endswith("-None") else ""
-    return f"{url}#{version}{other}"
-
-
-def _version(url: str) -> str:
-    """What tells an object from others of its name: its size, and what the store calls its content
-    (ETag; times of stores may be whole seconds), or where it has no such name, its time."""
-    system, path = _system(url)
-    if system.type_name in _NAMES_CONTENT:
-        with system.open_input_file(path) as file:
-            tag = file.metadata().get("ETag")
-            if tag:
-                return f"{file.size()}-{tag.hex()}"
-    info = system.get_file_info(path)
-    if info.type != fs.FileType.File:
-        raise FileNotFoundError(2, "No such file", url)
-    return f"{info.size}-{info.mtime_ns}"
-
-
-@lru_cache(maxsize=16)
-def ranges(place: str) -> StoredRanges:
-    """The object at a :func:`versioned` URL. Raises OSError, where it is another one by now
-    too."""
-    return StoredRanges(place)
-
-
-class StoredRanges:
-    """An object of which ranges are read: an array as long as the object, in which only those
-    ranges are filled that were asked for. Those of a large object are kept in a scratch file, so
-    that none is fetched twice; where there is no room for that, in memory, where some give way to
-    others."""
-
-    def __init__(self, place: str) -> None:
-        url, _, version = place.rpartition("#")
-        system, path = _system(url)
-        self._place, self._version = url, version
-        self._check()
-        self.size = int(version.partition("-")[0])
-        self._file: AnsweringFile = system.open_input_file(path)
-        self._filled = np.zeros(-(-self.size // _BLOCK), bool)
-        self._one = threading.Lock()
-        self._room: _Scratch | _Memory = _room(self.size)
-
-    def __len__(self) -> int:
-        return self.size
-
-    def read(self, start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Bytes:
-        """The array with the ranges ``start:stop`` (``int64[n]`` each) filled. Threads take turns:
-        each finds in its array what it asked for, whatever others replace."""
-        with self._one:
-            return self._read(start, stop)
-
-    def _read(self, start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Bytes:
-        wanted = _blocks(np.clip(start, 0, self.size), np.clip(stop, 0, self.size))
-        missing = wanted[~self._filled[wanted]]
-        if not len(missing):
-            return self._room.array
-        held = (int(self._filled.sum()) + len(missing)) * _BLOCK
-        if isinstance(self._room, _Memory) and held > _KEPT:
-            return self._fetched_anew(wanted)
-        try:
-            return self._fetched(missing)
-        except _NoRoomError:
-            return self._fetched_anew(wanted)
-
-    def _fetched_anew(self, blocks: npt.NDArray[np.int64]) -> Bytes:
-        """Forget what is held. Arrays that were given out keep what they are of."""
-        self._room = _Memory(self.size)
-        self._filled[:] = False
-        return self._fetched(blocks)
-
-    def _fetched(self, blocks: npt.NDArray[np.int64]) -> Bytes:
-        """The array with these blocks. Raises OSError, _NoRoomError."""
-        pieces = list(_requests(blocks, self.size))
-        with ThreadPoolExecutor(min(_REQUESTS, len(pieces))) as pool:
-            for (low, _), got in zip(pieces, pool.map(self._range, pieces), strict=True):
-                self._room.put(low, got)
-        self._check()  # else what came may be of two objects
-        self._filled[blocks] = True
-        return self._room.array
-
-    def _check(self) -> None:
-        if not self._version.startswith(_version(self._place)):
-            raise OSError(5, "it has changed since the log was opened", self._place)
-
-    def _range(self, piece: tuple[int, int]) -> bytes:
-        low, high = piece
-        got = self._file.read_at(high - low, low)
-        if len(got) != high - low:
-            raise OSError(5, f"{len(got)} bytes came of {high - low} from byte {low} on")
-        return got
-
-
-class _Memory:
-    """Memory of which only those pages exist that were written to, and an array over it."""
-
-    def __init__(self, size: int) -> None:
-        # not accounted for as a whole: MAP_NORESERVE, which Python 3.11 does not name
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
-        memory = mmap.mmap(-1, max(size, 1), flags=flags)
-        if hasattr(mmap, "MADV_NOHUGEPAGE"):
-            memory.madvise(mmap.MADV_NOHUGEPAGE)
-        self._view = memoryview(memory)
-        self.array: Bytes = np.frombuffer(memory, np.uint8)[:size]
-        self.array.flags.writeable = False
-
-    def put(self, low: int, content: bytes) -> None:
-        """Write something at an offset."""
-        self._view[low : low + len(content)] = content
-
-
-def _room(size: int) -> _Scratch | _Memory:
-    """Where an object of a size is kept."""
-    if size > _KEPT:
-        with suppress(OSError):  # no folder for temporary files, or one that takes none so large
-            return _Scratch(size)
-    return _Memory(size)
-
-
-class _NoRoomError(Exception):
-    """The disk has no room for a scratch file."""
-
-
-class _Scratch:
-    """A file without a name, of which only those blocks exist that were written to, and an array
-    over it."""
-
-    def __init__(self, size: int) -> None:
-        self._file = scratch_file()
-        weakref.finalize(self, self._file.close)  # the map keeps what it is of
-        os.ftruncate(self._file.fileno(), size)
-        memory = mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ)
-        self.array: Bytes = np.frombuffer(memory, np.uint8)
-
-    def put(self, low: int, content: bytes) -> None:
-        """Write something at an offset: not through the map, where a full disk ends the process.
-        Raises _NoRoomError."""
-        rest = memoryview(content)
-        try:
-            while rest:
-                count = os.pwrite(self._file.fileno(), rest, low)
-                low, rest = low + count, rest[count:]
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise _NoRoomError from error
-            raise
-
-
-def _blocks(start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The blocks that ranges touch, in order, each once."""
-    there = stop > start
-    first, last = start[there] // _BLOCK, (stop[there] - 1) // _BLOCK
-    count = last - first + 1
-    begin = np.cumsum(count) - count
-    return np.unique(np.repeat(first - begin, count) + np.arange(int(count.sum())))
-
-
-def _requests(blocks: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
-    """Byte ranges of blocks, neighbours together."""
-    most = _REQUEST // _BLOCK
-    cuts = np.flatnonzero(np.diff(blocks) != 1) + 1
-    for run in np.split(blocks, cuts):
-        for at_ in range(0, len(run), most):
-            part = run[at_ : at_ + most]
-            yield int(part[0]) * _BLOCK, min((int(part[-1]) + 1) * _BLOCK, size)
-
-
 # -- writing
 # -------------------------------------------------------------------------------------------------
 
 
 def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
     """Write an object: it appears when all of it is there. Raises OSError."""
-    system, path = _system(str(target))
+    system, path = system_of(str(target))
     if not _without_folders(system):
         system.create_dir(str(PurePosixPath(path).parent))
     stored = system.open_output_stream(path)
@@ -626,12 +457,12 @@ def copy_all(pairs: Sequence[tuple[StoredPath, StoredPath]]) -> None:
     """Copy objects within a store, side by side. Raises OSError."""
 
     def one(pair: tuple[StoredPath, StoredPath]) -> None:
-        (system, source), (_, target) = (_system(str(place)) for place in pair)
+        (system, source), (_, target) = (system_of(str(place)) for place in pair)
         if not _without_folders(system):
             system.create_dir(str(PurePosixPath(target).parent))
         system.copy_file(source, target)
 
-    with ThreadPoolExecutor(_REQUESTS) as pool:
+    with ThreadPoolExecutor(REQUESTS) as pool:
         list(pool.map(one, pairs))
 
 
@@ -639,21 +470,21 @@ def sizes(places: Sequence[StoredPath]) -> list[int | None]:
     """Bytes of objects; None for those that are not there. Raises OSError."""
     if not places:
         return []
-    system = _system(str(places[0]))[0]
-    infos = system.get_file_info([_system(str(place))[1] for place in places])
+    system = system_of(str(places[0]))[0]
+    infos = system.get_file_info([system_of(str(place))[1] for place in places])
     return [int(info.size) if info.type == fs.FileType.File else None for info in infos]
 
 
 def remove(place: StoredPath) -> None:
     """Remove an object. Raises OSError."""
-    system, path = _system(str(place))
+    system, path = system_of(str(place))
     system.delete_file(path)
 
 
 def remove_folder(place: StoredPath) -> None:
     """Remove all below a folder, where there is one, also where others do so at the same time.
     Raises OSError."""
-    system, path = _system(str(place))
+    system, path = system_of(str(place))
     for _ in range(_REMOVALS):
         if system.get_file_info(path).type != fs.FileType.Directory:
             return

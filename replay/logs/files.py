@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from replay import storage
+from replay import storage, stored_ranges
 from replay.arrays import Bytes
 from replay.errors import InputError, Where
 from replay.logs import gzip_members
@@ -58,7 +58,7 @@ def mapped(
     InputError LR2001 where it cannot be read."""
     try:
         if storage.is_url(path):
-            stored = storage.ranges(path)
+            stored = stored_ranges.ranges(path)
             return stored.read(
                 np.atleast_1d(0 if start is None else start),
                 np.atleast_1d(stored.size if stop is None else stop),
@@ -206,7 +206,7 @@ def unpacked(
             if shared is not None:
                 place = storage.StoredPath(shared) / name
                 storage.put(_until_ended(blocks, company), place)
-                return storage.versioned(str(place))
+                return stored_ranges.versioned(str(place))
             target = (folder or Path(".")) / name
             with target.open("wb") as plain:
                 for block in blocks:
@@ -248,7 +248,7 @@ def _place(path: str) -> str:
     if not storage.is_url(path):
         return os.path.abspath(path)
     try:
-        return storage.versioned(path)
+        return stored_ranges.versioned(path)
     except OSError as error:
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
 
@@ -324,7 +324,7 @@ class StoredBytes:
     """The same of an object in a store, of which no range is fetched twice."""
 
     def __init__(self, place: str) -> None:
-        self._ranges = storage.StoredRanges(storage.versioned(place))
+        self._ranges = stored_ranges.StoredRanges(stored_ranges.versioned(place))
         self.size = self._ranges.size
 
     def read(self, start: int, stop: int) -> bytes:

@@ -17,7 +17,7 @@ from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
-from replay import storage
+from replay import storage, stored_ranges
 from replay.changes.choices import Arrival
 from replay.cli.main import main
 from replay.errors import InputError, UsageError
@@ -189,7 +189,7 @@ def test_a_store_that_is_away_is_waited_for(
     """Each request fails for a while, the first in the midst of a run."""
     site.arrive(0, range(2))
     site.bring()
-    really, asked = storage._system, [0]
+    really, asked = storage.system_of, [0]
 
     def flaky(url: str) -> tuple[fs.FileSystem, str]:
         asked[0] += 1
@@ -198,7 +198,7 @@ def test_a_store_that_is_away_is_waited_for(
         return really(url)
 
     flaky.cache_clear = really.cache_clear  # type: ignore[attr-defined]
-    monkeypatch.setattr(storage, "_system", flaky)
+    monkeypatch.setattr(storage, "system_of", flaky)
     assert site.once("--log-json") == 8
     assert site.keys() == []
     assert site.once("--log-json", "--on-trouble", "stop") == 12
@@ -219,16 +219,16 @@ def test_an_object_that_is_replaced_while_it_is_read(
     site.arrive(0, range(3))
     content = (site.logs / "night-0.dat").read_bytes()
     site.bring()
-    really, count = storage.StoredRanges._range, [0]
+    really, count = stored_ranges.StoredRanges._range, [0]
 
-    def replacing(self: storage.StoredRanges, piece: tuple[int, int]) -> bytes:
+    def replacing(self: stored_ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
         got = really(self, piece)
         count[0] += 1
         if count[0] == 1:
             site.bucket.put("night-0.dat", content[:-1] + bytes([content[-1] ^ 1]))
         return got
 
-    monkeypatch.setattr(storage.StoredRanges, "_range", replacing)
+    monkeypatch.setattr(stored_ranges.StoredRanges, "_range", replacing)
     assert site.once("--log-json") == 8
     assert site.keys() == []
     site.bucket.put("night-0.dat", content)
@@ -243,7 +243,7 @@ def test_objects_of_one_second_and_size_are_told_apart(bucket: Bucket) -> None:
     place = unpacked(url, None, 0)
     assert bytes(mapped(place)) == b"abc"
     bucket.put("one", b"xyz")
-    storage.ranges.cache_clear()
+    stored_ranges.ranges.cache_clear()
     with pytest.raises(InputError, match="it has changed since the log was opened"):
         mapped(place)
 

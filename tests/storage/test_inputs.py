@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 
-from replay import answers, storage
+from replay import answers, storage, stored_ranges
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
 from replay.logs import files, gzip_members
@@ -35,9 +35,9 @@ Upload = Callable[[Path], str]
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ranges so small that what nobody asked for is not there, and forgotten soon."""
-    monkeypatch.setattr(storage, "_BLOCK", 256)
-    monkeypatch.setattr(storage, "_REQUEST", 4096)
-    monkeypatch.setattr(storage, "_KEPT", 64 << 10)
+    monkeypatch.setattr(stored_ranges, "_BLOCK", 256)
+    monkeypatch.setattr(stored_ranges, "_REQUEST", 4096)
+    monkeypatch.setattr(stored_ranges, "_KEPT", 64 << 10)
 
 
 @pytest.mark.usefixtures("small_ranges")
@@ -124,7 +124,7 @@ def test_a_database_is_compared_with_a_stored_state(
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where ranges of a large object are kept."""
     if request.param == "no folder for one":
-        monkeypatch.setattr(storage, "scratch_file", partial(failing, errno.EACCES))
+        monkeypatch.setattr(stored_ranges, "scratch_file", partial(failing, errno.EACCES))
     elif request.param == "a disk that gets full":
         real, left = os.pwrite, [60_000]
 
@@ -132,9 +132,9 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
             left[0] -= len(content)
             return real(file, content, at) if left[0] > 0 else failing(errno.ENOSPC)
 
-        monkeypatch.setattr(storage.os, "pwrite", write)
+        monkeypatch.setattr(stored_ranges.os, "pwrite", write)
     elif request.param == "memory":
-        monkeypatch.setattr(storage, "_room", storage._Memory)
+        monkeypatch.setattr(stored_ranges, "_room", stored_ranges._Memory)
     return str(request.param)
 
 
@@ -150,13 +150,13 @@ def test_large_objects_are_fetched_once(
     data = np.random.default_rng(1).integers(1, 256, 400_000).astype(np.uint8)
     (tmp_path / "data").write_bytes(data.tobytes())
     place = unpacked(upload(tmp_path / "data"), None, 0)
-    really, fetched = storage.StoredRanges._range, [0]
+    really, fetched = stored_ranges.StoredRanges._range, [0]
 
-    def counting(self: storage.StoredRanges, piece: tuple[int, int]) -> bytes:
+    def counting(self: stored_ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
         fetched[0] += piece[1] - piece[0]
         return really(self, piece)
 
-    monkeypatch.setattr(storage.StoredRanges, "_range", counting)
+    monkeypatch.setattr(stored_ranges.StoredRanges, "_range", counting)
     for low in np.random.default_rng(2).integers(0, 399_000, 500).tolist():
         found = mapped(place, low, low + 900)
         assert (found[low : low + 900] == data[low : low + 900]).all()
@@ -317,16 +317,16 @@ def test_members_of_a_packed_object(
     assert Path(unpacked(url, str(tmp_path), 0)).read_bytes() == b"".join(parts)
     place = unpacked(url, None, 0, f"memory://members{tmp_path}")
     assert mapped(place).tobytes() == b"".join(parts)
-    really, replaced = storage.StoredRanges._range, threading.Lock()
+    really, replaced = stored_ranges.StoredRanges._range, threading.Lock()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "log.gz").write_bytes(b"".join(map(gzip.compress, parts[1:])))
 
-    def replacing(self: storage.StoredRanges, piece: tuple[int, int]) -> bytes:
+    def replacing(self: stored_ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
         if replaced.acquire(blocking=False):
             storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
         return really(self, piece)
 
-    monkeypatch.setattr(storage.StoredRanges, "_range", replacing)
+    monkeypatch.setattr(stored_ranges.StoredRanges, "_range", replacing)
     with pytest.raises(InputError, match="LR2006"):
         unpacked(url, str(tmp_path), 0)
 

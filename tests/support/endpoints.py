@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from replay import storage
+from replay import storage, stored_ranges
 
 
 @contextmanager
@@ -26,5 +26,5 @@ def asking(server: str, secret: str = "testing") -> Iterator[None]:
 
 
 def _forget() -> None:
-    storage._system.cache_clear()
-    storage.ranges.cache_clear()
+    storage.system_of.cache_clear()
+    stored_ranges.ranges.cache_clear()
