@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
+from replay.cli.manual import commands_of, described_parser
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
@@ -701,35 +702,6 @@ PROGRAMS = sorted(
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-COMMANDS = (
-    "demo",
-    "inspect",
-    "ddl",
-    "migrate",
-    "redo",
-    "undo",
-    "export",
-    "extract",
-    "whatif",
-    "graph",
-    "history",
-    "state",
-    "report",
-    "explain",
-    "doctor",
-    "docs",
-    "completion",
-    "replay",
-    "prepare",
-    "status",
-    "mark",
-    "follow",
-    "pause",
-    "resume",
-    "verify",
-)
-
-
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     main = import_module("replay.cli.main").main
     with pytest.raises(SystemExit) as raised:
@@ -764,7 +736,9 @@ def test_the_options_of_the_docs_are_the_programs(capsys: pytest.CaptureFixture[
         for option in OPTION.findall(line.split("|")[1])
     }
     program = {
-        option for command in COMMANDS for option in OPTION.findall(help_of(command, capsys))
+        option
+        for command in commands_of(described_parser())
+        for option in OPTION.findall(help_of(command, capsys))
     }
     assert table - program == set(), "options.md has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that options.md lacks"
