@@ -225,6 +225,8 @@ def listed(paths: Iterable[str], family: Family) -> NamedLogs:
             else:
                 files += names
         elif with_control:
+            if not storage.is_url(path) and not os.path.exists(path):
+                raise UsageError("LR1004", f"found no file or folder {path}; expected logs there")
             folder = storage.at(path).parent
             here = str(folder / os.path.basename(path))
             if str(folder) not in beside:

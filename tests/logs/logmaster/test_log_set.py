@@ -394,6 +394,14 @@ def test_a_glob_takes_the_data_of_its_control_files_alone(tmp_path: Path, patter
     assert all(pair.data == (pair.control.replace(".ctl", ".dat"),) for pair in taken)
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, end: str) -> None:
+    place = f"{tmp_path}/logs{end}"
+    with pytest.raises(UsageError, match=f"LR1004 found no file or folder {place};"):
+        listed([place], source_named("logmaster"))
+
+
+
 @pytest.mark.parametrize("form", ["folder", "glob", "words", "turns", "numbers"])
 def test_ways_to_name_a_set(tmp_path: Path, form: str) -> None:
     pairs = three(tmp_path)
