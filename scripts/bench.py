@@ -7,6 +7,7 @@ program, on a log made for it.
     scripts/run python scripts/bench.py check       a check against the dependency passes
     scripts/run python scripts/bench.py scale       growth with the log, its units and its tables
     scripts/run python scripts/bench.py logs        many small logs, and one more
+    scripts/run python scripts/bench.py index       the index of a Db2 LUW log, by tasks too
     scripts/run python scripts/bench.py all         all aims, each beside its yardstick, as a table
 
 CPU seconds are those of all processes taken together (this one, Java, Python workers), user and
@@ -39,6 +40,7 @@ from statistics import median
 from typing import Any
 
 import bench_all
+import bench_index
 import bench_logs
 import bench_scale
 from generate_log import generate
@@ -633,11 +635,12 @@ def main() -> int:
         ("profile", profile),
         ("scale", bench_scale.scale),
         ("logs", bench_logs.logs),
+        ("index", bench_index.index),
         ("all", bench_all.run),
     ):
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
-        size = 300_000 if name == "check" else 2_400_000
+        size = 300_000 if name in ("check", "index") else 2_400_000
         command.add_argument("--records", type=int, default=size)
         command.add_argument("--seed", type=int, default=1)
         command.add_argument(

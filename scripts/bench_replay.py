@@ -16,6 +16,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline import local
 from replay.targets import embedded, target_named
 from sqlgen import statements
+from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
@@ -164,6 +166,13 @@ def main() -> int:
                     POSTGRES.run_scripts, scripts=scripts
                 )
                 ways[f"replay, {every} units a transaction"] = partial(_replay, log, every)
+            options = replace(options, asserts=Assertion.NONE)
+            bundle = replay.write_script(
+                control, [data], Path(folder) / "redo-none", options=options
+            )
+            ways["psql -f, no checks"] = partial(
+                POSTGRES.run_scripts, scripts=sorted(bundle.folder.glob("*.sql"))
+            )
             ways["replay, bulk"] = partial(_replay, log, 1000, mode=ApplyMode.BULK)
             ways["replay, two sessions"] = partial(_replay, log, 1000, 2)
             ways["replay, merged"] = partial(_replay, log, 1000, mode=ApplyMode.MERGED)

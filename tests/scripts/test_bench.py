@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -172,6 +173,21 @@ def test_many_small_logs_are_measured(tmp_path: Path) -> None:
     assert [row[0] for row in rows] == ["12"] * 8
     assert [row[-1] for row in rows] == ["0"] * 5 + ["4"] * 3
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_an_index_by_tasks_is_measured_beside_the_drivers(tmp_path: Path) -> None:
+    program = [sys.executable, str(SCRIPTS / "bench.py"), "index", "--records", str(RECORDS)]
+    done = subprocess.run(
+        [*program, "--dir", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    alone, tasks, digest = [re.split(r"  +", line)[:4] for line in done.stdout.splitlines()[-3:]]
+    assert (alone[0], tasks[0]) == ("driver alone", "by tasks")
+    assert digest[0] == "SHA-256 of the file"
+    assert float(alone[1]) > 0
+    assert (alone[2], alone[3]) == ("0.00", "0.00")
+    assert float(tasks[2]) > 0, "no worker did anything"
 
 
 def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
