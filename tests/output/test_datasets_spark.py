@@ -101,6 +101,7 @@ def test_spark_reads_text(spark: Any, sakila_small: Path, tmp_path: Path) -> Non
     ]
     for form, *options in (("debezium",), ("parquet",), ("jsonl",), ("csv", "--csv-null", "\\N")):
         manifest = export(log, tmp_path / form, "--format", form, *options)
+    assert manifest["datasets"]
     for dataset in manifest["datasets"]:
         folders = {
             form: str(tmp_path / form / dataset["name"])

@@ -178,8 +178,11 @@ def test_statements_of_a_script(text: str, texts: list[str] | None) -> None:
 def test_lines_are_those_of_the_file() -> None:
     text = (FIXTURES / "db2ddl" / "zos-job.sql").read_text(encoding="utf-8")
     lines = text.split("\n")
-    for statement in statements(text):
+    found = list(statements(text))
+    assert len(found) > 5
+    for statement in found:
         first = statement.text.split("\n")[0]
+        assert first
         assert first in lines[statement.line - 1]
 
 

@@ -401,7 +401,6 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, end: str) -> None:
         listed([place], source_named("logmaster"))
 
 
-
 @pytest.mark.parametrize("form", ["folder", "glob", "words", "turns", "numbers"])
 def test_ways_to_name_a_set(tmp_path: Path, form: str) -> None:
     pairs = three(tmp_path)
