@@ -17,8 +17,9 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes import order
-from replay.changes.envelope import ROW_CHANGES, Change
-from replay.changes.position import UnitId, unit_of
+from replay.changes.envelope import ROW_CHANGES, Change, Envelope
+from replay.changes.kept import column_of
+from replay.changes.position import UNIT_POSITION_FIELDS, UnitId, unit_of
 from replay.changes.selection import (
     BUILDS_ON_EXCLUDED,
     BY_HEADER,
@@ -26,8 +27,10 @@ from replay.changes.selection import (
     REASON,
     RecordFacts,
     Selection,
+    VerdictCodes,
     decide,
 )
+from replay.changes.units import UnitSet
 from replay.dependencies.analysis import DependencyAnalysis, Subgraph, key_text
 from replay.dependencies.graph import (
     ChangeLink,
@@ -142,22 +145,53 @@ def consequences(analysis: DependencyAnalysis, plan: Plan) -> Consequences:
     )
 
 
+def written_dependents(analysis: DependencyAnalysis, plan: Plan, units: UnitSet) -> UnitSet:
+    """The units that build on some of ``units``, over any number of steps, and of which the plan
+    writes a change."""
+    subgraph = analysis.reached(analysis.survey(StartUnits(units=units)))
+    graph, batch = subgraph.graph, subgraph.batch
+    built_on = UnitSet.of(
+        np.ascontiguousarray(
+            graph.units.view(UNIT_POSITION_FIELDS)["unit"][graph.paths(units).nodes()]
+        )
+    )
+    envelope, verdict = _verdicts(subgraph, plan, plan.flags_resolved)
+    heads = batch.records[batch.head]
+    if plan.decisions is not None:
+        verdict = plan.decisions.judge(verdict, envelope, heads["file"], heads["offset"])
+    if plan.continued is not None:
+        verdict = plan.continued.judge(verdict, envelope)
+    written = _by_values(subgraph, plan, verdict == 0)
+    return (built_on & UnitSet.of(column_of(heads["unit"][written]))) - units
+
+
 def _chosen(subgraph: Subgraph, plan: Plan) -> Mask:
     """Which changes of the subgraph the selection takes. Changes that ``--ri skip`` and
     ``--triggers skip`` leave to the target count as taken."""
-    batch, log = subgraph.batch, subgraph.log
-    heads = batch.records[batch.head]
-    envelope = log.envelope(heads["file"], heads["offset"], heads["length"])
-    verdict = decide(
-        plan.selection,
-        envelope,
-        RecordFacts(batch.change, batch.version, plan.version_taken, log.dependent_position, True),
-    )
+    _, verdict = _verdicts(subgraph, plan, True)
     left_to_target = (
         REASON["caused by RI (--ri skip)"],
         REASON["caused by a trigger (--triggers skip)"],
     )
-    chosen = (verdict == 0) | np.isin(verdict, left_to_target)
+    return _by_values(subgraph, plan, (verdict == 0) | np.isin(verdict, left_to_target))
+
+
+def _verdicts(
+    subgraph: Subgraph, plan: Plan, flags_resolved: bool
+) -> tuple[Envelope, VerdictCodes]:
+    """The headers of the changes of the subgraph, and what the selection says of them."""
+    batch, log = subgraph.batch, subgraph.log
+    heads = batch.records[batch.head]
+    envelope = log.envelope(heads["file"], heads["offset"], heads["length"])
+    facts = RecordFacts(
+        batch.change, batch.version, plan.version_taken, log.dependent_position, flags_resolved
+    )
+    return envelope, decide(plan.selection, envelope, facts)
+
+
+def _by_values(subgraph: Subgraph, plan: Plan, chosen: Mask) -> Mask:
+    """Those of the chosen changes of the subgraph whose rows ``--where`` takes."""
+    batch, log = subgraph.batch, subgraph.log
     if plan.selection.where is not None:
         decoder = RowDecoder(plan, log, profile_named(plan.options.dialect))
         for version in np.unique(batch.version).tolist():

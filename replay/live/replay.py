@@ -56,6 +56,7 @@ from replay.logs import LogFile
 from replay.output.bundle import empty_bundle, raise_for
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.later_texts import TextMaker
+from replay.output.quarantine import described, flags_alone, taken_by_flags
 from replay.output.steps import Scripts
 from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.extent import LogExtent, log_extent
@@ -204,6 +205,8 @@ class ReplayPlan:
         self._tell(plan, tally, route, workload)
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = empty_bundle(replace(plan, selection=selection), log, tally)
+        built = taken_by_flags(outcome, log, self.source.engine)
+        warnings += flags_alone(plan, described(built) if built else None)
         self.lines += [f"warning: {warning}" for warning in warnings]
         warns = self.problems or warnings or tally.exit_code([])
         self.exit_code = EXIT_WARNING if warns else EXIT_OK

@@ -200,7 +200,7 @@ def write_bundle(
             *outcome.contradictions(),
             *empty_bundle(plan, log, tally),
             *_left_standing(plan, tally),
-            *flags_alone(plan, apart),
+            *flags_alone(plan, None if apart is None else apart.get("taken")),
         ]
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)

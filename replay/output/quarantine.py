@@ -33,6 +33,7 @@ from replay.dependencies.analysis import (
     key_text,
     resolve_incomplete,
 )
+from replay.dependencies.cascade import written_dependents
 from replay.dependencies.key_spaces import key_spaces
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
@@ -72,14 +73,7 @@ def write_quarantine(
     if not units_aside:
         return None
     if resolution is None or not plan.flags_resolved:
-        resolution = resolve_incomplete(
-            DependencyAnalysis(
-                engine.execute,
-                log,
-                plan.splits,
-                key_spaces(log.catalog, plan.constraints, plan.options.masked),
-            )
-        )
+        resolution = resolve_incomplete(_analysis(plan, log, engine))
     folder = work / FOLDER
     folder.mkdir()
     options = replace(
@@ -120,34 +114,48 @@ def write_quarantine(
     write_json(manifest, folder / "manifest.json")
     released = len(resolution.released - units_aside.units())
     unproven = int(units_aside.of_code(UNPROVEN_UNIT).sum())
-    taken = UnitSet() if plan.flags_resolved else resolution.held.units() - aside.units()
+    taken = taken_by_flags(outcome, log, engine)
     return {
         "folder": FOLDER,
         "units": len(units_aside),
-        **({"taken": _described(taken)} if taken else {}),
+        **({"taken": described(taken)} if taken else {}),
         **({"unproven": unproven} if unproven else {}),
         counted: tally.statements,
         "released": released,
     }
 
 
-def _described(units: UnitSet) -> dict[str, Any]:
+def described(units: UnitSet) -> dict[str, Any]:
     """Units as the manifest has many of them: how many, and the first."""
     return {"units": len(units), "first": [str(unit) for unit in islice(units, _SHOWN)]}
 
 
-def flags_alone(plan: Plan, apart: dict[str, Any] | None) -> list[str]:
-    """What a user must know where units are set aside by the log's flags alone, of the quarantine
-    that the manifest has."""
-    taken = None if apart is None else apart.get("taken")
+def taken_by_flags(outcome: CompletedRun, log: LogFile, engine: Engine) -> UnitSet:
+    """The units that a run writes although they build on units that it sets aside by the log's
+    flags alone."""
+    plan, aside = outcome.plan, outcome.tally.quarantined_units
+    flagged = aside.only(aside.of_code(INCOMPLETE_UNIT))
+    if plan.flags_resolved or not flagged:
+        return UnitSet()
+    return written_dependents(_analysis(plan, log, engine), plan, flagged.units()) - aside.units()
+
+
+def flags_alone(plan: Plan, taken: dict[str, Any] | None) -> list[str]:
+    """What a user must know where units are set aside by the log's flags alone, and others that
+    build on them (as :func:`described` has them) are written."""
     if taken is None:
         return []
     return [
-        f"{taken['units']:,} units build on units that are set aside, and are taken if they are"
-        f" selected, for --incomplete {plan.selection.incomplete} goes by the log's flags alone:"
+        f"{taken['units']:,} units build on units that are set aside, and are taken, for"
+        f" --incomplete {plan.selection.incomplete} goes by the log's flags alone:"
         f" {', '.join(taken['first'])}{', …' * (taken['units'] > len(taken['first']))}."
-        " --incomplete resolve sets them aside too"
+        " --incomplete resolve sets aside what builds on incomplete units, and nothing else"
     ]
+
+
+def _analysis(plan: Plan, log: LogFile, engine: Engine) -> DependencyAnalysis:
+    spaces = key_spaces(log.catalog, plan.constraints, plan.options.masked)
+    return DependencyAnalysis(engine.execute, log, plan.splits, spaces)
 
 
 def _by_commit(

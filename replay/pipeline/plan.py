@@ -77,9 +77,10 @@ class UnitDecisions:
         return {**self.__dict__, "held": self.held.without_texts()}
 
     def judge(
-        self, verdict: VerdictCodes, envelope: Envelope, file: int, offsets: Index
+        self, verdict: VerdictCodes, envelope: Envelope, file: Index | int, offsets: Index
     ) -> VerdictCodes:
-        """The verdicts of the selection for some records of a file, corrected."""
+        """The verdicts of the selection for some records of a file (or each of its own),
+        corrected."""
         verdict = verdict.copy()
         mark = self._marks(envelope.unit())
         verdict[(mark == _ADDED) & np.isin(verdict, CHOSEN_BY)] = 0

@@ -424,6 +424,67 @@ def test_units_that_build_on_flagged_ones_without_a_flag_are_named(
         assert f"--incomplete {how}" in told[0]
 
 
+@pytest.mark.parametrize("how", ["quarantine", "dependentrba"])
+@pytest.mark.parametrize(
+    ("selection", "named"),
+    [
+        ({}, ["one", "other"]),
+        ({"where": "after.ID <> 1"}, ["other"]),
+        ({"tables": ("*.EMP",)}, []),
+        ({"until": 2}, ["one"]),
+        ({"except": 2}, ["other"]),
+    ],
+)
+def test_only_units_that_are_written_count_as_taken(
+    tmp_path: Path, how: str, selection: dict[str, Any], named: list[str]
+) -> None:
+    """Units that build on flagged ones, but lie outside of what is selected, are not named."""
+    log = LogBuilder((ACCT, EMP))
+    bad = log.unit(INCOMPLETETRANS="Y")
+    units = [log.unit() for _ in range(2)]
+    free = log.unit()
+    bad.insert(ACCT, acct(1))
+    bad.insert(ACCT, acct(2))
+    for number, unit in enumerate(units):
+        unit.update(ACCT, acct(number + 1), acct(number + 1, "A"))
+    free.insert(EMP, (1, None, None))
+    last = selection.pop("until", None)
+    if last is not None:
+        selection["until_position"] = units[last - 2].more["UORCOMMITLRSN"]
+    if selection.pop("except", None):
+        selection["excepted"] = Selection(units=(key(units[0]),))
+    bundle = write(log, tmp_path, "redo", incomplete=how, **selection)
+    names = dict(zip(("one", "other"), map(name, units), strict=True))
+    wanted = [names[one] for one in named]
+    taken = bundle.manifest.get("quarantine", {}).get("taken")
+    assert taken == ({"units": len(wanted), "first": wanted} if wanted else None)
+    text = "".join(path.read_text() for path in bundle.folder.glob("*.sql"))
+    assert [name for name in names.values() if name in text.replace(" member=", "/")] == wanted
+
+
+def test_what_builds_on_a_unit_that_only_its_flag_sets_aside_counts_as_taken(
+    tmp_path: Path,
+) -> None:
+    """A flagged unit is left out whether or not it hangs on an incomplete one: what changes its
+    rows later finds them otherwise."""
+    log = LogBuilder()
+    earlier, bad, flagged, built, free = (
+        log.unit(),
+        log.unit(INCOMPLETETRANS="Y"),
+        log.unit(INCOMPLETEDEP="Y"),
+        log.unit(),
+        log.unit(),
+    )
+    earlier.insert(ACCT, acct(1))
+    bad.insert(ACCT, acct(9))
+    flagged.update(ACCT, acct(1), acct(1, "A"))
+    built.update(ACCT, acct(1, "A"), acct(1, "B"))
+    free.insert(ACCT, acct(2))
+    bundle = write(log, tmp_path, "redo", incomplete="quarantine")
+    assert set(quarantined(bundle)) == {name(bad), name(flagged)}
+    assert bundle.manifest["quarantine"]["taken"] == {"units": 1, "first": [name(built)]}
+
+
 def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) -> None:
     log = LogBuilder()
     bad, first, second, third = (

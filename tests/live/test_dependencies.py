@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import random
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -392,3 +394,27 @@ def test_what_the_target_proves_is_expected_of_it_too(
     assert main(["verify", *log, "--to", fresh_database, *expected]) == 4
     assert capsys.readouterr().out.endswith("SAME\n")
     assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / "independent") == []
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_replay_says_what_builds_on_units_that_flags_set_aside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ended: bool
+) -> None:
+    """Of the units that it takes."""
+    log = LogBuilder((PARENT,))
+    bad, first, built = log.unit(INCOMPLETETRANS="Y"), log.unit(), log.unit()
+    bad.update(PARENT, (1, "A", 1, 1), (1, "B", 1, 1))
+    first.insert(PARENT, (2, "C", 1, 1))
+    built.update(PARENT, (1, "B", 1, 1), (1, "D", 1, 1))
+    control, (data,) = log.write(tmp_path)
+    path = tmp_path / "target.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, code, a, b)")
+    end = ["--until-position", first.more["UORCOMMITLRSN"].hex()] if ended else []
+    arguments = ["--control", str(control), "--data", str(data), "--engine", "local"]
+    arguments += ["--to", f"sqlite:///{path}", "--enforcement", "off"]
+    assert main(["replay", *arguments, "--incomplete", "quarantine", *end]) == 4
+    said = [line for line in capsys.readouterr().out.splitlines() if "by the log's flags" in line]
+    name = str(UnitId(built.more["UORID"] + built.more["MEMBERID"].to_bytes(2, "big")))
+    assert len(said) == (0 if ended else 1)
+    assert all(name in line for line in said)
