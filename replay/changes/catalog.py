@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, overload
@@ -83,6 +83,19 @@ class TableVersion:
     def index_of(self, column: str) -> int:
         """The place of a column in the row format."""
         return self.format.places[column]
+
+
+def names_apart(names: Iterable[str]) -> dict[str, str]:
+    """By name of a table (``OWNER.NAME``) what it is known as, whatever the case it is asked for
+    in: its name in upper case, or as it is where several differ in case only."""
+    spelled: dict[str, set[str]] = {}
+    for name in names:
+        spelled.setdefault(name.upper(), set()).add(name)
+    return {
+        name: folded if len(several) == 1 else name
+        for folded, several in spelled.items()
+        for name in several
+    }
 
 
 class VersionColumns:
@@ -238,6 +251,11 @@ class Catalog:
     def columns(self) -> VersionColumns:
         """The versions as columns."""
         return VersionColumns(self.versions)
+
+    def taken_by(self, takes: Callable[[Sequence[str]], Mask]) -> Mask:
+        """``bool[n]``: the table versions whose tables are taken, as ``takes`` says of names; of
+        no version at all, one that is not."""
+        return takes(self.columns.names()) if self.versions else np.zeros(1, bool)
 
     def lookup(
         self,

@@ -7,7 +7,7 @@ Everything but ``--where`` is decided from header fields, before anything is shu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -268,6 +268,31 @@ class Selection:
         name = qualified.upper()
         wanted = not self.tables or any(fnmatchcase(name, glob.upper()) for glob in self.tables)
         return wanted and not any(fnmatchcase(name, glob.upper()) for glob in self.exclude_tables)
+
+    def takes_tables(self, names: Sequence[str]) -> Mask:
+        """``bool[n]``: which of all tables of a log are selected. Of those whose names differ in
+        case only, a glob that fits some as they are spelled takes these alone."""
+        alike: dict[str, set[str]] = {}
+        for name in names:
+            alike.setdefault(name.upper(), set()).add(name)
+        if len(alike) == len(set(names)):
+            return np.array([self.takes_table(name) for name in names], bool)
+
+        def fits(globs: Sequence[str], name: str) -> bool:
+            others = alike[name.upper()]
+            return any(
+                fnmatchcase(name.upper(), glob.upper())
+                and (fnmatchcase(name, glob) or not any(fnmatchcase(one, glob) for one in others))
+                for glob in globs
+            )
+
+        return np.array(
+            [
+                (not self.tables or fits(self.tables, name)) and not fits(self.exclude_tables, name)
+                for name in names
+            ],
+            bool,
+        )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from replay.arrays import Index, Mask
-from replay.changes.catalog import Catalog, TableVersion, VersionColumns
+from replay.changes.catalog import Catalog, TableVersion, VersionColumns, names_apart
 from sqlgen.constraints import Constraints
 from sqlgen.schema import SqlType
 
@@ -103,10 +103,11 @@ class _Alone:
     def space(self, number: int) -> KeySpace:
         """A space of one of these tables."""
         (index,) = self.versions(number)
+        name = self.columns.name(index).upper()
         if number == self.first[index]:
-            return KeySpace(number, self.columns.name(index).upper(), (), "table")
+            return KeySpace(number, name, (), "table")
         key = self.columns.key(index)
-        return KeySpace(number, self.columns.name(index).upper(), key, "row" if key else "image")
+        return KeySpace(number, name, key, "row" if key else "image")
 
     def versions(self, number: int) -> list[int]:
         """The version of the table of a space."""
@@ -141,15 +142,17 @@ class KeySpaces:
     ) -> None:
         self.masked = masked
         self.constraints = constraints or Constraints()
-        names = [name.upper() for name in catalog.columns.names()]
+        every = catalog.columns.names()
+        apart = names_apart(every)
+        names = [apart[name] for name in every]
         self._known: dict[tuple[str, tuple[str, ...], str], int] = {}
         #: Of versions that are tied to others, by number: their spaces, tables and uses.
         self._spaces: dict[int, KeySpace] = {}
         self._tables, tied = tied_tables(names, catalog.columns.ids(), self.constraints)
-        #: The versions of each of these tables, by its name in upper case.
+        #: The versions of each of these tables, by its name in upper case, as constraints have it.
         self.of_name: dict[str, list[int]] = {}
         for index in tied:
-            self.of_name.setdefault(names[index], []).append(index)
+            self.of_name.setdefault(names[index].upper(), []).append(index)
         # another version takes a number for its table, and one for its rows
         self._next, behind = 0, 0
         width, space = np.full(len(names), 2), dict[int, int]()
@@ -385,8 +388,9 @@ def tied_tables(
     """The versions (rising) that have their name or id in common with others, or whose table a
     constraint names, and the name of the table of each of them (``OWNER.NAME``), the same for all
     its generations: those of one name, and those of one object in the database, which was renamed
-    or whose number was taken again. Of several names, the last one. ``names`` in upper case."""
-    named = Counter(names)
+    or whose number was taken again. Of several names, the last one. ``names`` as
+    :func:`replay.changes.catalog.names_apart` has them."""
+    named = Counter(name.upper() for name in names)
     numbered = Counter(one for one in ids if any(one))
     stated = {name for name, _ in constraints.keys}
     for foreign in constraints.foreign_keys:
@@ -394,7 +398,7 @@ def tied_tables(
     tied = [
         index
         for index, (name, number) in enumerate(zip(names, ids, strict=True))
-        if named[name] > 1 or numbered[number] > 1 or name in stated
+        if named[name.upper()] > 1 or numbered[number] > 1 or name.upper() in stated
     ]
     leader: dict[Hashable, Hashable] = {}
 

@@ -157,11 +157,7 @@ class StartUnits:
             envelope.incomplete_unit().copy() if self.incomplete else np.zeros(len(envelope), bool)
         )
         if self.selection is not None:
-            taken = np.array(
-                [self.selection.takes_table(known.name) for known in log.catalog.versions]
-                or [False],
-                bool,
-            )
+            taken = log.catalog.taken_by(self.selection.takes_tables)
             wanted |= (
                 decide(
                     self.selection,

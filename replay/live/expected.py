@@ -107,10 +107,9 @@ class LogChanges:
     def tables(self, schema: str) -> dict[str, TableChanges]:
         """What the log says of the tables of a schema of the target, by their names there."""
         versions_of: dict[str, list[TableVersion]] = {}
+        taken = self.log.catalog.taken_by(self.work.selection.takes_tables)
         for version in self.log.catalog.versions:
-            if self._spelled(version.table.schema) == schema and self.work.selection.takes_table(
-                version.name
-            ):
+            if self._spelled(version.table.schema) == schema and taken[version.index]:
                 versions_of.setdefault(self._spelled(version.table.name), []).append(version)
         return {name: self._changes_of(versions) for name, versions in versions_of.items()}
 

@@ -272,10 +272,11 @@ def table_facts(
     that is noted speaks has no schema, and no rows: nothing is asked about it."""
     profile = profile_named(options.dialect)
     facts: dict[str, TableFacts | None] = {}
+    taken = log.catalog.taken_by(selection.takes_tables)
     for version in log.catalog.versions:
         if not version.table.schema:
             continue
-        if selection.takes_table(version.name) and version.name not in facts:
+        if taken[version.index] and version.name not in facts:
             schema, table = (
                 target_name(name, profile, options.names)
                 for name in (version.table.schema, version.table.name)

@@ -101,9 +101,7 @@ def tables_before(
 def _records(log: LogFile, selection: Selection, skipped: Counter[str] | None = None) -> Records:
     """The records of committed changes of structure (dtype :data:`replay.changes.envelope.RECORD`),
     in commit order; ``skipped`` counts why others are left out."""
-    taken = np.array(
-        [selection.takes_table(version.name) for version in log.catalog.versions], bool
-    )
+    taken = log.catalog.taken_by(selection.takes_tables)
     parts = [np.zeros(0, RECORD)]
     for split, _, _ in log.splits(_SPLIT):
         for first, offsets, lengths in log.records(split, BATCH):

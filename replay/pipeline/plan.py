@@ -292,11 +292,7 @@ def make_plan(
 
     Raises InputError where a file's framing is damaged, and what tasks raise.
     """
-    taken = np.array(
-        [selection.takes_table(f"{v.table.schema}.{v.table.name}") for v in log.catalog.versions]
-        or [False],
-        bool,
-    )
+    taken = log.catalog.taken_by(selection.takes_tables)
     found = index_by_tasks(log, selection, taken, split_bytes, engine)
     if found is None:
         splits: list[Split] = []

@@ -385,7 +385,8 @@ def taken_versions(
             "found no description of any table of the log; expected one of at least one",
             hint=hint,
         )
-    taken = [version for version in log.catalog.versions if selection.takes_table(version.name)]
+    takes = log.catalog.taken_by(selection.takes_tables)
+    taken = [version for version in log.catalog.versions if takes[version.index]]
     strange = [
         f"found {option} {glob}; expected a table of the log"
         for option, globs in (

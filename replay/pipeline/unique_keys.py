@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.catalog import Catalog, TableVersion, names_apart
 from replay.logs import LogFile
 from sqlgen.constraints import Constraints
 from sqlgen.schema import SqlType
@@ -22,8 +22,15 @@ def with_unique_keys(
 ) -> tuple[LogFile, list[str]]:
     """The log with a key for each table that has none, where a unique key of ``constraints`` holds
     no NULL, no value that the log may lack and no float, and all of its columns are written; and a
-    note for each of these tables."""
-    versions = tuple(_keyed(version, constraints, render) for version in log.catalog.versions)
+    note for each of these tables. Not of tables whose names differ in case only, which constraints
+    do not tell apart."""
+    apart = names_apart(version.name for version in log.catalog.versions)
+    versions = tuple(
+        _keyed(version, constraints, render)
+        if apart[version.name] == version.name.upper()
+        else version
+        for version in log.catalog.versions
+    )
     if versions == log.catalog.versions:
         return log, []
     keyed: Any = copy(log)

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay.changes.catalog import names_apart
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import BY_LOCATION, Selection, limits
@@ -37,6 +38,7 @@ from replay.reports.history import (
     version_of,
 )
 from replay.reports.images import key_text, literal
+from sqlgen.choices import Names
 from sqlgen.schema import Column
 from sqlgen.statements import RenderOptions
 
@@ -87,30 +89,33 @@ class Tables:
 
     def __init__(self, request: Request) -> None:
         catalog = request.log.catalog
+        apart = names_apart(version.name for version in catalog.versions)
         self.spaces = KeySpaces(catalog, request.constraints)
         self.identities: dict[str, str] = {}
         self._columns: dict[tuple[str, tuple[Column, ...], tuple[str, ...]], list[Column]] = {}
         for version in catalog.versions:
             space = self.spaces.spaces[self.spaces.table_space[version.index]]
-            self.identities[version.name.upper()] = space.table
+            self.identities[apart[version.name]] = space.table
             names = self.spaces.row_space(version.index).columns
             key = [version.table.column(name) for name in names]
-            shape = (version.name.upper(), version.table.columns, version.table.key)
+            shape = (version.name, version.table.columns, version.table.key)
             self._columns[shape] = key
 
     def identity(self, name: str) -> str:
         """The one name of a table, whatever it was called at the time."""
-        return self.identities.get(name.upper(), name.upper())
+        return self.identities.get(name) or self.identities.get(name.upper(), name.upper())
 
     def key(self, dataset: Dataset) -> Sequence[Column]:
         """The columns that tell rows apart; none where only their content does."""
         table = dataset.table
-        name = f"{table.schema}.{table.name}".upper()
+        name = f"{table.schema}.{table.name}"
         return self._columns.get((name, table.columns, table.key), [])
 
     def same(self, selection: Selection) -> tuple[str, ...]:
         """Globs of all names that the tables of a selection have in the log."""
-        taken = {self.identity(name) for name in self.identities if selection.takes_table(name)}
+        names = list(self.identities)
+        mask = selection.takes_tables(names).tolist()
+        taken = {self.identity(name) for name, wanted in zip(names, mask, strict=True) if wanted}
         return tuple(
             glob.escape(name) for name, identity in self.identities.items() if identity in taken
         )
@@ -128,10 +133,14 @@ def row_request(asked: Asked, selection: Selection) -> Request:
     )
     excluded = (*selection.exclude_columns, *large)
     wanted = replace(selection, exclude_columns=excluded)
+    names = {version.name for version in asked.log.catalog.versions}
+    # upper and lower case count only where they tell tables apart
+    spelling = Names.EXACT if len({name.upper() for name in names}) < len(names) else Names.LOWER
     options = ScriptOptions(
         "duckdb",
+        spelling,
         records_per_file=_RECORDS_TOGETHER,
-        render=RenderOptions(columns=wanted.columns, exclude_columns=excluded),
+        render=RenderOptions(spelling, columns=wanted.columns, exclude_columns=excluded),
     )
     demand = Demand(options=options, export=Export(ROW_BATCHES), continued=False)
     try:
@@ -139,7 +148,7 @@ def row_request(asked: Asked, selection: Selection) -> Request:
     except UsageError as error:
         if error.code != "LR3005":
             raise
-        hint = "Names are in lower case here. Leave one of the tables out: --exclude-table"
+        hint = "Upper and lower case do not count here. Leave the table out: --exclude-table"
         raise UsageError(error.code, error.message, error.where, hint) from error
 
 
@@ -285,8 +294,9 @@ def _start_keys(
     where no table has such a key."""
     start: dict[str, set[str]] = {}
     problem: UsageError | None = None
+    taken = asked.log.catalog.taken_by(selection.takes_tables)
     for version in asked.log.catalog.versions:
-        if not selection.takes_table(version.name):
+        if not taken[version.index]:
             continue
         names = tables.spaces.row_space(version.index).columns
         if not names:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from replay.errors import InputError, TargetError, Where
+from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.row_batches import row_type, row_values
 from replay.output.initial_load import state_files, state_rows, state_values
@@ -63,15 +63,24 @@ def _structs(columns: Sequence[Column], values: Mapping[str, pa.Array], count: i
 
 
 def rows_of_database(url: str) -> Known:
-    """Those of the tables of a database. TargetError (LR4002) for a table that is not there."""
+    """Those of the tables of a database. TargetError (LR4002) for a table that is not there,
+    UsageError (LR3005) for two that are one there."""
     target = target_of(url)
     profile = profile_named(target.dialect)
+    asked: dict[tuple[str, str], str] = {}
 
     def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
         form = net.form
         schema, name = (
             target_name(part, profile, "lower") for part in (form.table.schema, form.table.name)
         )
+        if asked.setdefault((schema, name), net.name) != net.name:
+            raise UsageError(
+                "LR3005",
+                f"found tables {asked[schema, name]} and {net.name}, which are both {schema}.{name}"
+                f" in {target.public_url(url)}; expected a table for each",
+                hint="Ask for one of them: --table, with its name as it is spelled",
+            )
         with closing(target.connect(url)) as session:
             facts = session.facts(schema, name)
             if facts is None:

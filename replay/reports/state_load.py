@@ -14,17 +14,18 @@ from replay.output.state_files import TableRows, write_state
 from replay.targets import target_of
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
+from sqlgen.names import check_collisions, target_name
 from sqlgen.schema import Table
 from sqlgen.schema_script import schema_script
 
 
 def load_rows(url: str, tables: Sequence[TableRows]) -> int:
     """Put the rows of a state into the tables of a database; those that are not there are made. The
-    number of rows. TargetError (LR4002) for a table that has rows already, and what the database
-    refuses."""
+    number of rows. SqlgenError (LR3005) for tables that become one there, TargetError (LR4002) for
+    a table that has rows already, and what the database refuses."""
     target = target_of(url)
     profile = profile_named(target.dialect)
+    check_collisions([table_of(table) for table in tables], profile, "lower")
     missing: list[Table] = []
     with closing(target.connect(url)) as session:
         for table in tables:
