@@ -27,7 +27,10 @@ NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"
 #: What a key is called that a table of Db2 for z/OS is organized by.
 HASH_KEY = "ORGANIZE BY HASH"
 _NO_COLUMNS = "it is over more than columns (a period, parts of values or an expression)"
+_ENFORCED_LATER = "it is enforced in the end, and was not at first"
 _DROPS_KEY = frozenset({"DROP CONSTRAINT", "DROP FOREIGN KEY", "DROP UNIQUE"})
+#: The words of a clause about all foreign keys and checks of a table.
+ALL_CONSTRAINTS = "ALTER ALL CONSTRAINTS"
 _ALTERS_KEY = frozenset({"ALTER CONSTRAINT", "ALTER FOREIGN KEY"})
 
 
@@ -153,6 +156,13 @@ class _Reader:
     unused: list[str] = field(default_factory=list)
     outside: list[tuple[str, str]] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    #: (table, name), in upper case, of constraints that are no keys, and of keys that the database
+    #: does not see to.
+    others: set[tuple[str, str]] = field(default_factory=set)
+    unenforced: set[tuple[str, str]] = field(default_factory=set)
+    #: Keys and foreign keys that the file switches off, which it may switch on again.
+    keys_off: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    foreign_off: list[ForeignKey] = field(default_factory=list)
 
     def find(self, tree: exp.Expression) -> str | None:
         """The log's name of a table, None when the log has no such table."""
@@ -223,9 +233,59 @@ class _Reader:
             self.rename(table, *(name.name for name in action.expressions))
         elif isinstance(action, ddl_grammar.Clause) and action.words in _ALTERS_KEY:
             name, *rest = (part.name for part in action.expressions)
-            if rest[:2] == ["NOT", "ENFORCED"]:
-                self.drop(table, name)
-                self.unused.append(f"{name} of {table}: {NOT_ENFORCED}")
+            self.switch(table, name, rest)
+        elif isinstance(action, ddl_grammar.Clause) and action.words == ALL_CONSTRAINTS:
+            self.switch_all(table, [part.name for part in action.expressions] == ["ENFORCED"])
+
+    def switch_all(self, table: str, enforced: bool) -> None:
+        """All foreign keys of a table are enforced from here on, or none is."""
+        if enforced:
+            back = [key for key in self.foreign_off if key.table == table]
+            self.foreign_keys += back
+            self.foreign_off = [key for key in self.foreign_off if key.table != table]
+            notes = {f"{key.name} of {table}: {NOT_ENFORCED}" for key in back}
+            self.unused = [one for one in self.unused if one not in notes]
+            for _, name in sorted(place for place in self.unenforced if place[0] == table):
+                self.unread.append(f"{name} of {table}: {_ENFORCED_LATER}")
+            return
+        off = [key for key in self.foreign_keys if key.table == table]
+        self.foreign_keys = [key for key in self.foreign_keys if key.table != table]
+        self.foreign_off += off
+        self.unused += [f"{key.name} of {table}: {NOT_ENFORCED}" for key in off]
+
+    def switch(self, table: str, name: str, state: Sequence[str]) -> None:
+        """A constraint is enforced from here on, or is not."""
+        place = (table, name.upper())
+
+        def named(of: str, known: str) -> bool:
+            return (of, known.upper()) == place
+
+        keys = [key for key in self.keys if named(key[1], key[0])]
+        foreign = [key for key in self.foreign_keys if named(key.table, key.name)]
+        begins = _said(name, table).upper()
+        outside = [one for one in self.outside if one[1].upper().startswith(begins)]
+        note = f"{name} of {table}: {NOT_ENFORCED}"
+        if "ENFORCED" not in state:
+            return
+        back = [key for key in self.keys_off if named(key[1], key[0])]
+        foreign_back = [key for key in self.foreign_off if named(key.table, key.name)]
+        stated = place in self.others or place in self.unenforced
+        if not (keys or foreign or outside or back or foreign_back or stated):
+            said = NOT_ENFORCED if state[0] == "NOT" else "it is enforced"
+            self.unread.append(f"{name} of {table}: {said}, and not stated in the file")
+        if state[0] == "NOT":
+            self.keys_off += keys
+            self.foreign_off += foreign
+            self.drop(table, name)
+            self.unused.append(note)
+            return
+        self.keys += back
+        self.foreign_keys += foreign_back
+        self.keys_off = [key for key in self.keys_off if key not in back]
+        self.foreign_off = [key for key in self.foreign_off if key not in foreign_back]
+        self.unused = [one for one in self.unused if one != note]
+        if place in self.unenforced:
+            self.unread.append(f"{name} of {table}: {_ENFORCED_LATER}")
 
     def drop_primary(self, table: str) -> None:
         """Forget the primary key that the file stated, or else the one that the log tells of."""
@@ -273,10 +333,12 @@ class _Reader:
         if isinstance(entry, exp.Constraint):
             for part in entry.expressions:
                 self.element(table, part, entry.name)
+            self.others.add((table, entry.name.upper()))
         elif isinstance(entry, exp.ColumnDef):
             for constraint in entry.constraints:
                 if isinstance(constraint, exp.ColumnConstraint):  # words of no meaning are none
                     self.of_column(table, entry, constraint)
+                    self.others.add((table, constraint.name.upper()))
         elif isinstance(entry, exp.PrimaryKey):
             self.key(table, entry.expressions, name, entry)
         elif isinstance(entry, exp.UniqueColumnConstraint):
@@ -297,6 +359,7 @@ class _Reader:
     ) -> None:
         if "NOT ENFORCED" in options_of(stated):
             self.unused.append(f"key {name or '(unnamed)'} of {table}: {NOT_ENFORCED}")
+            self.unenforced.add((table, name.upper()))
             return
         trees = list(trees)
         if not all(isinstance(tree, exp.Column | exp.Identifier | exp.ColumnDef) for tree in trees):
@@ -317,6 +380,7 @@ class _Reader:
         said = _said(name, table)
         if "NOT ENFORCED" in options:
             self.unused.append(f"{said.rstrip()}: {NOT_ENFORCED}")
+            self.unenforced.add((table, name.upper()))
             return
         parent = self.find(named)
         if parent is None:

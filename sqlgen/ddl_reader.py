@@ -46,6 +46,7 @@ from sqlgen.schema_statements import (
     parsed,
     unique_of_nothing,
 )
+from sqlgen.switch_clauses import each_in_full, switched
 
 #: Kinds of object that have a word of tables or keys in their definitions.
 _OTHER_OBJECTS = frozenset(
@@ -92,7 +93,10 @@ _ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME", "MODIFY", "CHANGE"})
 _OF_NO_VALUE = frozenset(
     "ENABLE VALIDATE NOVALIDATE RELY NORELY VISIBLE INVISIBLE SPARSE ROWGUIDCOL".split()
 )
+_BEGIN_ACTIONS = _ACTIONS | {"CHECK", "NOCHECK", "ENABLE", "DISABLE", "WITH", "CONSTRAINT"}
 _DROPPED = frozenset({"COLUMN", "CONSTRAINT"})
+#: Words of statements about constraints that are there.
+_OF_CHECKS = frozenset({"CONSTRAINT", "NOCHECK"})
 _IF = re.compile(r"IF (NOT )?EXISTS ")
 
 
@@ -111,7 +115,13 @@ class _FileReader:
         self.reading = SchemaReading()
 
     def statement(self, statement: Statement) -> None:
-        """Read one statement."""
+        """Read one statement; where it is not understood at all, it is named."""
+        try:
+            self._statement(statement)
+        except NotUnderstood:
+            self.unread(statement, statement.pieces)
+
+    def _statement(self, statement: Statement) -> None:
         pieces = statement.pieces
         if swallows(pieces) or any(piece.text in _QUOTES for piece in pieces):
             self.unread(statement, pieces)
@@ -270,7 +280,8 @@ class _FileReader:
     def _alter(self, statement: Statement, at: int) -> None:
         pieces = statement.pieces
         start = after_name(pieces, at)
-        if start >= len(pieces):
+        named = at < len(pieces) and pieces[at].upper not in _BEGIN_ACTIONS
+        if start >= len(pieces) or not named:
             self.unread(statement, pieces)
             return
         table = table_of(pieces[at:start])
@@ -282,7 +293,7 @@ class _FileReader:
             start += 2
         adding = False
         moved: list[exp.Expr] = []  # what the table is called in the end, for the next statement
-        for action in _said_in_full(_split_actions(pieces[start:]), self.dialect in _TSQLS):
+        for action in self._actions(pieces[start:]):
             first = action[0].upper
             adding = first == "ADD" or (adding and first not in _ACTIONS)
             renamed = None if adding else rename_action(table, action, self.dialect)
@@ -295,6 +306,12 @@ class _FileReader:
                 if renamed is not None:
                     self.reading.trees.append(altered(table, renamed))
         self.reading.trees += moved
+
+    def _actions(self, pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:
+        """The actions of ALTER TABLE, each said in full."""
+        is_tsql = self.dialect in _TSQLS
+        actions = _said_in_full(_split_actions(pieces), is_tsql)
+        return each_in_full(actions) if is_tsql else actions
 
     def _action(
         self,
@@ -324,6 +341,20 @@ class _FileReader:
             self.unread(statement, action, table if action[0].upper in _ACTIONS else None)
         elif action[0].upper in ("MODIFY", "CHANGE") and "DEFAULT" in words:
             self.unread(statement, action, table, keys=False)
+        else:
+            self._switch(statement, table, action)
+
+    def _switch(
+        self, statement: Statement, table: exp.Table, action: Sequence[ScriptToken]
+    ) -> None:
+        """An action that says which constraints the database sees to, or is about none."""
+        try:
+            clause = switched(action, self.dialect in _TSQLS)
+        except NotUnderstood:
+            self.unread(statement, action, table)
+            return
+        if clause is not None:
+            self.reading.trees.append(altered(table, clause))
         else:
             self.reading.passed["ALTER TABLE"] += 1
 
@@ -405,8 +436,9 @@ class _FileReader:
         named = holds_statement(pieces) or unique_of_nothing(head)
         if kind.endswith((" TABLE", " INDEX")) or first == "WITH":
             named |= states_key(pieces)
-        if first not in _KNOWN:
-            named |= states_key(pieces) or first in _PIECES
+        if first not in _KNOWN or (first == "ALTER" and not _alters_other(pieces)):
+            named |= states_key(pieces) or first in _PIECES or bool(_words(pieces) & _OF_CHECKS)
+            named |= first == "ALTER" and len(pieces) < 3
         elif first in _DYNAMIC:
             named |= DYNAMIC_TABLE.search(statement.text) is not None
         if named:
@@ -419,6 +451,11 @@ class _FileReader:
                 self._not_followed(statement, pieces)
         elif kind != "CREATE SCHEMA":  # where the tables are
             self.reading.passed[kind] += 1
+
+
+def _alters_other(pieces: Sequence[ScriptToken]) -> bool:
+    """Whether ALTER is about what has no keys."""
+    return bool(_words(pieces[1:3]) & (_OTHER_OBJECTS | _RENAMED_OTHERS | {"INDEX"}))
 
 
 def _dropped_index(pieces: Sequence[ScriptToken]) -> exp.Drop:
@@ -522,7 +559,7 @@ def _said_in_full(
 def _key_clause_of(action: Sequence[ScriptToken], words: str, bare: bool) -> Clause | None:
     """What an action does to a key that is there, in the words of a Db2 clause. ``bare``: DROP with
     a name alone is about a constraint."""
-    if bare and len(action) == 2 and words.startswith("DROP "):
+    if bare and len(action) == 2 and words.startswith("DROP ") and words[5:-1] not in _DROPPED:
         return Clause(this="DROP CONSTRAINT", expressions=[identifier(action[1])])
     gone = re.match(r"DROP (CONSTRAINT|FOREIGN KEY|INDEX|KEY|UNIQUE)( IF EXISTS)? (?!\()", words)
     if words.startswith("DROP PRIMARY KEY "):
@@ -530,15 +567,7 @@ def _key_clause_of(action: Sequence[ScriptToken], words: str, bare: bool) -> Cla
     if gone is not None and len(action) > len(gone[0].split()):
         name = identifier(action[len(gone[0].split())])
         return Clause(this="DROP CONSTRAINT", expressions=[name])
-    off = re.match(r"(DISABLE CONSTRAINT|NOCHECK CONSTRAINT|(?:MODIFY|ALTER) CONSTRAINT) ", words)
-    if off is None or len(action) < 3:
-        return None
-    rest = [piece.upper for piece in action[3:]]
-    still = "DISABLE" not in rest and rest[:2] != ["NOT", "ENFORCED"]
-    if off[1].split()[0] in ("MODIFY", "ALTER") and still:
-        return None
-    words_off = [exp.Var(this="NOT"), exp.Var(this="ENFORCED")]
-    return Clause(this="ALTER CONSTRAINT", expressions=[identifier(action[2]), *words_off])
+    return None
 
 
 _SET_DEFAULT = re.compile(r"ALTER (?:COLUMN )?\S+ SET DEFAULT ")

@@ -79,8 +79,10 @@ def identifier(piece: ScriptToken) -> exp.Identifier:
 
 
 def table_of(pieces: Sequence[ScriptToken]) -> exp.Table:
-    """A table from the tokens of its name."""
+    """A table from the tokens of its name. NotUnderstood where they are none."""
     parts = [identifier(piece) for piece in pieces if piece.text != "."]
+    if not parts:
+        raise NotUnderstood
     return exp.Table(this=parts[-1], db=parts[-2] if len(parts) > 1 else None)
 
 

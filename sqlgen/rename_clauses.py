@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlgen.ddl_grammar import Clause, VerbatimStatement
 from sqlgen.ddl_script import ScriptToken, after_name, close_of, entries
-from sqlgen.key_clauses import identifier, table_of
+from sqlgen.key_clauses import NotUnderstood, identifier, table_of
 
 #: Words of ALTER TABLE … RENAME and DROP that are about no column.
 _NO_COLUMN = frozenset(
@@ -158,8 +158,9 @@ def rename_action(table: exp.Table, action: Pieces, dialect: str) -> exp.Expr | 
 
 
 def dropped_columns(action: Pieces, bare: bool) -> exp.Drop | None:
-    """The columns that an action of ALTER TABLE drops or makes unusable; None where it drops none.
-    ``bare``: DROP with a name alone is about a constraint."""
+    """The columns that an action of ALTER TABLE drops or makes unusable; None where it drops none,
+    NotUnderstood where it may drop something else. ``bare``: DROP with a name alone is about a
+    constraint."""
     words = _upper(action)
     if words[:2] == ["SET", "UNUSED"]:
         rest = action[2:]
@@ -171,6 +172,8 @@ def dropped_columns(action: Pieces, bare: bool) -> exp.Drop | None:
     rest = _without_if(rest[1:] if column else rest)
     if not rest or (not column and (bare or rest[0].upper in _NO_COLUMN)):
         return None
+    if not column and rest[0].text != "(" and not {*_upper(rest[1:2])} <= _BEHAVIOUR | {","}:
+        raise NotUnderstood  # what is dropped is no column
     listed = rest[1 : close_of(rest, 0)] if rest[0].text == "(" else rest
     names = [entry[0] for entry in entries(listed) if entry[0].kind in ("word", "name")]
     names = [name for name in names if name.upper not in _BEHAVIOUR]

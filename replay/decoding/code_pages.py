@@ -161,8 +161,8 @@ _ICU_SINGLE = (
     16804,
 )
 _ICU_ASCII_MIXED = (932, 943, 949, 950, 954, 970, 1363, 1386)
-#: Pure double-byte CCSIDs of ASCII, and the mixed CCSID they are half of. ICU has none that 927 and
-#: 1380 are half of (948, 1381).
+#: Pure double-byte CCSIDs of ASCII, and the mixed CCSID they are half of. Of 927 and 1380, of the
+#: mixed ones that they are half of (948, 1381), and of 1114 and 1115 ICU has names, and no tables.
 _ASCII_DOUBLE = {301: 932, 941: 943, 947: 950, 951: 949, 1362: 1363, 1385: 1386}
 #: Single-byte ones. Not 1041, which ICU has with another page's backslash and tilde only, and not
 #: 1114, which 950 and 1386 are said to have in common but do not.
