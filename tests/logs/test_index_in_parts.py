@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from replay.errors import LogReplayError
-from replay.logs import Inputs, long_arrays
+from replay.logs import Inputs, files, long_arrays
 from replay.logs.db2luw import framing, reader, scan
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.soliddb import export, index
@@ -328,12 +328,16 @@ def test_memory_does_not_grow_with_a_db2luw_log(
     assert peaks[2] < 1.2 * peaks[1], peaks
 
 
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "jsonl.gz"])
 def test_memory_does_not_grow_with_a_soliddb_export(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(long_arrays, "WINDOW", 256)
     monkeypatch.setattr(long_arrays, "BUDGET", 4096)
     monkeypatch.setattr(export, "_ROWS", 256)
+    monkeypatch.setattr(export, "_SMALL_BLOCK", 1 << 14)
+    monkeypatch.setattr(export, "_BUFFER", 1 << 13)
+    monkeypatch.setattr(files, "_BLOCK", 1 << 13)
     monkeypatch.setattr(index, "_BATCH", 256)
     write_catalog(tmp_path, (OLD,))
     peaks = []
@@ -341,7 +345,7 @@ def test_memory_does_not_grow_with_a_soliddb_export(
         log = solidbuilder.LogBuilder()
         for number in range(count):
             unit(log, lambda made, number=number: made.insert(OLD, (number, "Ann")))
-        path = write_rows(tmp_path / f"{count}.parquet", log.rows)
+        path = write_rows(tmp_path / f"{count}.{kind}", log.rows)
         inputs = Inputs(log=(str(path),), catalog=str(tmp_path), scratch=str(tmp_path))
         tracemalloc.start()
         opened = solid_reader.open_log(inputs)

@@ -16,7 +16,6 @@ import pytest
 from replay.cli.main import main
 from replay.errors import InputError
 from replay.logs import files
-from replay.logs.soliddb.export import _longest_line
 
 
 @pytest.fixture
@@ -116,10 +115,3 @@ def test_the_error_is_that_of_the_first_file_which_has_one(
         files.unpacked_together(paths, str(tmp_path))
     assert caught.value.where.file == paths[1]
     assert ended.is_set()
-
-
-@pytest.mark.parametrize("size", [1, 2, 5, 100])
-def test_the_longest_line_of_blocks(size: int) -> None:
-    text = b"ab\n\nabcdefg\nx"
-    blocks = [text[start : start + size] for start in range(0, len(text), size)]
-    assert _longest_line(blocks) == 8

@@ -84,10 +84,10 @@ def read_rows(path: str, folder: str | None = None) -> SyslogRows:
     InputError LR2001 where it cannot be read, LR2002 where it is empty, LR2008 where it lacks a
     column, LR2010 for an unusable value.
     """
-    reading: _Reading | None = None
+    reading: ExportReading | None = None
     for table in _pieces(path):
         if reading is None:
-            reading = _Reading(path, table.column_names, LongArrays(folder))
+            reading = ExportReading(path, table.column_names, LongArrays(folder))
         reading.add(table)
     assert reading is not None
     rows = reading.rows()
@@ -95,27 +95,18 @@ def read_rows(path: str, folder: str | None = None) -> SyslogRows:
     return rows
 
 
-class _Reading:
+class ExportReading:
     """Takes rows piece by piece. What is wrong is told at the end, as if each column was looked at
-    as a whole, one behind the other."""
+    as a whole, one behind the other. Pieces of JSON lines may have other columns than the first.
+    InputError LR2008 where columns are missing."""
 
     def __init__(self, path: str, columns: Sequence[str], arrays: LongArrays) -> None:
-        missing = [name for name in NEEDED if name not in columns]
-        if missing:
-            message = (
-                f"found an export without {', '.join(missing)}; expected the columns"
-                f" {', '.join(NEEDED)}"
-            )
-            raise InputError(
-                "LR2008",
-                message,
-                Where(path),
-                "Export SYS_LOG with scripts/export_soliddb.py, or select all of its columns",
-            )
         self.path, self.arrays, self.count, self.texts = path, arrays, 0, 0
-        self.numbers = {
-            name: arrays.growing(np.int64) for name in (*_NUMBERS, *_ORDERS) if name in columns
-        }
+        self.columns = set(columns)
+        self.open = format_of(path) == "json"
+        if not self.open:
+            self._check_columns()
+        self.numbers = {name: arrays.growing(np.int64) for name in _NUMBERS}
         self.named = arrays.growing(np.int16)
         self.address, self.data = arrays.growing(np.uint8), arrays.growing(np.uint8)
         self.address_null, self.data_null = arrays.growing(np.bool_), arrays.growing(np.bool_)
@@ -131,6 +122,11 @@ class _Reading:
         """Take some rows, which come behind those before."""
         if not table.num_rows:
             return
+        self.columns |= set(table.column_names)
+        for name in _ORDERS:
+            if name in self.columns and name not in self.numbers:
+                self.numbers[name] = self.arrays.growing(np.int64)
+                self.numbers[name].add(np.full(self.count, NONE))
         rows = _Piece(self.path, table, self.count)
         self.named.add(_named(table))
         for name in (*self.numbers, "LOGADDR", "DATA"):
@@ -170,6 +166,7 @@ class _Reading:
 
     def rows(self) -> SyslogRows:
         """All of them. Errors as :func:`read_rows`."""
+        self._check_columns()
         if not self.count:
             raise InputError(
                 "LR2002",
@@ -203,6 +200,21 @@ class _Reading:
             self.data_null.array(),
             self.texts,
         )
+
+    def _check_columns(self) -> None:
+        """InputError LR2008 for columns that are not there."""
+        missing = [name for name in NEEDED if name not in self.columns]
+        if missing:
+            message = (
+                f"found an export without {', '.join(missing)}; expected the columns"
+                f" {', '.join(NEEDED)}"
+            )
+            raise InputError(
+                "LR2008",
+                message,
+                Where(self.path),
+                "Export SYS_LOG with scripts/export_soliddb.py, or select all of its columns",
+            )
 
     def _check_sizes(self) -> None:
         """InputError LR2010 for LOGADDRs of other lengths than 20 and 28, and for a mix of them."""
@@ -245,24 +257,40 @@ def read_table(path: str) -> pa.Table:
 def _pieces(path: str, *, whole: bool = False) -> Iterator[pa.Table]:
     """The same as tables of some rows, of which there is one at least, or as a ``whole`` one.
     Errors as :func:`read_table`."""
-    lower = path.lower().removesuffix(".gz")
-    try:
+    readers = {"parquet": _parquet, "json": _json, "csv": _csv}
+
+    def tables() -> Iterator[pa.Table]:
         if not storage.size_of(path):
             raise InputError("LR2002", "the file is empty", Where(path), "Export it again")
-        if lower.endswith(".parquet"):
-            pieces = _parquet(path, whole)
-        elif lower.endswith((".jsonl", ".json", ".ndjson")):
-            pieces = _parts_of(_json(path), whole)
-        elif lower.endswith((".csv", ".txt", ".tsv")):
-            pieces = _csv(path, whole)
-        else:
+        kind = format_of(path)
+        if kind not in readers:
             raise InputError(
                 "LR2001",
                 f"found a file whose name does not say what it is; expected {_FORMATS}",
                 Where(path),
                 "Rename it",
             )
-        for table in pieces:
+        yield from readers[kind](path, whole)
+
+    return named_tables(path, tables())
+
+
+def format_of(path: str) -> str:
+    """What a file is by its name: ``parquet``, ``json`` (lines), ``csv``; '' for none of them."""
+    lower = path.lower().removesuffix(".gz")
+    endings = {
+        "parquet": (".parquet",),
+        "json": (".jsonl", ".json", ".ndjson"),
+        "csv": (".csv", ".txt", ".tsv"),
+    }
+    return next((kind for kind, ends in endings.items() if lower.endswith(ends)), "")
+
+
+def named_tables(path: str, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Tables of a file with their columns in upper case. InputError LR2001 where it cannot be read,
+    LR2008 where two columns have one name."""
+    try:
+        for table in tables:
             names = [name.strip().upper() for name in table.column_names]
             table.validate(full=True)
             if len(set(names)) < len(names):
@@ -303,28 +331,74 @@ def _parts_of(table: pa.Table, whole: bool = False) -> Iterator[pa.Table]:
         yield table.slice(first, size)
 
 
-def _json(path: str) -> pa.Table:
+def _json(path: str, whole: bool) -> Iterator[pa.Table]:
+    if whole:
+        yield json_table(b"".join(_blocks_of(path)))
+        return
+    yield from json_tables(whole_lines(_blocks_of(path), _SMALL_BLOCK))
+
+
+def _blocks_of(path: str) -> Iterator[bytes]:
+    """The bytes of a file, unpacked."""
+    if path.lower().endswith(".gz"):
+        yield from unpacked_blocks(path)
+        return
+    with storage.opened(path, whole=True) as file:
+        while block := file.read(_BUFFER):
+            yield block
+
+
+def whole_lines(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Blocks of bytes as pieces of whole lines that have about ``size`` bytes or one line; blank
+    ones are left out."""
+    held: list[bytes] = []
+    count = 0
+    for block in blocks:
+        held.append(block)
+        count += len(block)
+        if count < size or b"\n" not in block:
+            continue
+        lines, end, rest = b"".join(held).rpartition(b"\n")
+        held, count = [rest], len(rest)
+        if lines.strip():
+            yield lines + end
+    rest = b"".join(held)
+    if rest.strip():
+        yield rest
+
+
+def json_table(lines: bytes) -> pa.Table:
+    """Lines of JSON as a table. Raises pyarrow.ArrowException."""
     import pyarrow.json as json
 
-    if path.lower().endswith(".gz"):
-        size = _longest_line(unpacked_blocks(path))
-    else:
-        size = storage.size_of(path)
-    options = json.ReadOptions(block_size=min(max(size + 1, 16 << 20), _BLOCK))
-    return json.read_json(storage.for_arrow(path), options)
+    options = json.ReadOptions(block_size=len(lines) + 1)
+    return json.read_json(pa.BufferReader(lines), options)
 
 
-def _longest_line(blocks: Iterable[bytes]) -> int:
-    """The bytes of the longest line, with its end."""
-    longest = held = 0
-    for block in blocks:
-        first, *others = block.split(b"\n")
-        held += len(first)
-        longest = max(longest, held + 1)
-        if others:
-            longest = max(longest, *(len(line) + 1 for line in others))
-            held = len(others[-1])
-    return longest
+def json_tables(pieces: Iterable[bytes], kinds: dict[str, str] | None = None) -> Iterator[pa.Table]:
+    """Pieces of JSON lines as tables. ``kinds`` gets the kind of values of each column, which must
+    be the same in all pieces. Raises pyarrow.ArrowException, also where there is no piece."""
+    kinds, none = {} if kinds is None else kinds, True
+    for lines in pieces:
+        table, none = json_table(lines), False
+        for field in table.schema:
+            kind = _json_kind(field.type)
+            if kind and kinds.setdefault(field.name, kind) != kind:
+                raise pa.ArrowInvalid(
+                    f"JSON parse error: Column(/{field.name}) changed from {kinds[field.name]} to"
+                    f" {kind}"
+                )
+        yield table
+    if none:
+        yield json_table(b"")
+
+
+def _json_kind(of: pa.DataType) -> str:
+    if pa.types.is_null(of):
+        return ""
+    if pa.types.is_integer(of) or pa.types.is_floating(of):
+        return "number"
+    return "string" if pa.types.is_string(of) or pa.types.is_timestamp(of) else str(of)
 
 
 def _csv(path: str, whole: bool) -> Iterator[pa.Table]:
@@ -332,7 +406,7 @@ def _csv(path: str, whole: bool) -> Iterator[pa.Table]:
     than a block, all that is left together."""
     from pyarrow import csv
 
-    parse, options = _csv_options(path)
+    parse, options = csv_options(path)
     done, pieces = 0, 0
     try:
         reading = csv.ReadOptions(block_size=_SMALL_BLOCK)
@@ -349,7 +423,8 @@ def _csv(path: str, whole: bool) -> Iterator[pa.Table]:
         yield from _parts_of(table.slice(done), whole)
 
 
-def _csv_options(path: str) -> tuple[csv.ParseOptions, csv.ConvertOptions]:
+def csv_options(path: str) -> tuple[csv.ParseOptions, csv.ConvertOptions]:
+    """How a CSV file is read: all values are text. InputError LR2003 where it is none."""
     from pyarrow import csv
 
     packed = path.lower().endswith(".gz")
@@ -377,9 +452,15 @@ class _Piece:
     table: pa.Table
     first: int
 
+    def _column(self, name: str) -> pa.Array:
+        """A column; nulls where it is not there."""
+        if name not in self.table.column_names:
+            return pa.nulls(self.table.num_rows)
+        return self.table[name].combine_chunks()
+
     def numbers(self, name: str) -> Index:
         """A column of numbers. InputError LR2010."""
-        column = self.table[name].combine_chunks()
+        column = self._column(name)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             digits = pc.utf8_trim_whitespace(column)
             wrong = np.flatnonzero(
@@ -409,7 +490,7 @@ class _Piece:
 
     def octets(self, name: str) -> tuple[Bytes, Index, Mask]:
         """(bytes, ``n + 1`` offsets, nulls) of a binary column."""
-        column = self.table[name].combine_chunks()
+        column = self._column(name)
         null = np.asarray(column.is_null().to_numpy(zero_copy_only=False), bool)
         if pa.types.is_null(column.type):
             return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int64), null
