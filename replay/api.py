@@ -10,7 +10,7 @@ import glob
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -40,12 +40,12 @@ from replay.changes.keywords import (
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.errors import EXIT_OK, UsageError
+from replay.errors import EXIT_OK, LogReplayError, UsageError
 from replay.frames.door import merge_batch as merge_batch
 from replay.frames.door import register_spark as register_spark
-from replay.leftovers import WorkFolder
+from replay.leftovers import WorkFolder, name_of_run
 from replay.live.keys import key_source
-from replay.logs import Inputs, inspect, source_named
+from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
 from replay.pipeline import local, opening_tasks
 from replay.pipeline.checked import checked
@@ -62,7 +62,7 @@ from replay.pipeline.request import (
     usage_errors,
 )
 from replay.reports.questions import Questions
-from replay.storage import Place
+from replay.storage import Place, StoredPath, at, is_url, remove_folder
 from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats
+    from replay.pipeline import given_session
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
@@ -94,6 +95,7 @@ else:  # what some questions alone need
             "wanted",
         )
     )
+    given_session = LateModule("replay.pipeline.given_session")
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, extraction, formats = (
         LateModule(f"replay.output.{name}")
@@ -123,6 +125,8 @@ def open_log(
     ccsids: Mapping[str, int] | None = None,
     options: Mapping[str, str] | None = None,
     engine: Engine | None = None,
+    spark: Any = None,
+    work: str | Path | None = None,
 ) -> Log:
     """Open the log of a family (``logmaster``, ``db2luw``, ``soliddb``, ``logmaster-load`` or
     an installed one).
@@ -132,12 +136,22 @@ def open_log(
     folder, glob or TOML list of them; ``gaps`` says what becomes of holes between them,
     ``continues`` that units may end in a log to come (as for ``write(after=…)``);
     ``framing``, ``ccsids`` (``{"E": 1140}``) and ``options`` as ``--framing``, ``--ccsid`` and
-    ``--log-option``. ``engine`` carries out what is asked for; without it, this process alone.
-    Close it, or use it in a ``with`` statement: it keeps temporary files.
+    ``--log-option``. ``spark``, the ``SparkSession`` of your program, carries out what is asked for
+    (or an ``engine``); without it, this process alone. ``work`` as ``--work``: a folder that all
+    machines find, or the URL of one. Close it, or use it in a ``with`` statement: it keeps
+    temporary files.
 
     Raises UsageError for files and settings of another family, InputError for damaged files.
     """
-    scratch = WorkFolder()
+    if spark is not None and engine is not None:
+        raise UsageError("LR1001", "found spark and engine; expected one of them")
+    store = _work_in_store(work)
+    folder = None if work is None or store is not None else Path(work)
+    if folder is not None and not folder.is_dir():
+        raise UsageError("LR1006", f"found no folder {folder}; expected one for work")
+    if spark is not None:
+        engine = given_session.engine_on(spark, exchange=store or "")
+    scratch = WorkFolder(parent=folder)
     try:
         with usage_errors():
             holes = None if gaps is None else choice(Gaps, gaps, "gaps")
@@ -150,6 +164,7 @@ def open_log(
             ccsids=_code_pages(ccsids or {}),
             options=dict(options or {}),
             scratch=scratch.name,
+            shared=store,
             tasks=opening_tasks.tasks_of(engine),
         )
         words = words_of(control, data)
@@ -157,8 +172,25 @@ def open_log(
         opened = open_source(source, inputs)
     except BaseException:
         scratch.cleanup()
+        _remove_work(store)
         raise
-    return Log(opened, scratch, engine or local.ENGINE)
+    if spark is not None and folder is None:
+        made = opened.log.made_files() if isinstance(opened.log, MakesFiles) else []
+        engine = given_session.engine_on(spark, made, store or "")
+    result = Log(opened, scratch, engine or local.ENGINE)
+    result._resources.callback(_remove_work, store)
+    return result
+
+
+def _work_in_store(work: str | Path | None) -> str | None:
+    """A folder of its own for a log in the store that ``work`` names; None where it names none."""
+    return str(at(str(work)) / name_of_run()) if work is not None and is_url(work) else None
+
+
+def _remove_work(store: str | None) -> None:
+    if store is not None:
+        with suppress(OSError, LogReplayError):  # whoever could not write there was told
+            remove_folder(StoredPath(store))
 
 
 def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:

@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -141,6 +141,12 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
             hint="Is it a server of Spark Connect, and does its URL need use_ssl=true or a token?",
         ) from error
     atexit.register(_end, session, channel)
+    _check_release(release, shown)
+    _give_package(session)
+    return session
+
+
+def _check_release(release: str, shown: str) -> None:
     numbers = re.match(r"(\d+)\.(\d+)", release)
     if numbers is None or tuple(map(int, numbers.groups())) < _RELEASE:
         raise UsageError(
@@ -148,12 +154,15 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
             f"found Spark {release} at {shown}; expected {_RELEASE[0]}.{_RELEASE[1]} or newer",
             hint="--engine local reads and writes by URL too, on one machine",
         )
+
+
+def _give_package(session: Session) -> None:
+    """Have the tasks of a session find this package before any other."""
     folder = WorkFolder()
     try:
         session.addArtifacts(str(write_archive(Path(folder.name))), pyfile=True)
     finally:
         folder.cleanup()
-    return session
 
 
 def engine(
@@ -180,6 +189,44 @@ def engine(
         return execute(session, told_apart(url), job, log, splits, progress, sent, travel)
 
     return Engine(run, EngineName.SPARK, reason, travel.exchange, lambda: True)
+
+
+def engine_on(session: Session, travel: Travel) -> Engine:
+    """The engine on a session that a program has already. Its settings that count are as
+    :data:`DEFAULTS` says while a job runs. UsageError (LR1005) for a server of a release that lacks
+    what is needed."""
+    sent: dict[str, str] = {}
+    shown = "the session's server"
+
+    @cache
+    def prepare() -> None:
+        _check_release(session.version, shown)
+        _give_package(session)
+        for path in travel.files:
+            sent[path] = _give(session, Path(path).read_bytes())
+
+    def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        prepare()
+        with _settings(session):
+            yield from execute(session, shown, job, log, splits, silent, sent, travel)
+
+    return Engine(run, EngineName.SPARK, "", travel.exchange, lambda: True)
+
+
+@contextmanager
+def _settings(session: Session) -> Iterator[None]:
+    """Have a session of others the settings that the stages count on, for a while."""
+    before = {name: session.conf.get(name, None) for name in DEFAULTS}
+    for name, value in DEFAULTS.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, value)
 
 
 def execute(

@@ -163,6 +163,12 @@ def _archive() -> Path:
     return write_archive(Path(folder.name))
 
 
+def give_package(context: SparkContext) -> None:
+    """Have tasks of a context that runs already find this package before any other."""
+    if _archive().name not in (context._python_includes or ()):
+        context.addPyFile(str(_archive()))
+
+
 def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
     """Settings by which this package travels to executors that know nothing of it, or have another
     version: Spark puts the archive into their working folder before the first task, and Python

@@ -10,6 +10,9 @@ _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
+#: Spark's own log. (An executor may import this by a path that is relative.)
+_LOG4J = Path(__file__).absolute().parent / "log4j2.properties"
+
 #: What the engine asks of Spark unless ``--conf`` says otherwise.
 DEFAULTS: dict[str, str] = {
     "spark.driver.memory": "1g",
@@ -23,8 +26,5 @@ DEFAULTS: dict[str, str] = {
     ),  # blocks of positions: packing them costs more than moving them
     # else, with up to 200 buckets, each scan opens a file for each of them
     "spark.shuffle.sort.bypassMergeThreshold": "1",
-    JAVA_OPTIONS: (
-        f"{_JVM}"
-        f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'log4j2.properties').as_uri()}"
-    ),
+    JAVA_OPTIONS: (f"{_JVM} -Dlog4j2.configurationFile={_LOG4J.as_uri()}"),
 }

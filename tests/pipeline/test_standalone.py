@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -17,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+import replay
+from replay.pipeline.java import java_home
 from tests.live.test_dry_run import options
 from tests.support.drivers import driver, ended, wait_until
 from tests.support.networks import Network, stop
@@ -99,6 +102,75 @@ def test_the_same_bytes(
         assert bad == [], (family, words)
 
 
+#: A program of somebody's: its own session, and logs that it has that session work on.
+PROGRAM = """
+import json, sys
+import replay
+from pyspark.sql import SparkSession
+
+remote, settings, logs = json.loads(sys.argv[1])
+builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder
+for name, value in settings.items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+for words, out in logs:
+    with replay.open_log(**words, spark=spark, work="s3://logs/work") as log:
+        log.select().redo().write(out)
+assert spark.range(3).count() == 3
+assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
+"""
+
+
+def of_library(words: list[str]) -> dict[str, str]:
+    """Words of a command that name a log, as the library takes them."""
+    return {
+        name.removeprefix("--"): value for name, value in zip(words[::2], words[1::2], strict=True)
+    }
+
+
+def written_by_program(
+    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path, remote: str
+) -> None:
+    """A program writes a bundle of each log to the store, and those are as on this machine."""
+    out = f"program-{bool(remote)}"
+    work = [(of_library(words), f"s3://logs/{out}/{family}") for family, words in logs.items()]
+    settings = {
+        "spark.master": workers.master,
+        "spark.executor.memory": "600m",
+        "spark.executor.cores": "2",
+        "spark.driver.memory": "600m",
+        "spark.ui.enabled": "false",
+    }
+    more = {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
+    given = [remote, {} if remote else settings, work]
+    ended(
+        driver(
+            workers.network,
+            workers.top / "driver",
+            {**workers.environment, **more},
+            given,
+            PROGRAM,
+        )
+    )
+    for family, words in logs.items():
+        with replay.open_log(**of_library(words)) as log:
+            log.select().redo().write(tmp_path / family)
+        expected = {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in (tmp_path / family).iterdir()
+        }
+        assert store.digests(f"{out}/{family}") == expected, family
+    assert store.names("work") == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_session_of_a_program(
+    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
+) -> None:
+    written_by_program(workers, store, logs, tmp_path, "")
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_server_of_spark_connect(
@@ -108,6 +180,7 @@ def test_a_server_of_spark_connect(
     store, and a log of the driver's machine is refused by name."""
     ways = [WAYS[0], WAYS[2], WAYS[4], WAYS[8]]
     mine = workers.top / "driver" / "connect"
+    (tmp_path / "program").mkdir()
     with workers.connect_server() as url:
         how = ["--engine", "spark", "--master", url, "--split-mb", "1"]
         commands = [
@@ -122,6 +195,7 @@ def test_a_server_of_spark_connect(
         told, _ = started(workers, ["redo", *data, "--out", "s3://logs/no", *how]).communicate()
         assert "LR2001" in told, told
         assert "incomplete.dat" in told
+        written_by_program(workers, store, logs, tmp_path / "program", url)
     for number, (family, words) in enumerate(ways):
         expected = locally(tmp_path, [*words, *logs[family]])
         found = store.digests(f"connect/{number}")

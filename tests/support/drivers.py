@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.support.networks import HUB, Network
 from tests.support.places import ROOT
@@ -25,10 +26,15 @@ _OF_SPARK = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 
 
 def driver(
-    network: Network, folder: Path, environment: Mapping[str, str], commands: tuple[list[str], ...]
+    network: Network,
+    folder: Path,
+    environment: Mapping[str, str],
+    commands: Sequence[Any],
+    program: str = SEVERAL,
 ) -> subprocess.Popen[str]:
-    """Start commands in a folder; they see other machines by the network alone."""
-    python = [*network.inside(), sys.executable, "-c", SEVERAL, json.dumps(commands)]
+    """Start commands in a folder, or what a ``program`` makes of them; they see other machines by
+    the network alone."""
+    python = [*network.inside(), sys.executable, "-c", program, json.dumps(commands)]
     more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
     # what a Spark of this process has set for its own workers
     mine = {name: value for name, value in os.environ.items() if name not in _OF_SPARK}

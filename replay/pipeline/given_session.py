@@ -1,0 +1,38 @@
+"""The engine on a Spark session that a program has already: a notebook, or one that was submitted
+to a cluster. Package and files travel to its executors as they do for a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from pyspark import SparkContext
+
+from replay.pipeline import connect, spark
+from replay.pipeline.cluster_trouble import Limits
+from replay.pipeline.engine import Engine
+from replay.pipeline.spark import Travel, is_local
+
+#: What a command waits for unless it is told otherwise.
+_LIMITS = Limits(executors=300, tasks=3600)
+
+
+def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> Engine:
+    """The engine on a ``SparkSession``, with a context or of Spark Connect. ``files`` of this
+    machine are given to executors; ``exchange`` is the URL of a folder in a store, through which
+    tasks give files back. Errors are those of the engines of commands, and the limits their usual
+    ones."""
+    travel = Travel(files, _LIMITS, exchange)
+    if type(session).__module__.startswith("pyspark.sql.connect."):
+        return connect.engine_on(session, travel)
+    context: SparkContext = session.sparkContext
+    if is_local(str(context.master)):
+        return spark.engine(lambda: context)
+
+    @cache
+    def started() -> SparkContext:
+        spark.give_package(context)
+        return context
+
+    return spark.engine(started, travel=travel)
