@@ -39,8 +39,9 @@ class ForeignKey:
     """``columns`` of ``table`` refer to ``parent_columns`` of ``parent`` (tables as OWNER.NAME; no
     parent columns: its primary key).
 
-    ``on_delete`` is NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT. ``deferrable``: the
-    check can wait for the end of a transaction; what else happens on a delete never waits.
+    ``on_delete`` is NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT; of the last two,
+    ``set_columns`` are those that it sets where these are not all. ``deferrable``: the check can
+    wait for the end of a transaction; what else happens on a delete never waits.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ForeignKey:
     parent_columns: tuple[str, ...] = ()
     on_delete: str = "NO ACTION"
     deferrable: bool = False
+    set_columns: tuple[str, ...] = ()
 
     @property
     def waits(self) -> bool:
@@ -344,7 +346,8 @@ class _Reader:
         elif isinstance(entry, exp.UniqueColumnConstraint):
             self.key(table, entry.this.expressions, name, entry)
         elif isinstance(entry, exp.ForeignKey):
-            self.reference(name, table, entry.expressions, entry.args["reference"])
+            some = entry.args.get("set_columns") or ()
+            self.reference(name, table, entry.expressions, entry.args["reference"], some)
 
     def of_column(
         self, table: str, column: exp.ColumnDef, constraint: exp.ColumnConstraint
@@ -372,7 +375,12 @@ class _Reader:
                 self.primary[table] = self.keys[-1]
 
     def reference(
-        self, name: str, table: str, columns: Sequence[exp.Expression], reference: exp.Expression
+        self,
+        name: str,
+        table: str,
+        columns: Sequence[exp.Expression],
+        reference: exp.Expression,
+        set_columns: Sequence[exp.Expression] = (),
     ) -> None:
         target = reference.this
         named = target.this if isinstance(target, exp.Schema) else target
@@ -397,10 +405,12 @@ class _Reader:
         )
         own = self.columns(table, columns)
         others = self.columns(parent, target.expressions) if isinstance(target, exp.Schema) else ()
-        if own is not None and others is not None:
+        some = self.columns(table, set_columns)
+        if own is not None and others is not None and some is not None:
             deferrable = "DEFERRABLE" in options and "NOT DEFERRABLE" not in options
+            sets = () if set(some) == set(own) else some
             self.foreign_keys.append(
-                ForeignKey(name, table, own, parent, others, on_delete, deferrable)
+                ForeignKey(name, table, own, parent, others, on_delete, deferrable, sets)
             )
 
     def index(self, index: Any, clauses: Sequence[ddl_grammar.Clause]) -> None:

@@ -64,10 +64,11 @@ class NotUnderstood(Exception):
 @dataclass
 class Options:
     """What stands behind a key: ``said`` as a reader of constraints takes it, ``where``: a
-    condition of its rows."""
+    condition of its rows; ``set_columns``: which columns ON DELETE sets, where a list says so."""
 
     said: list[str] = field(default_factory=list)
     where: bool = False
+    set_columns: list[exp.Expr] = field(default_factory=list)
 
 
 def identifier(piece: ScriptToken) -> exp.Identifier:
@@ -178,7 +179,9 @@ def column_keys(pieces: Sequence[ScriptToken], lone_key: bool) -> Iterator[exp.C
         kind: exp.Expr | None = None
         if word == "REFERENCES":
             end = _clause_end(pieces, at)
-            kind = _reference(pieces[at:end])
+            kind, some = _reference(pieces[at:end])
+            if some:
+                raise NotUnderstood
             at = end
         elif word in ("UNIQUE", "PRIMARY") or (word == "KEY" and lone_key):
             at += word != "KEY" and _upper(pieces, at) == "KEY"
@@ -290,16 +293,20 @@ def _is_condition(pieces: Sequence[ScriptToken]) -> bool:
 
 
 def _action(pieces: Sequence[ScriptToken], at: int, found: Options) -> int:
-    """ON DELETE or ON UPDATE with what happens then; a list of columns behind SET NULL is not
-    understood."""
+    """ON DELETE or ON UPDATE with what happens then, and to which columns (PostgreSQL)."""
     said = " ".join(piece.upper for piece in pieces[at + 1 : at + 3])
     action = next((one for one in _ON_DELETE if f"{said} ".startswith(f"{one} ")), None)
     if action is None:
         raise NotUnderstood
+    event = pieces[at].upper
     at += 1 + len(action.split())
     if _upper(pieces, at) == "(":
-        raise NotUnderstood
-    found.said.append(f"ON {pieces[at - 1 - len(action.split())].upper} {action}")
+        columns, at = _list(pieces, at)
+        sets = event == "DELETE" and action in ("SET NULL", "SET DEFAULT")
+        if not sets or found.set_columns or any(_is_part(column) for column in columns):
+            raise NotUnderstood
+        found.set_columns = [column.this for column in columns]
+    found.said.append(f"ON {event} {action}")
     return at
 
 
@@ -308,13 +315,15 @@ def _foreign_key(pieces: Sequence[ScriptToken]) -> exp.ForeignKey:
     columns, end = _list(pieces, at)
     if _upper(pieces, end) != "REFERENCES" or any(_is_part(column) for column in columns):
         raise NotUnderstood
-    return exp.ForeignKey(
-        expressions=[column.this for column in columns], reference=_reference(pieces[end + 1 :])
-    )
+    reference, some = _reference(pieces[end + 1 :])
+    key = exp.ForeignKey(expressions=[column.this for column in columns], reference=reference)
+    key.set("set_columns", some)
+    return key
 
 
-def _reference(pieces: Sequence[ScriptToken]) -> exp.Reference:
-    """REFERENCES, from the tokens behind that word."""
+def _reference(pieces: Sequence[ScriptToken]) -> tuple[exp.Reference, list[exp.Expr]]:
+    """REFERENCES, from the tokens behind that word, and the columns that ON DELETE sets where a
+    list says so."""
     if not pieces:
         raise NotUnderstood
     end = after_name(pieces, 0)
@@ -324,7 +333,8 @@ def _reference(pieces: Sequence[ScriptToken]) -> exp.Reference:
         if any(_is_part(column) for column in columns):
             raise NotUnderstood
         target = exp.Schema(this=target, expressions=[column.this for column in columns])
-    return exp.Reference(this=target, options=options(pieces[end:]).said)
+    found = options(pieces[end:])
+    return exp.Reference(this=target, options=found.said), found.set_columns
 
 
 def _list(pieces: Sequence[ScriptToken], at: int) -> tuple[list[exp.Expr], int]:

@@ -92,6 +92,10 @@ def schema_script(
             continue
         if foreign.parent not in known:
             outside.append(said)
+        elif foreign.set_columns and profile.name != "postgres":
+            left_out.append(
+                f"{said}, which sets {', '.join(foreign.set_columns)} alone on a delete"
+            )
         elif profile.name in _ADDS_FOREIGN_KEYS:
             further.append(_foreign_key(foreign, known, profile, names))
         else:
@@ -156,7 +160,11 @@ def _foreign_key(
         this=table_expression(parent, profile, names),
         expressions=identifiers(foreign.parent_columns or parent.key),
     )
-    reference = exp.Reference(this=target, options=[f"ON DELETE {option}" for option in options])
+    some = ", ".join(one.sql(profile.sqlglot) for one in identifiers(foreign.set_columns))
+    behind = f" ({some})" if some else ""
+    reference = exp.Reference(
+        this=target, options=[f"ON DELETE {option}{behind}" for option in options]
+    )
     key: exp.Expr = exp.ForeignKey(expressions=identifiers(foreign.columns), reference=reference)
     if foreign.name:
         key = exp.Constraint(this=identifier(foreign.name, profile, names), expressions=[key])

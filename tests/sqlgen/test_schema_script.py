@@ -62,6 +62,22 @@ def test_keys_and_notes() -> None:
     assert made.left_out == ()
 
 
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "tsql", "oracle", "db2"])
+def test_a_foreign_key_that_sets_some_columns(dialect: str) -> None:
+    """Only PostgreSQL has such ones: elsewhere it would set all of them."""
+    pair = ("ID", "DEPT")
+    some = ForeignKey("f", "APP.EMP", pair, "APP.DEPT", pair, "SET NULL", set_columns=("DEPT",))
+    dept = Table("APP", "DEPT", EMP.columns, pair)
+    made = schema_script([EMP, dept], Constraints((), (some,)), profile_named(dialect))
+    if dialect == "postgres":
+        assert "(id, dept) ON DELETE SET NULL (dept);" in made.text
+        assert made.left_out == ()
+    else:
+        assert "SET NULL" not in made.text
+        said = "foreign key f of APP.EMP to APP.DEPT, which sets DEPT alone on a delete"
+        assert made.left_out == (said,)
+
+
 @pytest.mark.parametrize("dialect", sorted(BUILT_IN))
 def test_every_dialect_writes_what_it_reads_or_says_what_it_left_out(dialect: str) -> None:
     profile = profile_named(dialect)
