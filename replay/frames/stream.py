@@ -65,7 +65,8 @@ class Offset:
     names of files, to which ``digests`` adds those of their contents); ``more``: whether they have
     units behind the position. ``taken``: the units of all batches, ``units_taken`` the last of
     them one by one (:meth:`replay.pipeline.taken.TakenUnits.describe`). ``pending_logs``: the
-    digests of the logs that ``pending`` units are in or hang on (None: not known)."""
+    digests of the logs that ``pending`` units are in or hang on (None: not known). ``reaches``
+    (hexadecimal): where the logs ended, if that is behind ``position``."""
 
     source: str = ""
     position: str = ""
@@ -78,6 +79,7 @@ class Offset:
     digests: frozenset[str] = frozenset()
     units_taken: Sequence[Mapping[str, Any]] = ()
     pending_logs: frozenset[str] | None = None
+    reaches: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """As a stream keeps it: texts, numbers and a dict of texts."""
@@ -95,6 +97,7 @@ class Offset:
             "pendingLogs": json.dumps(
                 None if self.pending_logs is None else sorted(self.pending_logs)
             ),
+            "reaches": self.reaches,
         }
 
     @classmethod
@@ -113,6 +116,7 @@ class Offset:
             frozenset(kept.get("digests", "").splitlines()),
             json.loads(kept.get("takenOneByOne", "[]")),
             None if named is None else frozenset(named),
+            kept.get("reaches", ""),
         )
 
     def continuation(self) -> Continuation:
@@ -127,6 +131,7 @@ class Offset:
             self.logs | self.digests,
             TakenUnits.of(self.units_taken),
             self.pending_logs,
+            Position.from_hex(self.reaches) if self.reaches else None,
         )
 
 
@@ -268,6 +273,7 @@ class Stream:
             frozenset(ended["logs"]) - start.logs - frozenset(names),
             ended["taken"],
             logs_named(ended),
+            ended.get("reaches", ""),
         )
 
     def parts(self, start: Offset, end: Offset) -> tuple[Prepared, list[LogPart]]:

@@ -61,7 +61,8 @@ class Continuation:
     was), ``units`` are the units that commit there, ``pending`` those that were set aside, and
     why, ``logs`` the digests of all logs that were read (None: nothing tells), ``taken`` which
     units were, as far as that is known, ``pending_logs`` the digests of the logs that ``pending``
-    units are in or hang on (None: not known)."""
+    units are in or hang on (None: not known), ``reaches``: where the logs that were read ended
+    (None: at ``position``, as far as is known)."""
 
     path: Place
     manifest: Mapping[str, Any]
@@ -72,6 +73,7 @@ class Continuation:
     logs: frozenset[str] | None = None
     taken: TakenUnits = field(default_factory=TakenUnits)
     pending_logs: frozenset[str] | None = None
+    reaches: Position | None = None
 
     @property
     def continued(self) -> Continued | None:
@@ -95,6 +97,7 @@ class Continuation:
             frozenset(ended["logs"]) if "logs" in ended else None,
             TakenUnits.of(ended.get("taken", ())),
             logs_named(ended),
+            Position.from_hex(ended["reaches"]) if "reaches" in ended else None,
         )
 
 
@@ -166,7 +169,7 @@ def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining
     first = log_extent(log).first
     begins = getattr(log, "begins", None)
     low = min((place for place in (first, begins) if place is not None), default=None)
-    if low is not None and low > before.position:
+    if low is not None and low > max(before.position, before.reaches or before.position):
         raise InputError(
             "LR2037",
             f"found logs that begin at {low.hexadecimal}; expected them to reach back to"
@@ -252,15 +255,33 @@ def where_it_ended(
         frozenset() if before is None or not before.pending else before.pending_logs,
         None if before is None else before.logs,
     )
+    reaches = _reaches(before, log, plan)
+    behind = reaches is not None and position is not None and reaches > position
     return {
         "source": log.source,
         "position": None if position is None else position.hexadecimal,
+        **({"reaches": reaches.hexadecimal} if behind and reaches is not None else {}),
         "units": sorted(map(str, units)),
         "pending": Pending(pending),
         "logs": sorted(digests_of_logs(log) | (before.logs or frozenset() if before else set())),
         "taken": taken.describe(),
         **({"pending_logs": sorted(where)} if pending and where is not None else {}),
     }
+
+
+def _reaches(before: Continuation | None, log: LogFile, plan: Plan) -> Position | None:
+    """Up to where all of the logs was read: behind the last unit that was taken there may be
+    transactions without rows. None where that is not known."""
+    ends: Position | None = getattr(log, "ends", None)
+    known = [
+        place
+        for place in (
+            None if before is None else before.reaches,
+            ends if plan.selection.until_position is None else None,
+        )
+        if place is not None
+    ]
+    return max(known, default=None)
 
 
 class Pending(Mapping[str, str]):

@@ -57,6 +57,8 @@ class SolidLog(RowLog):
     alike: tuple[str, ...]
     by_address: bool
     manifest: Manifest
+    #: LOGADDRs of where the first read session begins, if that is known, and of the last commit.
+    reach: tuple[bytes | None, bytes | None]
     headless: int
     charset: int
 
@@ -74,11 +76,18 @@ class SolidLog(RowLog):
     def begins(self) -> Position | None:
         """Where the first read session begins, as the manifest says: nothing lies between that and
         its first commit. None where it does not say so, or where positions are places."""
-        said = [entry for entry in self.manifest.sessions if entry["last_commit_logaddr"]]
-        start = said[0]["start_logaddr"] if said else None
-        if not self.by_address or not start or len(start) != self.logaddr().shape[1]:
+        return self._reached(self.reach[0])
+
+    @property
+    def ends(self) -> Position | None:
+        """The last commit, of a transaction with rows or without: what lies up to there is in the
+        log. None where positions are places."""
+        return self._reached(self.reach[1])
+
+    def _reached(self, address: bytes | None) -> Position | None:
+        if not self.by_address or not address or len(address) != self.logaddr().shape[1]:
             return None
-        return Position(bytes(start[:8]) + b"\0\0")
+        return Position(bytes(address[:8]) + b"\0\0")
 
     @property
     def has_offsets(self) -> bool:
@@ -250,7 +259,8 @@ def open_log(inputs: Inputs) -> SolidLog:
     joined = transactions.join(files, manifest.sessions, inputs.scratch)
     bounds = transactions.find_transactions(joined)
     accepts = inputs.options.get("gaps") == "accept" or inputs.gaps in (Gaps.WARN, Gaps.ALLOW)
-    gaps = transactions.check_sessions(joined, bounds, manifest, accepts)
+    chain = transactions.check_sessions(joined, bounds, manifest, accepts)
+    gaps = () if inputs.gaps is Gaps.ALLOW else chain.warnings
     index = build_index(joined, bounds, tables, manifest, settings, inputs.scratch)
     first = np.cumsum([0, *(len(part) for part in files)]).tolist()
     database = "".join(f":{name}" for name in (inputs.options.get("database"),) if name)
@@ -267,9 +277,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         arrays=save((index.entries, index.units, joined.data, joined.address), inputs.scratch),
         changes=dict(index.structure),
         source=f"soliddb{database}",
-        opening_warnings=tuple(
-            dict.fromkeys((*moved, *(() if inputs.gaps is Gaps.ALLOW else gaps), *index.warnings))
-        ),
+        opening_warnings=tuple(dict.fromkeys((*moved, *gaps, *index.warnings))),
         constraints=(
             read_constraints(inputs.catalog, tables) if use_foreign_keys else Constraints()
         ),
@@ -277,6 +285,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         alike=index.alike,
         by_address=index.by_address,
         manifest=manifest,
+        reach=(chain.begins, chain.ends),
         headless=bounds.headless,
         charset=settings.charset,
     )

@@ -462,11 +462,21 @@ def _refuse_commit(rows: Joined, done: Index, place: int) -> None:
 # -------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class SessionChain:
+    """How read sessions follow one another: ``warnings``, where the first one begins (as far as a
+    manifest says it), and the last commit of all, also of one without rows; LOGADDRs."""
+
+    warnings: tuple[str, ...]
+    begins: bytes | None
+    ends: bytes | None
+
+
 def check_sessions(
     rows: Joined, bounds: SolidTransactions, manifest: Manifest, accept: bool
-) -> list[str]:
+) -> SessionChain:
     """Hold the read sessions against the manifest and each other; mark transactions that an earlier
-    session held. Warnings about accepted gaps.
+    session held. Warnings are about accepted gaps.
 
     InputError LR2006 where rows are missing that the manifest knows of, LR2017 where a transaction
     comes twice with different rows; Refusal LR2034 where changes may be missing between two
@@ -505,7 +515,7 @@ def check_sessions(
             raise InputError(
                 "LR2006", message, Where(rows.files[-1].name), "Give all files of the export, whole"
             )
-    warnings = []
+    warnings: list[str] = []
     reached: bytes | None = None
     for number in range(len(filled)):
         start = recorded[number]["start_logaddr"] if recorded else None
@@ -533,7 +543,8 @@ def check_sessions(
             warnings.append(f"changes may be missing: {message}")
         ended = ends[number] if newest[number] >= 0 else start
         reached = max(filter(None, (reached, ended)), default=None)
-    return warnings
+    held = recorded or _held(manifest.sessions)
+    return SessionChain(tuple(warnings), held[0]["start_logaddr"] if held else None, reached)
 
 
 def _recorded_sessions(
