@@ -123,13 +123,13 @@ class ReplayRun:
         applier = Applier(transactions, strategy)
         total = self.statements.workload.statements
         began = time.perf_counter()
-        sequences: list[str] = []
+        sequences: dict[str, str] = {}  # to where each was moved
         positions: list[UnitPosition] = []
 
         def finish(session: Session) -> None:
             """What is left to do on the target when all is applied, and to be asked of it; may be
             done twice."""
-            sequences.extend(self._move_sequences(session))
+            sequences.update(self._move_sequences(session))
             committed = transactions.committed
             seconds = time.perf_counter() - began
             Store(session).end_run(run, "done", committed.units, committed.statements, seconds)
@@ -148,7 +148,7 @@ class ReplayRun:
             route.forward,
             pace,
             strategy.loaded if isinstance(strategy, OrderInBulk) else 0,
-            sequences,
+            [f"{name} to {value}" for name, value in sequences.items()],
             positions[-1],
             time.perf_counter() - began,
         )
@@ -258,11 +258,13 @@ class ReplayRun:
         self.session.commit()
         return run, replace(route, pending=pending, ahead=ahead, rejected=rejected)
 
-    def _move_sequences(self, session: Session) -> list[str]:
-        """Move the sequences behind the tables that were changed; what was moved."""
-        moved = []
+    def _move_sequences(self, session: Session) -> dict[str, str]:
+        """Move the sequences behind the tables that were changed; those that were, and to where."""
+        moved: dict[str, str] = {}
         for schema, table in target_tables(self.log, self.statements.plan, self.statements.tally):
-            moved += session.move_sequences(schema, table)
+            for text in session.move_sequences(schema, table):
+                name, _, value = text.rpartition(" to ")
+                moved[name] = value
         return moved
 
     def _fail(self, transactions: Transactions, error: LogReplayError, seconds: float) -> None:

@@ -129,6 +129,7 @@ def test_every_request_is_lost_once(
             for name in ("parent", "child", "loose")
         }
         assert found == HISTORY.state(), f"request {at}"
+        assert said.out.count("moved sequence") <= 1, f"request {at}"
         assert position(fresh_database)[2:] == (
             UNITS,
             sum(map(len, HISTORY.units)),
