@@ -25,7 +25,7 @@ from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSe
 from replay.live.merged import bring_in, run_loose
 from replay.live.net_changes import NetChanges
 from replay.live.pace import Pace
-from replay.live.route import UnitGroup, runs_of, steps_of
+from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement
 from replay.logs import LogFile
@@ -91,7 +91,7 @@ class IndependentChanges:
         steps = np.concatenate(transactions)
         sizes = [len(some) for some in transactions]
         number = np.repeat(np.arange(len(sizes)), sizes)
-        rows = script.steps[steps]
+        rows = script.rows(steps)
         change, version = (np.ascontiguousarray(rows[name]) for name in ("change", "version"))
         odd = ~np.isin(change, ROW_CHANGES) | (rows["part"] > 0)
         free = self.movable[version] & (np.bincount(number, odd)[number] == 0)
@@ -325,9 +325,10 @@ class OrderInBulk:
         chosen: dict[int, list[int]] = {}
         room = MOST_BYTES
         for number, group in enumerate(groups):
-            first, last = group.units[0], group.units[-1]
-            if group.statements < WORTH or first.script != last.script:
+            scripts = group.units.scripts
+            if group.statements < WORTH or len(scripts) > 1:
                 continue
+            first, last = group.units[0], group.units[-1]
             size = self.transactions.scripts[first.script].size(first.start, last.stop)
             if size <= room:
                 chosen.setdefault(first.script, []).append(number)
@@ -337,7 +338,7 @@ class OrderInBulk:
     def _parted(
         self, script: int, groups: Sequence[UnitGroup], mine: Sequence[int]
     ) -> dict[int, Parted]:
-        steps = [steps_of(groups[number].units) for number in mine]
+        steps = [groups[number].units.steps() for number in mine]
         parts = self.independent.part(self.transactions.scripts[script], steps)
         return {number: part for number, part in zip(mine, parts, strict=True) if part is not None}
 
@@ -354,7 +355,7 @@ class OrderInBulk:
             if number in parted:
                 steps.setdefault(group.units[0].script, []).append(parted[number].loose)
                 continue
-            for run in runs_of(group.units):
+            for run in group.units.runs():
                 steps.setdefault(run.script, []).append(np.arange(run.start, run.stop))
         return {
             number: script.make(np.concatenate(some))

@@ -11,7 +11,7 @@ import numpy as np
 from replay.arrays import Index
 from replay.live.ahead import made_ahead
 from replay.live.net_changes import Folded, MakeLoad, NetChanges
-from replay.live.route import UnitGroup, steps_of
+from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement, Transactions
 from replay.output.steps import ScriptUnit
@@ -51,7 +51,7 @@ class MergedChanges:
             return None
         try:
             script = self.transactions.scripts[group.units[0].script]
-            return self.net_changes.fold(script, steps_of(group.units))
+            return self.net_changes.fold(script, group.units.steps())
         except Unmergeable as reason:
             committed.note_in_order(group, str(reason))
             return None

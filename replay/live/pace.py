@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import tenacity
 
+from replay.arrays import Index
 from replay.changes.choices import ApplyMode as ApplyMode
 from replay.errors import TargetError
-from replay.output.steps import ScriptUnit
 from sqlgen.errors import settle_counts
 from sqlgen.kinds import settle_kinds
 
@@ -83,12 +84,22 @@ class Pace:
         """The pace of one session in strict order, one unit a transaction."""
         return replace(self.in_order(), units=1)
 
-    def full(self, units: int, statements: int, last: ScriptUnit, following: ScriptUnit) -> bool:
-        """Whether a group of so much, which ends with ``last``, is full. Net changes are made of
-        the statements of one script."""
+    def stop(self, ends: Index, place: int, units: int, statements: int) -> int:
+        """Where the part of a script's units ends that goes into a group which has some ``units``
+        already, with so many ``statements``: at ``place``, where the group is full. ``ends`` are
+        the numbers of statements up to each unit and with it."""
+        before = int(ends[place - 1]) if place else 0
         if self.merged:
-            return (
-                statements + following.count > self.merged_statements
-                or following.script != last.script
+            stop = int(
+                np.searchsorted(ends, before + self.merged_statements - statements, side="right")
             )
-        return units >= self.units or statements >= self.statements
+            return max(stop, place + (not units))
+        if units >= self.units or statements >= self.statements:
+            return place
+        filling = int(np.searchsorted(ends, before + self.statements - statements))
+        return min(place + self.units - units, filling + 1, len(ends))
+
+    def parts(self, script: int, following: int) -> bool:
+        """Whether a group ends between two scripts: net changes are made of the statements of
+        one."""
+        return self.merged and script != following

@@ -25,9 +25,10 @@ from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import links, touch_order
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.live.position_store import Store
-from replay.live.route import UnitGroup, runs_of, steps_of
+from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.transactions import BATCH_BYTES, shapes_of
+from replay.live.units import UnitColumns
 from replay.logs import LogFile
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import ConnectionLost, Session, Transient
@@ -150,7 +151,7 @@ class Partitioner:
         codes = [np.zeros(0, np.int64)]
         for script in sorted({unit.script for unit in units}):
             steps, of_unit = self._steps(script, units)
-            rows = self.scripts[script].steps[steps]
+            rows = self.scripts[script].rows(steps)
             codes.append(np.unique((of_unit * count + rows["version"]) * 256 + rows["change"]))
         of_kind, change = np.divmod(np.concatenate(codes), 256)
         number, version = np.divmod(of_kind, count)
@@ -160,7 +161,7 @@ class Partitioner:
         """The steps of the units of a script, and the number of the unit of each."""
         mine = [(number, unit) for number, unit in enumerate(units) if unit.script == script]
         numbers, counts = zip(*((number, unit.count) for number, unit in mine), strict=True)
-        return steps_of(unit for _, unit in mine), np.repeat(numbers, counts)
+        return UnitColumns.of(unit for _, unit in mine).steps(), np.repeat(numbers, counts)
 
 
 class Inseparable(Exception):
@@ -324,7 +325,7 @@ class SessionPool:
         texts: list[bytes] = []
         counted: list[Mask] = []
         size = 0
-        for run in runs_of(share.units):
+        for run in UnitColumns.of(share.units).runs():
             script = self.scripts[run.script]
             for low, high in script.batches(run.start, run.stop, BATCH_BYTES):
                 texts.append(script.slice(low, high))
@@ -350,10 +351,10 @@ class ParallelSessions:
     def prepare(self, group: UnitGroup) -> Callable[[], None]:
         """Part the group into shares; what applies them."""
         try:
-            longest = max(unit.count for unit in group.units)
+            longest = group.units.longest
             if longest > LONGEST_UNIT:
                 raise Inseparable(f"a unit of {longest:,} statements among them")
-            shares = self.partitioner.shares(group.units)
+            shares = self.partitioner.shares(tuple(group.units))
         except Inseparable as reason:
             self.transactions.committed.note_in_order(group, str(reason))
             return partial(self.strict.apply_in_order, group)
@@ -373,7 +374,7 @@ class ParallelSessions:
         committed.units += sum(len(share.units) for share in done)
         committed.statements += sum(share.statements for share in done)
         applied = {unit.key for share in done for unit in share.units}
-        left = tuple(unit for unit in group.units if unit.key not in applied)
+        left = UnitColumns.of(unit for unit in group.units if unit.key not in applied)
         if not left:
             transactions.skip_over(group.before, group.after)
             return

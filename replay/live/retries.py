@@ -52,6 +52,7 @@ from replay.live.route import Destination, Route, UnitGroup
 from replay.live.strict import StrictOrder, WatchedUnit
 from replay.live.target_state import TargetState
 from replay.live.transactions import BadStatement, Transactions
+from replay.live.units import UnitColumns
 from replay.output.bundle import raise_for
 from replay.output.carry_out import carry_out
 from replay.output.steps import Scripts, ScriptUnit
@@ -429,7 +430,7 @@ class Retries:
                     return bad, 0
             return None, watched.rejected
 
-        group = UnitGroup((unit,), self.stored.position, self.stored.position)
+        group = UnitGroup(UnitColumns.of([unit]), self.stored.position, self.stored.position)
         bad = transactions.apply(group, body, np.zeros(0, np.int64))
         if bad is not None and bad.step is not None:
             raise strict.error_of(unit, bad)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,8 @@ from replay.changes.position import (
 from replay.errors import Refusal, UsageError
 from replay.live.pace import Pace
 from replay.live.position_store import TargetPosition
-from replay.output.steps import Scripts, ScriptUnit, script_units
+from replay.live.units import UnitBlock, UnitColumns
+from replay.output.steps import Scripts
 from replay.pipeline.extent import LogExtent
 
 
@@ -63,14 +64,14 @@ class Destination:
 class UnitGroup:
     """Units that share a transaction, and the position before and after it."""
 
-    units: tuple[ScriptUnit, ...]
+    units: UnitColumns
     before: UnitPosition
     after: UnitPosition
 
     @cached_property
     def statements(self) -> int:
         """Number of statements."""
-        return sum(unit.stop - unit.start for unit in self.units)
+        return self.units.statements
 
 
 @dataclass
@@ -109,11 +110,11 @@ class Route:
     def groups(self, scripts: Scripts, pace: Pace) -> Iterator[UnitGroup]:
         """The units that are still to be applied, in order, in groups. Raises InputError (LR2001)
         with a script that cannot be read."""
-        return self._grouped(self._units(scripts), self.position, pace, None)
+        return self._grouped(self._blocks(scripts), self.position, pace, None)
 
     def split(self, group: UnitGroup, pace: Pace) -> Iterator[UnitGroup]:
         """The units of a group in smaller ones."""
-        return self._grouped(iter(group.units), group.before, pace, group.after)
+        return self._grouped(group.units.blocks, group.before, pace, group.after)
 
     def workload(self, scripts: Scripts) -> Workload:
         """What is still to be applied. Raises InputError (LR2001) with steps that cannot be
@@ -130,45 +131,59 @@ class Route:
                     workload.changes.update(outline.kinds(*run))
         return workload
 
-    def late(self, units: Iterable[ScriptUnit]) -> list[UnitId]:
+    def late(self, units: UnitColumns) -> list[UnitId]:
         """Those of the units that the target lacks although they lie before its position."""
         if not self.pending:
             return []
         return [unit.key.unit for unit in units if unit.key.unit in self.pending]
 
     def _grouped(
-        self, units: Iterator[ScriptUnit], at: UnitPosition, pace: Pace, end: UnitPosition | None
+        self, blocks: Iterable[UnitBlock], at: UnitPosition, pace: Pace, end: UnitPosition | None
     ) -> Iterator[UnitGroup]:
         """Units in groups, the first of which begins ``at`` and the last of which comes to ``end``
         (None: to the last unit)."""
-        held: list[ScriptUnit] = []
-        count = 0
-        following = next(units, None)
-        while following is not None:
-            last = following
-            held.append(last)
-            count += last.stop - last.start
-            following = next(units, None)
-            if (
-                following is None
-                or pace.full(len(held), count, last, following)
-                or (self.rejected and (last.key in self.rejected or following.key in self.rejected))
-            ):
-                after = (
-                    end
-                    if following is None and end is not None
-                    else self._after(last, following, at)
-                )
-                yield UnitGroup(tuple(held), at, after)
-                held, count, at = [], 0, after
+        held: list[UnitBlock] = []
+        units = statements = 0
+        for block in blocks:
+            ends, place = np.cumsum(block.counts), 0
+            borders = self._borders(held, block)
+            while place < len(block):
+                stop = pace.stop(ends, place, units, statements)
+                if held and pace.parts(held[-1].script, block.script):
+                    stop = place
+                border = int(np.searchsorted(borders, place + (not held)))
+                if border < len(borders):
+                    stop = min(stop, int(borders[border]))
+                if stop > place:
+                    held.append(block.part(place, stop))
+                    units += stop - place
+                    statements += int(held[-1].counts.sum())
+                    place = stop
+                    continue
+                after = self._after(held[-1].key(-1), block.key(place), at)
+                yield UnitGroup(UnitColumns(held), at, after)
+                held, units, statements, at = [], 0, 0, after
+        if held:
+            after = end if end is not None else self._after(held[-1].key(-1), None, at)
+            yield UnitGroup(UnitColumns(held), at, after)
 
-    def _units(self, scripts: Scripts) -> Iterator[ScriptUnit]:
+    def _borders(self, held: list[UnitBlock], block: UnitBlock) -> Index:
+        """The places in a block behind ``held`` units at which a group begins: units with rejects
+        have a transaction of their own."""
+        if not self.rejected:
+            return np.zeros(0, np.int64)
+        alone = np.isin(block.keys, _column(self.rejected, UNIT_POSITION))
+        before = bool(held) and held[-1].key(-1) in self.rejected
+        return np.flatnonzero(alone | np.append(before, alone[:-1]))
+
+    def _blocks(self, scripts: Scripts) -> Iterator[UnitBlock]:
         for number in range(len(scripts)):
             if self._passes(*scripts.span(number)):
                 continue
             for keys, starts, stops in scripts[number].unit_blocks():
                 taken = self._takes(keys)
-                yield from script_units(number, keys[taken], starts[taken], stops[taken])
+                if taken.any():
+                    yield UnitBlock(number, keys[taken], starts[taken], stops[taken])
 
     def _passes(self, lowest: UnitPosition, highest: UnitPosition) -> bool:
         """Whether a script of these units has none of the route."""
@@ -194,12 +209,12 @@ class Route:
         return taken
 
     def _after(
-        self, last: ScriptUnit, following: ScriptUnit | None, before: UnitPosition
+        self, last: UnitPosition, following: UnitPosition | None, before: UnitPosition
     ) -> UnitPosition:
         if self.forward:
-            return max(last.key, before)
+            return max(last, before)
         if following is not None:
-            return following.key
+            return following
         assert self.until is not None
         return self.until.end
 
@@ -207,27 +222,6 @@ class Route:
 def _column(values: Iterable[bytes], dtype: np.dtype[np.void]) -> Records:
     column: Records = np.frombuffer(b"".join(values), dtype)
     return column
-
-
-def runs_of(units: Iterable[ScriptUnit]) -> Iterator[ScriptUnit]:
-    """Units that follow one another without a gap, taken together (under the key of the first)."""
-    first: ScriptUnit | None = None
-    stop = 0
-    for unit in units:
-        if first is not None and unit.start == stop and unit.script == first.script:
-            stop = unit.stop
-            continue
-        if first is not None:
-            yield replace(first, stop=stop)
-        first, stop = unit, unit.stop
-    if first is not None:
-        yield replace(first, stop=stop)
-
-
-def steps_of(units: Iterable[ScriptUnit]) -> Index:
-    """The steps of some units of one script."""
-    runs = [np.arange(run.start, run.stop) for run in runs_of(units)]
-    return np.concatenate([*runs, np.zeros(0, np.int64)])
 
 
 def find_route(

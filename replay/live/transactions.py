@@ -19,7 +19,7 @@ from replay.changes.position import UnitPosition
 from replay.errors import Refusal, TargetError
 from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
-from replay.live.route import Route, UnitGroup, runs_of, steps_of
+from replay.live.route import Route, UnitGroup
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
     Condition,
@@ -205,7 +205,7 @@ class Transactions:
 
     def run_group(self, session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:
         """The plain body of a transaction: all statements of the group in order."""
-        for units in runs_of(group.units):
+        for units in group.units.runs():
             if (bad := self.run_steps(session, units)) is not None:
                 return bad, 0
         return None, 0
@@ -262,7 +262,7 @@ class Transactions:
         which."""
         store = Store(session)
         # held on to, so that none is fetched while the transaction is open
-        scripts = {unit.script: self.scripts[unit.script] for unit in group.units}
+        scripts = {number: self.scripts[number] for number in group.units.scripts}
         later = any(script.later for script in scripts.values())
         if later or not scripts.keys() <= self._prepared:
             session.prepare(self._shapes(group, scripts, loose))
@@ -292,8 +292,7 @@ class Transactions:
             return scripts[group.units[0].script].ready(loose) if len(loose) else {}
         shapes: dict[str, str] = {}
         for number, script in scripts.items():
-            units = (unit for unit in group.units if unit.script == number)
-            shapes |= script.ready(steps_of(units))
+            shapes |= script.ready(group.units.of_script(number).steps())
         return shapes
 
     def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
@@ -304,11 +303,10 @@ class Transactions:
             if self.pace.sessions > 1 or self.route.ahead:
                 store.passed(group.after)
             return
-        forgotten = sum(
-            store.forget_rejects(unit.key)
-            for unit in group.units
-            if unit.key in self.route.rejected
-        )
+        forgotten = 0
+        if self.route.rejected:
+            rejected_here = (unit.key for unit in group.units if unit.key in self.route.rejected)
+            forgotten = sum(map(store.forget_rejects, rejected_here))
         store.move(group.before, group.after, -units, -statements, rejected - forgotten)
 
 

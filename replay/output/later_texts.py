@@ -81,7 +81,7 @@ class TextMaker:
             return self._made(script, steps, prepared)
 
     def _made(self, script: Script, steps: Index, prepared: bool) -> MadeTexts:
-        rows = script.steps[steps]
+        rows = script.rows(steps)
         records, head = script.records_of(steps)
         weight = rows["weight"].astype(np.int64)
         group = rows["version"].astype(np.int64) * 16 + rows["change"]

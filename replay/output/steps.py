@@ -234,6 +234,13 @@ class Outline:
             yield start, end
             start = end
 
+    def rows(self, steps: Index) -> Records:
+        """Some rising steps (dtype :data:`STEP`), not to be written to."""
+        if len(steps) and int(steps[-1]) - int(steps[0]) + 1 == len(steps):
+            return self.steps[int(steps[0]) : int(steps[-1]) + 1]
+        rows: Records = self.steps.view(f"V{STEP.itemsize}")[steps].view(STEP)
+        return rows
+
     def counted(self, start: int, stop: int) -> Mask:
         """Which of the statements must touch exactly one row: all but those about a table as a
         whole."""
@@ -281,17 +288,17 @@ class Script(Outline):
         return np.array(self._records[int(row["head"]) : int(row["head"]) + int(row["weight"])])
 
     def records_of(self, steps: Index) -> tuple[Records, Index]:
-        """(records, head): the log records behind rising steps, and those of each begin at
-        ``records[head]``."""
+        """(records, head): the log records behind rising steps, not to be written to, and those
+        of each begin at ``records[head]``."""
         first, last = self.steps[steps[0]], self.steps[steps[-1]]
         low = int(first["head"])
         high = int(last["head"]) + int(last["weight"]) + int(last["last_weight"])
-        return np.array(self._records[low:high]), self.steps["head"][steps] - low
+        return self._records[low:high], self.rows(steps)["head"] - low
 
     def changes_of(self, steps: Index) -> tuple[ChangeBatch, Index]:
         """(changes, step): the changes of the log behind rising steps, two for a net change, and
         the place in ``steps`` of each."""
-        rows = self.steps[steps]
+        rows = self.rows(steps)
         records, head = self.records_of(steps)
         weight = rows["weight"].astype(np.int64)
         net = np.flatnonzero(rows["part"] == StatementPart.NET)
