@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from replay.arrays import Hashes, Index, Mask
+from replay.arrays import Bytes, Hashes, Index, Mask
 from replay.changes.catalog import TableVersion
-from replay.changes.envelope import Change, distinct
+from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.decoding.hashes import mixed
 from replay.decoding.image_layouts import layouts
 from replay.decoding.image_values import unusable
@@ -117,6 +118,33 @@ class RawKeys:
                 ]
         return KeyTouches(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
+    def alone(self, batch: ChangeBatch) -> Mask | None:
+        """Which of a batch's changes of rows touch no key that another one touches; updates that
+        change a key are not among them. None where the bytes do not tell."""
+        alone = np.ones(len(batch.head), bool)
+        touched, changes = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+        group = batch.version.astype(np.int64) * 16 + batch.change
+        for value in distinct(group).tolist():
+            kind, keys = Change(value % 16), self._all_keys(value // 16)
+            if keys is None or kind not in ROW_CHANGES:
+                return None
+            some = np.flatnonzero(group == value)
+            for part, image in self.log.images(
+                batch.records, batch.head[some], batch.weight[some], kind
+            ):
+                touches = _touches(image, keys, kind)
+                if touches is None:
+                    return None
+                rows = some[part]
+                touched += [key for key, _, _ in touches]
+                changes += [rows[rows_of_key] for _, rows_of_key, _ in touches]
+                alone[rows[_moved(image, keys)]] = False
+        key, change = np.concatenate(touched), np.concatenate(changes)
+        order = np.argsort(key)
+        met = np.flatnonzero(key[order][1:] == key[order][:-1])
+        alone[change[order[np.concatenate([met, met + 1])]]] = False
+        return alone
+
     def none_met(self, batch: ChangeBatch, unit: Index, moved: Mask, found: FoundImages) -> bool:
         """Whether no unit has a change of ``found`` that takes a key which a later one of them
         touches; False too where machine code cannot tell. ``unit`` and ``moved`` are those of all
@@ -172,6 +200,14 @@ class RawKeys:
         if (version, plain) not in self._known:
             self._known[version, plain] = self._found(version, plain)
         return self._known[version, plain]
+
+    def _all_keys(self, version: int) -> Sequence[_Key] | None:
+        """The keys of a table version that tells rows apart by one and refers to no other table;
+        None of another one, and where the bytes do not tell."""
+        if any(use.how == "child" for use in self.spaces.uses[version]):
+            return None
+        keys = self._keys(version)
+        return keys if keys is not None and any(key.of_row for key in keys) else None
 
     def _found(self, version: int, plain: bool) -> Sequence[_Key] | None:
         if self.spaces.generations(version) > 1:
@@ -272,10 +308,27 @@ def _touches(
     return touches
 
 
+def _moved(image: Images, keys: Sequence[_Key]) -> Mask:
+    """Which changes change a key; the images are as :func:`_touches` takes them."""
+    moved = np.zeros(len(image.bad), bool)
+    if image.before is None or image.after is None:
+        return moved
+    for at, size in {column for key in keys for column in key.columns}:
+        before, after = (
+            _words(image.buffer, start, at, size) for start in (image.before[0], image.after[0])
+        )
+        moved |= before != after
+    return moved
+
+
+def _words(buffer: Bytes, start: Index, at: int, size: int) -> npt.NDArray[Any]:
+    """The words of ``size`` octets that lie ``at`` so many octets from each ``start``."""
+    words: npt.NDArray[Any] = np.ndarray((len(buffer) - size + 1,), f"u{size}", buffer, 0, (1,))
+    return words[start + at]
+
+
 def _hashed(image: Images, start: Index, key: _Key) -> Hashes:
-    buffer = image.buffer
     hashed: Hashes = np.full(len(start), mixed(np.array([key.space], np.uint64))[0])
     for at, size in key.columns:
-        words = np.ndarray((len(buffer) - size + 1,), f"u{size}", buffer, 0, (1,))
-        hashed = hashed * _ODD + words[start + at]
+        hashed = hashed * _ODD + _words(image.buffer, start, at, size)
     return hashed

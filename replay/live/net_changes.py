@@ -14,14 +14,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
+from replay.dependencies.raw_keys import RawKeys
+from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile, Walk
 from replay.output.row_parts import values_differ
 from replay.output.steps import Script
@@ -41,6 +44,14 @@ from sqlgen.statements import shown_columns
 #: Where a part of the loads stands: deletes that make room for keys, what adds and changes rows,
 #: deletes that wait until nothing refers to their rows.
 _FIRST, _MIDDLE, _LAST = 0, 1, 2
+#: What is asked of touches.
+_TOUCHED = ("space", "key", "check", "role", "change", "before", "after")
+#: By kind of change: what it does to its key, where that stays the same.
+_ROLES = np.zeros(256, np.uint8)
+for _kind, _role in zip(
+    ROW_CHANGES, (KeyRole.CREATE, KeyRole.CHANGE, KeyRole.DESTROY), strict=True
+):
+    _ROLES[_kind] = _role
 
 
 #: Makes a load, as often as it is asked; None where no row of it has changed in the end. Raises
@@ -101,6 +112,7 @@ class NetChanges:
         self.plan, self.log, self.facts = plan, log, facts
         self.profile = profile_named(plan.options.dialect)
         self.spaces = KeySpaces(log.catalog)
+        self.raw_keys = RawKeys(log, self.spaces)
         self.rank = _ranks(plan.constraints)
         self.quick = None
         if expected >= WORTH and plan.options.mapping is None:
@@ -109,7 +121,7 @@ class NetChanges:
     def fold(self, script: Script, steps: Index) -> Folded:
         """The net changes of some steps of a script. Raises Unmergeable where it shows here that
         there is no way but to run them one by one."""
-        rows = script.steps[steps]
+        rows = script.rows(steps)
         change, version = (
             np.ascontiguousarray(rows["change"]),
             np.ascontiguousarray(rows["version"]),
@@ -181,18 +193,18 @@ class NetChanges:
 
     def _followed(self, batch: ChangeBatch) -> tuple[list[_Nets], list[int]]:
         """The net changes of each table version; or, which must be left loose."""
-        touches = self._touches(batch)
-        if not len(touches):
+        touches, alone = self._touches(batch)
+        count = len(touches["change"])
+        if not count:
             return [], []
-        order = np.lexsort([touches[name] for name in ("change", "check", "key", "space")])
-        sorted_ = {
-            name: np.ascontiguousarray(touches[name])[order]
-            for name in ("space", "key", "check", "role", "change", "before", "after")
-        }
-        begins = np.ones(len(order), bool)
-        begins[1:] = False
+        order = np.arange(count)
+        together = [touches[name][alone:] for name in ("change", "check", "key", "space")]
+        order[alone:] = alone + np.lexsort(together)
+        sorted_ = {name: column[order] for name, column in touches.items()}
+        begins = np.ones(count, bool)
+        begins[alone + 1 :] = False
         for name in ("space", "key", "check"):
-            begins[1:] |= sorted_[name][1:] != sorted_[name][:-1]
+            begins[alone + 1 :] |= sorted_[name][alone + 1 :] != sorted_[name][alone:-1]
         version = batch.version[sorted_["change"]]
         broken = ~begins[1:] & (sorted_["after"][:-1] != sorted_["before"][1:])
         odd = set(distinct(version[1:][broken]).tolist())
@@ -231,21 +243,34 @@ class NetChanges:
                 )
         return nets, sorted(odd)
 
-    def _touches(self, batch: ChangeBatch) -> Records:
-        """The keys that changes touch; what rows held before and after, which takes reading them
-        whole, is told of changes alone that touch a key as others do."""
-        touches = self._taken_from(batch, with_images=False)
+    def _touches(self, batch: ChangeBatch) -> tuple[Mapping[str, npt.NDArray[Any]], int]:
+        """The keys that changes touch, by column, and how many of them, at the begin, no other
+        change touches: of those it is not said which they are. What rows held before and after,
+        which takes reading them whole, is told only of changes that touch a key as others do."""
+        alone = self.raw_keys.alone(batch)
+        if alone is None:
+            alone = self._met_by_none(self._taken_from(batch, with_images=False), len(batch.head))
+        by_itself, rows = np.flatnonzero(alone), np.flatnonzero(~alone)
+        told = self._taken_from(batch.part(rows), with_images=True)
+        columns = {}
+        for name in _TOUCHED:
+            columns[name] = np.zeros(len(by_itself) + len(told), TOUCH[name])
+            columns[name][len(by_itself) :] = told[name]
+        columns["role"][: len(by_itself)] = _ROLES[batch.change[by_itself]]
+        columns["change"][: len(by_itself)] = by_itself
+        columns["change"][len(by_itself) :] = rows[told["change"]]
+        return columns, len(by_itself)
+
+    @staticmethod
+    def _met_by_none(touches: Records, changes: int) -> Mask:
+        """Which of so many changes touch one key, which none of the others touches."""
         key = np.ascontiguousarray(touches["key"])
-        ordered = np.sort(key)
-        shared = np.isin(key, ordered[1:][ordered[1:] == ordered[:-1]])
-        several = np.zeros(len(batch.head), bool)
-        several[touches["change"][shared]] = True
-        if not several.any():
-            return touches
-        rows = np.flatnonzero(several)
-        told = np.array(self._taken_from(batch.part(rows), with_images=True))
-        told["change"] = rows[told["change"]]
-        return np.concatenate([touches[~several[touches["change"]]], told])
+        order = np.argsort(key)
+        ordered, change = key[order], touches["change"][order]
+        pairs = np.flatnonzero(ordered[1:] == ordered[:-1])
+        alone: Mask = np.bincount(change, minlength=changes) == 1
+        alone[change[np.concatenate([pairs, pairs + 1])]] = False
+        return alone
 
     def _taken_from(self, batch: ChangeBatch, *, with_images: bool) -> Records:
         write_sets = WriteSets(self.log, self.spaces, with_images=with_images)

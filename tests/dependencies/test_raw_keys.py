@@ -15,12 +15,12 @@ from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import assemble
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import met_spans
-from replay.dependencies.write_sets import ChangeBatch, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.logs.plain import FoundImages
 from replay.pipeline.scan import sort_records
-from sqlgen.constraints import Constraints
+from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.logbuilder import Col, LogBuilder, Tab, generation
 
 TABLE = Tab(
@@ -40,6 +40,10 @@ OTHER = Tab("OTHER", (Col("K", "INT", 4, key=1), Col("X", "INT", 4, nulls="Y")),
 
 def unique(*columns: str, table: str = "T") -> Constraints:
     return Constraints(keys=((f"TESTOWN.{table}", columns),))
+
+
+def referring(*columns: str) -> Constraints:
+    return Constraints(foreign_keys=(ForeignKey("F", "TESTOWN.T", columns, "TESTOWN.OTHER"),))
 
 
 def history(folder: Path, seed: int, tables: tuple[Tab, ...] = (TABLE, OTHER)) -> LogmasterLog:
@@ -185,6 +189,45 @@ def test_machine_code_says_the_same_of_each_unit(
     assert not keys.none_met(batch, unit, moved, found_of(log, batch, rows))
     still = found_of(log, batch, rows[batch.change[rows] == Change.UPDATE])
     assert keys.none_met(batch, unit, ~moved, still)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("constraints", [Constraints(), unique("U")], ids=["key", "unique too"])
+def test_what_no_other_change_touches(tmp_path: Path, seed: int, constraints: Constraints) -> None:
+    log = history(tmp_path, seed)
+    every, spaces = batch_of(log), KeySpaces(log.catalog, constraints)
+    rows = np.flatnonzero(np.isin(every.change, ROW_CHANGES))
+    seen: set[bool] = set()
+    for start in range(0, len(rows), 6):
+        batch = every.part(rows[start : start + 6])
+        touches = WriteSets(log, spaces, with_images=False).touches(batch)
+        of: dict[tuple[int, int, int], set[int]] = defaultdict(set)
+        for touch in touches:
+            of[touch["space"], touch["key"], touch["check"]].add(int(touch["change"]))
+        met = {change for changes in of.values() if len(changes) > 1 for change in changes}
+        kind = batch.change[touches["change"]]
+        moved = (touches["role"] != KeyRole.CHANGE) & (kind == Change.UPDATE)
+        met |= set(touches["change"][moved].tolist())
+        alone = RawKeys(log, spaces).alone(batch)
+        assert alone is not None
+        assert set(np.flatnonzero(~alone).tolist()) == met
+        seen |= set(alone.tolist())
+    assert seen == {False, True}
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [unique("W"), unique("N", "U"), referring("U")],
+    ids=["behind text", "text", "a row refers to another"],
+)
+def test_what_is_not_said_of_keys_alone(tmp_path: Path, constraints: Constraints) -> None:
+    log = history(tmp_path, 1)
+    batch = batch_of(log)
+    rows = batch.part(np.flatnonzero(np.isin(batch.change, ROW_CHANGES)))
+    keys = RawKeys(log, KeySpaces(log.catalog, Constraints()))
+    assert keys.alone(rows) is not None
+    assert keys.alone(replace(rows, change=np.full_like(rows.change, Change.TRUNCATE))) is None
+    assert RawKeys(log, KeySpaces(log.catalog, constraints)).alone(rows) is None
 
 
 def found_of(log: LogmasterLog, batch: ChangeBatch, rows: np.ndarray) -> FoundImages:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from replay.arrays import Records
+from replay.arrays import Mask, Records
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.dependencies import write_sets
+from replay.dependencies.raw_keys import RawKeys
+from replay.dependencies.write_sets import ChangeBatch
 from replay.live import net_changes
 from replay.live.net_changes import Folded, MakeLoad, NetChanges
 from replay.logs.logmaster.opening import open_log
@@ -198,6 +200,20 @@ def tuples(rows: Rows, side: Mapping[str, Any]) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
+@pytest.fixture(params=[True, False], ids=["bytes tell", "values tell"])
+def bytes_tell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the bytes of keys tell which changes share one, or their values are needed."""
+    asked, real = request.param, RawKeys.alone
+
+    def alone(self: RawKeys, batch: ChangeBatch) -> Mask | None:
+        found = real(self, batch)
+        assert found is not None
+        return found if asked else None
+
+    monkeypatch.setattr(RawKeys, "alone", alone)
+
+
+@pytest.mark.usefixtures("bytes_tell")
 @pytest.mark.parametrize("seed", range(24))
 def test_the_net_change_is_the_difference_of_two_states(tmp_path: Path, seed: int) -> None:
     log, before, after = drawn(seed)
@@ -248,6 +264,7 @@ def test_the_net_change_is_the_difference_of_two_states(tmp_path: Path, seed: in
     assert len(names) < len(expected)
 
 
+@pytest.mark.usefixtures("bytes_tell")
 def test_rows_are_read_whole_where_several_changes_share_a_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
