@@ -31,8 +31,8 @@ from sqlgen.statements import RenderOptions, float_bounds, shown_columns
 COPY_NULL = "\\N"
 #: What it cannot take as it is, and how that is written.
 COPY_ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
-#: Rows by the thousand tell enough of a staging table: how wide its columns are, above all.
-_SAMPLED = "SET LOCAL default_statistics_target = 10"
+#: Some hundred rows tell enough of a staging table: how wide its columns are, above all.
+_SAMPLED = "SET LOCAL default_statistics_target = 1"
 #: Has the last statements of the loads of a transaction find each row by its key, as single
 #: statements do, whatever is known of the staging tables.
 BY_KEY = "; ".join(
