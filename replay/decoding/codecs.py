@@ -305,7 +305,8 @@ def hfp_values(block: Bytes) -> npt.NDArray[np.float64]:
 
 
 def decode_hfp(block: Bytes, null: Mask | None = None) -> Decoded:
-    """:func:`hfp_values` as ``float64``, of short values as well."""
+    """:func:`hfp_values` of ``uint8[n, 4 | 8]`` as ``float64``, of short values as well; all can be
+    decoded. ``ValueError`` as there."""
     return _numbers(pa.float64(), hfp_values(block), null), None
 
 
@@ -374,7 +375,7 @@ def ebcdic_text(block: Bytes) -> pa.Array:
 
 
 def binary_values(data: Bytes, offsets: Index, null: Mask | None = None) -> pa.Array:
-    """Bit data, as it is."""
+    """Bit data, as it is: ``n`` values in ``data`` between ``offsets`` (``n + 1``)."""
     return _strings(pa.binary(), data, offsets, null)
 
 

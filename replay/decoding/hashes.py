@@ -115,5 +115,5 @@ def unit_hash(units: Bytes) -> Hashes:
 
 
 def unit_hashes(units: Iterable[UnitId]) -> Hashes:
-    """The hashes of some units, sorted."""
+    """:func:`unit_hash` of some units, ``uint64[n]``, rising."""
     return np.sort(unit_hash(unit_column(units).view(np.uint8).reshape(-1, 12)))

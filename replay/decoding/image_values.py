@@ -45,7 +45,8 @@ def decode(
 
 
 def decode_fixed(column: ColumnFormat, block: Bytes, null: Mask | None) -> codecs.Decoded:
-    """The same of values of one length, each a row of ``block``."""
+    """As :func:`decode` of ``n`` values of one length, each a row of ``block`` (``uint8[n,
+    width]``); ``null`` (``bool[n]``) marks those that are none. Errors as there."""
     kind, width = column.column.type, block.shape[1]
     if is_binary(column):
         return (

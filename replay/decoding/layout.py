@@ -217,7 +217,8 @@ class Layout:
         return total
 
     def build(self, **values: Any) -> bytes:
-        """A record with these field values; fields not named are zero (binary) or blank (text)."""
+        """A record with these field values; fields not named are zero (binary) or blank (text).
+        ``KeyError`` for a name that is no field."""
         unknown = values.keys() - self._by_name.keys()
         if unknown:
             raise KeyError(f"{self.tag} has no field {', '.join(sorted(unknown))}")

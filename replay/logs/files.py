@@ -335,7 +335,8 @@ class StoredBytes:
 
 @contextmanager
 def opened_in_ranges(place: str) -> Iterator[LocalBytes | StoredBytes]:
-    """A file of which several threads read ranges. Raises OSError."""
+    """The file at a path or URL, of which several threads may read ranges (bytes). Raises
+    OSError."""
     if storage.is_url(place):
         yield StoredBytes(place)
         return

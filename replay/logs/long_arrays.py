@@ -49,7 +49,7 @@ def any_of(values: npt.NDArray[Any]) -> bool:
 
 
 def all_of(values: npt.NDArray[Any], rows: Index | None = None) -> bool:
-    """Whether none of them, or of those of some rows, is zero."""
+    """Whether none of ``n`` values, or of those of some ``rows``, is zero."""
     if rows is None:
         return all(bool(values[part].all()) for part in windows(len(values)))
     return all(bool(values[rows[part]].all()) for part in windows(len(rows)))

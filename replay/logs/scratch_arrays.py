@@ -84,7 +84,7 @@ class GrowingArray:
 
 
 def chosen(array: npt.NDArray[Any], those: Mask, folder: str | None) -> npt.NDArray[Any]:
-    """The entries of an array that a mask names, as :func:`collected`."""
+    """The entries of an array that a mask (``bool[n]``) names, as :func:`collected`."""
     places = range(0, len(array), _COPIED)
     return collected(
         (array[at : at + _COPIED][those[at : at + _COPIED]] for at in places), array.dtype, folder

@@ -279,7 +279,8 @@ def _together(blocks: Iterable[bytes]) -> tuple[Records, list[bytes]]:
 
 
 def order_of(rows: Records, form: PositionForm) -> str:
-    """What is odd in the order of records, one behind the other; ''."""
+    """What is odd in the order of records, one behind the other; '' where nothing is. ``form``:
+    which positions the log's records have."""
     for name in ("lso", "lsn", "lfs"):
         if (rows[name] > 0).any() != getattr(form, name) or (
             getattr(form, name) and not rows[name].all()

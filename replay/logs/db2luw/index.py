@@ -366,7 +366,7 @@ def _located(records: Records, files: list[OpenedFile], entries: Records) -> Non
 
 
 def in_committed(result: units.Units, unit: Index) -> Mask:
-    """Which of the units that are named (-1: none) are committed."""
+    """``bool[n]``: which of the units that are named (``int[n]``, -1: none) are committed."""
     if not len(result.disposition):
         return np.zeros(len(unit), bool)
     return np.asarray((unit >= 0) & (result.disposition[np.maximum(unit, 0)] == ord("C")))

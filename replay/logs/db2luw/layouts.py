@@ -268,7 +268,6 @@ class Dialect:
     row: Parts
     row_size: int
     undo_row: Parts
-    undo_row_size: int
     initialize: Parts
     attribute: Parts
     commits: tuple[Parts, ...]
@@ -299,7 +298,7 @@ DIALECTS: dict[str, Dialect] = {
             "v7", "Db2 5 to 8", 1, (20, 26, 32),
             _HEADER_V7,
             parts("undo_next 20 6\ncompensated 26 6"),
-            _ROW_V7, 18, parts("rid 8 4\nlength 12 2\nfree 14 2"), 16,
+            _ROW_V7, 18, parts("rid 8 4\nlength 12 2\nfree 14 2"),
             _DESCRIPTION_V7,
             parts("mask 8 4\nvalues 12 4"),
             (_COMMIT, _COMMIT_NAMED),
@@ -310,7 +309,7 @@ DIALECTS: dict[str, Dialect] = {
             "v95", "Db2 9.1 and 9.5 (not verified)", 2, (20, 26, 32),
             _HEADER_V7,
             parts("undo_next 20 6\ncompensated 26 6"),
-            _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"), 18,
+            _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"),
             _DESCRIPTION_V7,
             parts("mask 6 8\nvalues 14 8"),
             (_COMMIT_NAMED, _COMMIT),
@@ -321,7 +320,7 @@ DIALECTS: dict[str, Dialect] = {
             "v97", "Db2 9.7 and 9.8", 3, (24, 32, 40),
             parts("length 0 4\ntype 4 2\nflags 6 2\nprevious 8 8\ntid 16 6"),
             parts("undo_next 24 8\ncompensated 32 8"),
-            _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"), 18,
+            _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"),
             _DESCRIPTION_V7,
             parts("mask 6 8\nvalues 14 8"),
             (_COMMIT_NAMED,),
@@ -333,7 +332,7 @@ DIALECTS: dict[str, Dialect] = {
             parts("length 0 4\ntype 4 2\nflags 6 2\nlsn 8 8\nlfs 16 8\nprevious 24 8\ntid 32 "
                   "6\nstream 38 2"),
             parts("undo_next_stream 40 2\nundo_next 48 8\ncompensated 56 8"),
-            _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"), 18,
+            _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"),
             parts("created 6 6\nflags 80 4\nsize 88 4\ndescription 92 0"),
             parts("mask 6 8\nvalues 14 8"),
             (_COMMIT_NAMED,),

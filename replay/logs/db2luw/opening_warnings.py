@@ -72,7 +72,7 @@ def incomplete(
 
 
 def changing(records: Records, result: units.Units, arrays: LongArrays) -> Mask:
-    """Units that have records which change rows and were not taken back."""
+    """``bool[units]``: which have records that change rows and were not taken back."""
     roles = (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE, RecordRole.TRUNCATE)
     return strays.changing(records, result, arrays, roles)
 

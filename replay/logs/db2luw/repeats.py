@@ -96,7 +96,8 @@ def whole_files(again: Mask, records: Records, files: Sequence[OpenedFile]) -> l
 
 
 def keys_of(records: Records) -> Hashes:
-    """A hash of where the header of each record says that it stands."""
+    """A hash (``uint64[n]``) of where the header of each record says that it stands, and of its
+    length."""
     keys = mixed(records["lsn"] ^ mixed(records["lso"]))
     keys = mixed(keys ^ records["previous"])
     return mixed(keys ^ records["tid"]) + records["length"].astype(np.uint64)

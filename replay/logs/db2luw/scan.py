@@ -115,7 +115,8 @@ def scan(opened: OpenedFile, file: int, names: dict[bytes, int]) -> Iterator[Rec
 def scan_records(
     opened: OpenedFile, file: int, offsets: Index, lengths: Lengths, names: dict[bytes, int]
 ) -> Iterator[Records]:
-    """The same of some records."""
+    """As :func:`scan`, of the records at these ``offsets`` with these ``lengths`` (``n`` each, in
+    bytes)."""
     for start in range(0, len(offsets), _BATCH):
         at, size = offsets[start : start + _BATCH], lengths[start : start + _BATCH]
         buffer = opened.buffer(int(at[0]) - opened.shape.framing.size, int(at[-1]) + int(size[-1]))
@@ -123,7 +124,7 @@ def scan_records(
 
 
 def first_record(opened: OpenedFile) -> Records:
-    """The first record of a file, if there is one."""
+    """The first record of a file (:data:`SCANNED`, of one entry), or none where there is none."""
     start = opened.shape.start
     reach = start + opened.shape.framing.size + LONGEST_RECORD
     offsets, lengths = next(walked(opened.buffer(start, reach)[:reach], opened.shape, start))

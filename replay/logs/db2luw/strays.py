@@ -253,7 +253,7 @@ def _whole(records: Records, rows: Index) -> Index:
 def changing(
     records: Records, result: Units, arrays: LongArrays, roles: Sequence[RecordRole] = _CHANGES
 ) -> Mask:
-    """Units that change rows, as far as that was not taken back."""
+    """``bool[units]``: which change rows, as far as that was not taken back."""
     holds = arrays.zeros(len(result.first), bool)
     for part in windows(len(records)):
         rows = (result.unit[part] >= 0) & ~result.cancelled[part]

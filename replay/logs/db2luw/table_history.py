@@ -97,7 +97,8 @@ def build(
     code_page: int,
     arrays: LongArrays,
 ) -> LuwTableHistory:
-    """The timeline of a log of some files."""
+    """Which version of a table each of ``records`` is of, from the catalog export's ``tables`` and
+    what the log says of changes of tables; ``arrays`` makes what is as long as the log."""
     versions: list[TableVersion] = []
     of_known: dict[int, int] = {}
     base: dict[TableId, int] = {}
@@ -138,7 +139,8 @@ def held_of(steps: Mapping[TableId, Sequence[tuple[int, int]]]) -> Held:
 def version_at(
     key: TableId, places: Index, held: Held, base: Mapping[TableId, int]
 ) -> Versions | int:
-    """The version of a table at places of the log."""
+    """The version of a table at places of the log (``int64[n]``, numbers of records): ``int32[n]``,
+    or one number where the log changes nothing of it; -1 where it is not known."""
     if key not in held:
         return base.get(key, -1)
     begins, versions = held[key]

@@ -51,10 +51,12 @@ class ChangeKind:
 
     @property
     def change(self) -> Change:
+        """What kind of change it is."""
         return CHANGE_OF_TYPE[self.code]
 
     @property
     def committed(self) -> bool:
+        """Whether it counts: unit and record are committed."""
         return self.unit_disposition == "C" and self.disposition == "C"
 
 

@@ -50,7 +50,8 @@ class LogmasterWriter:
                 )
 
     def records(self, log: LogmasterLog, records: Records, proven: bool) -> Bytes:
-        """The records, each behind its descriptor word."""
+        """The records, each behind its descriptor word. Refusal (LR3022) for one that is longer
+        than such a word can say."""
         offset, length, file = (
             np.ascontiguousarray(records[name]).astype(np.int64)
             for name in ("offset", "length", "file")

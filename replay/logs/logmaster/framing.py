@@ -189,7 +189,9 @@ def _agreed(detected: Framing, named: Framing | None, name: str) -> Framing:
 
 def detect_data(head: bytes, system_id: bytes, name: str, named: Framing | None = None) -> Framing:
     """The framing of a data file: SYSTEMID of the control file's subsystem must stand where a
-    header has it, under the framing that the user has ``named`` where there is one."""
+    header has it, under the framing that the user has ``named`` where there is one (format notes,
+    section 2). InputError LR2002 for an empty file, LR2003 for one that was transferred as text,
+    LR2004 where no framing fits, or another one than named, LR2007 for a file of something else."""
     if not head:
         raise InputError(
             "LR2002", "found an empty file; expected Log Master data records", Where(name)
@@ -244,7 +246,7 @@ def detect_data(head: bytes, system_id: bytes, name: str, named: Framing | None 
 def blocks(
     buffer: Bytes, framing: Framing, shape: RecordShape, name: str, block_bytes: int = BLOCK_BYTES
 ) -> Iterator[Block]:
-    """:func:`blocks_of` bytes that are there."""
+    """As :func:`blocks_of`, of the bytes of a file that are all there. Errors as there."""
     return blocks_of(lambda *_: buffer, len(buffer), framing, shape, name, block_bytes)
 
 

@@ -38,7 +38,9 @@ class _Described(NamedTuple):
 
 
 def header_layout(records: list[ControlRecord], name: str) -> Layout:
-    """The header layout that XHDF records describe, or that of v11.1 when there are none."""
+    """The header layout that XHDF records describe, or that of v11.1 when there are none. ``name``:
+    the control file's. InputError LR2008 where fields are missing that are needed, LR2009
+    for fields that cannot be used."""
     if not records:
         return LLDF
     standard = {entry.replace(" ", ""): field for entry, field in LLDF.names.items()}

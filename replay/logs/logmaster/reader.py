@@ -353,7 +353,8 @@ class LogmasterLog:
         return header_checks.unit_is_told(envelope, lengths, self.shape, size)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
-        """What is wrong with one record's header: the first check it breaks."""
+        """What is wrong with one record's header: the first check it breaks. ``offset`` and
+        ``length`` are in bytes, of the record in its file. ValueError where nothing is."""
         envelope = self.envelope(file, np.array([offset]), np.array([length], np.int32))
         change, version = self.classify(envelope)
         unit = str(UnitId(bytes(envelope.unit()[0])))

@@ -99,7 +99,7 @@ def octets_at_least(values: Bytes, bound: bytes) -> Mask:
 
 
 def shared_units(logs: Sequence[UnitsOfLog]) -> Hashes:
-    """The hashes of units that are in more than one log, rising."""
+    """The hashes (``uint64``) of units that are in more than one log, each once, rising."""
     if not logs:
         return np.zeros(0, np.uint64)
     hashes, counts = np.unique(np.concatenate([log.units for log in logs]), return_counts=True)
@@ -169,7 +169,8 @@ NOTHING_REPEATED = Settled(np.zeros(0, np.int64), _NO_HASHES, {}, ())
 
 
 def places(files: npt.NDArray[np.integer] | int, offsets: Index) -> Index:
-    """Records of files as one number each."""
+    """Records of files as one number each: ``int64[n]``, the offset above 16 bits of the file's
+    number."""
     return np.asarray((offsets.astype(np.int64) << 16) | files)
 
 
@@ -179,7 +180,8 @@ Joined = Callable[[Records, Index], Hashes]
 
 
 def settle(copies: Records, joined: Joined) -> Settled:
-    """Which of the copies count."""
+    """Which of the copies (:func:`copies_of` of all logs) count; ``joined`` hashes the images of
+    those of which that has to decide."""
     if not len(copies):
         return NOTHING_REPEATED
     unmarked = ~(copies["marked"] | copies["dependent"] | copies["again"])

@@ -99,18 +99,22 @@ class FixedRecords:
         return len(self.start)
 
     def sizes(self) -> Index:
+        """As :meth:`LoadRecords.sizes`."""
         return np.asarray(self.stop - self.start)
 
     def octets(self, row: int) -> bytes:
+        """As :meth:`LoadRecords.octets`."""
         return self.raw[self.start[row] : self.stop[row]].tobytes()
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
+        """As :meth:`LoadRecords.bad`."""
         size = self.sizes()[rows]
         _, width, end = _image(table)
         last = max((one.start for one in table.fields), default=0) + (images - 1) * width
         return np.asarray((size <= last) | (size > end + (images - 1) * width))
 
     def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
+        """As :meth:`LoadRecords.values`."""
         one = table.fields[number]
         away = shift * _image(table)[1]
         block = self._block(rows, one.start + away, one.stop - one.start)
@@ -188,14 +192,17 @@ class DelimitedRecords:
         return len(self.first)
 
     def sizes(self) -> Index:
+        """As :meth:`LoadRecords.sizes`."""
         return np.asarray(self.stop[self.first + self.count - 1] - self.start[self.first])
 
     def octets(self, row: int) -> bytes:
+        """As :meth:`LoadRecords.octets`."""
         first, last = self.first[row], self.first[row] + self.count[row] - 1
         low = self.start[first] - bool(self.quoted[first])
         return self.raw[low : self.stop[last] + bool(self.quoted[last])].tobytes()
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
+        """As :meth:`LoadRecords.bad`."""
         one, info = len(table.fields), info_count(table)
         count = self.count[rows]
         if images == 2:
@@ -209,6 +216,7 @@ class DelimitedRecords:
         return np.asarray(wrong)
 
     def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
+        """As :meth:`LoadRecords.values`."""
         away = shift * (len(table.fields) - info_count(table))
         place = np.minimum(self.first[rows] + number + away, len(self.start) - 1)
         start, stop, quoted = self.start[place], self.stop[place], self.quoted[place]

@@ -70,13 +70,16 @@ class LoadWalk:
     length: Index
 
     def reason(self, row: int) -> tuple[str, str, str]:
+        """As :meth:`replay.logs.Walk.reason`."""
         return "image", "an image that is not whole", "a value for every column"
 
     def nulls(self, index: int) -> Mask | None:
+        """As :meth:`replay.logs.Walk.nulls`."""
         null = np.asarray(self.length[:, index] < 0)
         return null if null.any() else None
 
     def equal(self, other: LoadWalk, index: int) -> Mask:
+        """As :meth:`replay.logs.Walk.equal`."""
         mine, theirs = self.length[:, index], other.length[:, index]
         same = (mine == theirs) & ~self.bad & ~other.bad
         rows = np.flatnonzero(same & (mine > 0))
@@ -88,6 +91,7 @@ class LoadWalk:
         return np.asarray(same)
 
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
+        """As :meth:`replay.logs.Walk.decode`."""
         column = self.format.columns[index]
         chosen = np.arange(len(self.place)) if rows is None else rows
         null = (self.length[chosen, index] < 0) | self.bad[chosen]
@@ -99,6 +103,7 @@ class LoadWalk:
         return decoded(column, data, offsets, null)
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
+        """As :meth:`replay.logs.Walk.explain`."""
         column, start = self.format.columns[index], int(self.place[row, index])
         raw = self.buffer[start : start + int(self.length[row, index])].tobytes()
         shown = raw[:_SHOWN].hex().upper() + ("…" if len(raw) > _SHOWN else "")
@@ -109,7 +114,8 @@ class LoadWalk:
 
 
 def walk(layout: RowFormat, buffer: Bytes, start: Index, end: Index) -> LoadWalk:
-    """The columns of the images ``buffer[start:end]``."""
+    """The columns of the ``n`` images ``buffer[start:end]`` (``int64[n]`` each), as :func:`images`
+    makes them: a length of four bytes for each column (-1: null), and the values behind these."""
     count = len(layout.columns)
     head = 4 * count
     bad = (start < 0) | (end - start < head) | (end > len(buffer))
