@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark import SparkContext
 
+from replay.errors import UsageError
 from replay.pipeline import connect, spark
 from replay.pipeline.cluster_trouble import Limits
 from replay.pipeline.engine import Engine
@@ -22,11 +23,16 @@ def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> En
     """The engine on a ``SparkSession``, with a context or of Spark Connect. ``files`` of this
     machine are given to executors; ``exchange`` is the URL of a folder in a store, through which
     tasks give files back. Errors are those of the engines of commands, and the limits their usual
-    ones."""
+    ones. UsageError for what is no session (LR1001), or has ended (LR1005)."""
+    if not hasattr(session, "createDataFrame"):
+        raise UsageError("LR1001", f"found spark={session!r:.80}; expected a SparkSession")
     travel = Travel(files, _LIMITS, exchange)
     if type(session).__module__.startswith("pyspark.sql.connect."):
         return connect.engine_on(session, travel)
     context: SparkContext = session.sparkContext
+    if context._jsc is None:
+        message = "found a Spark session that was stopped; expected one that runs"
+        raise UsageError("LR1005", message, hint="Begin another one, and open the log with it")
     if is_local(str(context.master)):
         return spark.engine(lambda: context)
 

@@ -76,7 +76,8 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("sign_key", "public_key"), PATH),
     "schema": KEYS,
     **dict.fromkeys(
-        ("selection", "excepted", "changes", "constraints", "engine", "session"), OF_A_CLASS
+        ("selection", "excepted", "changes", "constraints", "engine", "session", "spark"),
+        OF_A_CLASS,
     ),
     "ccsids": (5, "E=37", {"E": "37"}, {"E": True}, {5: 37}),
     "options": (5, "x=y", [("x", "y")]),
