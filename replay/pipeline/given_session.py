@@ -4,10 +4,8 @@ to a cluster. Package and files travel to its executors as they do for a command
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
-
-from pyspark import SparkContext
 
 from replay.errors import UsageError
 from replay.pipeline import connect, spark
@@ -29,16 +27,11 @@ def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> En
     travel = Travel(files, _LIMITS, exchange)
     if type(session).__module__.startswith("pyspark.sql.connect."):
         return connect.engine_on(session, travel)
-    context: SparkContext = session.sparkContext
+    context = session.sparkContext
     if context._jsc is None:
         message = "found a Spark session that was stopped; expected one that runs"
         raise UsageError("LR1005", message, hint="Begin another one, and open the log with it")
     if is_local(str(context.master)):
         return spark.engine(lambda: context)
 
-    @cache
-    def started() -> SparkContext:
-        spark.give_package(context)
-        return context
-
-    return spark.engine(started, travel=travel)
+    return spark.engine(cache(partial(spark.with_package, context)), travel=travel)

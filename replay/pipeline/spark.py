@@ -163,10 +163,11 @@ def _archive() -> Path:
     return write_archive(Path(folder.name))
 
 
-def give_package(context: SparkContext) -> None:
-    """Have tasks of a context that runs already find this package before any other."""
+def with_package(context: SparkContext) -> SparkContext:
+    """A context that runs already, whose tasks find this package before any other."""
     if _archive().name not in (context._python_includes or ()):
         context.addPyFile(str(_archive()))
+    return context
 
 
 def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
