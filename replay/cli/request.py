@@ -226,14 +226,13 @@ def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTask
     log."""
     if not hasattr(arguments, "engine") or not inputs.log:
         return None
-    paths = [*([inputs.catalog] if inputs.catalog else []), *inputs.log]
     try:
-        large = sum(storage.size_of(path) for path in paths) >= SPARK_FROM
+        large = sum(storage.size_of(path) for path in inputs.log) >= SPARK_FROM
     except (OSError, LogReplayError):  # who reads the files says so
         return None
     name = EngineName(arguments.engine)
     if large and name is EngineName.AUTO:
-        name = _suitable(arguments, paths)[0]
+        name = _suitable(arguments, inputs.log)[0]
     if not large or name is not EngineName.SPARK:
         return None
     from replay.pipeline import spark
@@ -244,10 +243,8 @@ def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTask
     return EngineTasks(started, lambda: far, _not_by_tasks)
 
 
-def _not_by_tasks(reason: str) -> None:
-    sys.stderr.write(
-        f"note: tasks found {reason}: this process indexes the log, from the headers they read\n"
-    )
+def _not_by_tasks(reason: str, uses: str) -> None:
+    sys.stderr.write(f"note: tasks found {reason}: this process indexes the log{uses}\n")
 
 
 def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:

@@ -11,6 +11,10 @@ from replay.logs import Split
 from replay.logs.ranged import RangedLog
 
 
+class OddError(Exception):
+    """What tasks cannot judge, in words that a note repeats."""
+
+
 @dataclass(frozen=True)
 class WalkedFiles:
     """Where the records of all files are: ``splits`` that begin and end at records, by file and
@@ -58,8 +62,9 @@ class OpeningTasks(Protocol):
         damaged, which a walk from beginning to end has to report."""
         ...
 
-    def not_enough(self, reason: str) -> None:
-        """Hear for what they found this process does what they were asked for."""
+    def not_enough(self, reason: str, uses: str = "") -> None:
+        """Hear for what they found this process does what they were asked for. ``uses``: what of
+        theirs it does that from, in words that follow on."""
         ...
 
     def results(self, job: ScanJob, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ class EngineTasks:
 
     started: Callable[[], Engine]
     elsewhere: Callable[[], bool]
-    told: Callable[[str], None] = lambda _: None
+    told: Callable[[str, str], None] = lambda reason, uses: None
 
     @property
     def on_this_machine(self) -> bool:
@@ -46,9 +46,9 @@ class EngineTasks:
 
         return walk_by_tasks(log, _SPLIT_BYTES, self.started())
 
-    def not_enough(self, reason: str) -> None:
+    def not_enough(self, reason: str, uses: str = "") -> None:
         """Tell it."""
-        self.told(reason)
+        self.told(reason, uses)
 
     def results(self, job: ScanJob, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
         """What the engine gives."""

@@ -10,12 +10,10 @@ The records are brought together twice: once to know what units there are and wh
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -31,8 +29,8 @@ from replay.logs.db2luw.repeats import keys_of
 from replay.logs.db2luw.scan import SCANNED, UNKNOWN, scan_records
 from replay.logs.db2luw.table_history import EVENTS, Held, LuwTableHistory, versions_of
 from replay.logs.db2luw.tables import TableId
-from replay.logs.files import here
 from replay.logs.long_arrays import LongArrays
+from replay.logs.made_arrays import MadeArray
 from sqlgen.structure import StructureChange
 
 #: A record on its way: as it was scanned; the number of its split in the high 32 bits of ``row``,
@@ -140,8 +138,7 @@ UNIT_TOLD = np.dtype(
 class Told:
     """What is known of a log once all have told: where the units of each bucket begin among all of
     them, and the entries of each split; what tables are like, as :class:`LuwTableHistory` but by
-    rows; and where entries and their offsets are written: files and where their arrays begin, where
-    tasks find them."""
+    rows; and where entries and their offsets are written, where tasks find that."""
 
     unit_offsets: Sequence[int]
     first_rows: Index
@@ -149,7 +146,7 @@ class Told:
     held: Held
     base: Mapping[TableId, int]
     changes: Mapping[int, tuple[StructureChange, int]]
-    files: tuple[tuple[str, int], ...] = ()
+    files: tuple[MadeArray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -243,19 +240,14 @@ class TransactionsJob:
         yield first.to_bytes(8, "little")
 
 
-def write_entries(files: Sequence[tuple[str, int]], first: int, entries: Records) -> None:
+def write_entries(files: Sequence[MadeArray], first: int, entries: Records) -> None:
     """Write entries from number ``first`` on to the first of two ``files``, and their offsets to
     the second. Raises OSError."""
-    offsets = np.ascontiguousarray(entries["offset"])
-    for (path, begin), values in zip(files, (entries, offsets), strict=True):
-        with Path(here(path)).open("r+b") as file:
-            data, place = values.tobytes(), begin + first * values.dtype.itemsize
-            while data:
-                written = os.pwrite(file.fileno(), data, place)
-                data, place = data[written:], place + written
+    for file, values in zip(files, (entries, entries["offset"]), strict=True):
+        file.put(first, values)
 
 
-def taken(result: bytes, files: Sequence[tuple[str, int]]) -> None:
+def taken(result: bytes, files: Sequence[MadeArray]) -> None:
     """Take a result of a job with ``told``: write the entries that no task wrote. Raises
     OSError."""
     if len(result) > 8:

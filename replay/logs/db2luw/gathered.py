@@ -3,7 +3,6 @@ grows with units and tables is put together here, as that of a log which has no 
 
 from __future__ import annotations
 
-import os
 import pickle
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from replay.arrays import Hashes, Index, Records
 from replay.logs import Split
-from replay.logs.by_tasks import OpeningTasks
+from replay.logs.by_tasks import OddError, OpeningTasks
 from replay.logs.db2luw import opening_warnings, units
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.by_transaction import (
@@ -41,6 +40,7 @@ from replay.logs.db2luw.scan import first_record
 from replay.logs.db2luw.table_history import LuwTableHistory, build, held_of
 from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.logs.long_arrays import LongArrays, windows
+from replay.logs.made_arrays import MadeArray
 
 #: Bytes of log whose transactions come together, and splits that are sampled for that.
 _TOGETHER, _SAMPLED = 128 << 20, 4096
@@ -56,10 +56,6 @@ class Gathered:
     index: LuwIndex | None = None
     files: Sequence[OpenedFile] = ()
     odd: str = ""
-
-
-class _OddError(Exception):
-    """What tasks cannot judge, in words."""
 
 
 def index_by_tasks(
@@ -78,7 +74,7 @@ def index_by_tasks(
     heads = [first_record(file) for file in files]
     try:
         if not all(map(len, heads)) or not all(lsns_rise(file.shape) for file in files):
-            raise _OddError("positions whose byte order is not known")
+            raise OddError("positions whose byte order is not known")
         job = TransactionsJob(
             splits, _bounds(log, splits), form_of(heads[0][0]), keys_of(np.concatenate(heads[1:]))
             if len(heads) > 1 else np.zeros(0, np.uint64),
@@ -87,7 +83,7 @@ def index_by_tasks(
         for packed in tasks.results(job, log, splits):
             gathering.take(pickle.loads(packed))
         gathering.check()
-    except _OddError as odd:
+    except OddError as odd:
         return Gathered(odd=str(odd))
     read = gathering.files(files)
     return Gathered(gathering.index(read, tables, code_page, tasks, folder, set_aside), read)
@@ -132,9 +128,9 @@ class _Gathering:
         return self.job.form
 
     def take(self, told: RangeTold | BucketTold) -> None:
-        """What one said. _OddError where it is."""
+        """What one said. OddError where it is."""
         if told.odd:
-            raise _OddError(told.odd)
+            raise OddError(told.odd)
         if isinstance(told, RangeTold):
             self.ranges[told.number] = told
         else:
@@ -173,12 +169,12 @@ class _Gathering:
         ]
 
     def check(self) -> None:
-        """Whether it all fits together. _OddError where it does not."""
+        """Whether it all fits together. OddError where it does not."""
         ranges, form = self._in_order(), self.form
         if len(ranges) != len(self.job.splits) or len(set.union(*(t.streams for t in ranges))) > 1:
-            raise _OddError("several log streams")
+            raise OddError("several log streams")
         if not any(told.named for told in ranges):
-            raise _OddError("no record that names the one before it")
+            raise OddError("no record that names the one before it")
         within, rises, alike = sum(told.rise for told in ranges), 0, any(t.alike for t in ranges)
         before = self._places_before()
         for one, other in pairwise(ranges):
@@ -186,24 +182,24 @@ class _Gathering:
             rows["place"] += np.array([before[one.file], before[other.file]])
             base = base_of(rows, form)
             if order_of(rows, form) or base[1] < base[0]:
-                raise _OddError("records out of order")
+                raise OddError("records out of order")
             rise = int(base[1] - base[0] >= self._least())
             within, rises = within + rise * (one.file == other.file), rises + rise
             alike |= form.lfs and bool(rows["lsn"][0] == rows["lsn"][1])
         rises += sum(told.rise for told in ranges)
         if min(told.least for told in ranges) != self._least():
-            raise _OddError("no record with the usual header")
+            raise OddError("no record with the usual header")
         buckets, first = list(self.buckets.values()), np.frombuffer(ranges[0].first, SENT)
         if alike and any(told.by_lsn for told in buckets):
-            raise _OddError("changes taken back by LSNs that several records have")
+            raise OddError("changes taken back by LSNs that several records have")
         count = sum(told.whole for told in ranges)
         start = int(form.position(first)[0])
         if not form.told:
             count, start = sum(told.chained for told in buckets), self._base(before)
         if count < _SOME or (rises > 0 and within <= 1 + count // _RARE):
-            raise _OddError("places where records are missing")
+            raise OddError("places where records are missing")
         if max(told.before for told in buckets) >= start:
-            raise _OddError("records that name others which are not those of their transaction")
+            raise OddError("records that name others which are not those of their transaction")
         self._check_strays(buckets)
 
     def _least(self) -> int:
@@ -213,7 +209,7 @@ class _Gathering:
         """How long the records of the files before each are."""
         last = self._last()
         if sorted(last) != [*range(len(self.log.files))]:
-            raise _OddError("a file without a record")
+            raise OddError("a file without a record")
         sizes = [int(last[file]["place"]) + int(last[file]["length"]) for file in sorted(last)]
         return [0, *np.cumsum(sizes).tolist()]
 
@@ -226,7 +222,7 @@ class _Gathering:
             for base in both
         }
         if len(bases) != 1:
-            raise _OddError("places where records are missing")
+            raise OddError("places where records are missing")
         return bases.pop()
 
     def _check_strays(self, buckets: Sequence[BucketTold]) -> None:
@@ -239,7 +235,7 @@ class _Gathering:
             told.first_chained for told in buckets
         )
         if any(told.single for told in buckets) or (early and not self.form.told):
-            raise _OddError("units that may lack records which begin others")
+            raise OddError("units that may lack records which begin others")
 
     # -- the index
     # ---------------------------------------------------------------------------------------------
@@ -340,8 +336,8 @@ class _Gathering:
         counts = np.array([told.entries for told in self._in_order()])
         place = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
         files = tuple(
-            _made(place / f"{name}.npy", dtype, int(counts.sum()))
-            for name, dtype in (("entries", ENTRY), ("offsets", np.dtype(np.int64)))
+            MadeArray.of(place / f"{name}.npy", dtype, [int(counts.sum())])
+            for name, dtype in (("entries", ENTRY), ("offsets", np.int64))
         )
         units_of = [0] * self.job.buckets
         for number, (_, mine) in self._places.items():
@@ -365,15 +361,4 @@ class _Gathering:
         )
         for result in tasks.results(replace(self.job, told=told), self.log, self.job.splits):
             taken(result, files)
-        return files[0][0], files[1][0]
-
-
-def _made(path: Path, dtype: np.dtype[np.void] | np.dtype[np.int64], count: int) -> tuple[str, int]:
-    """A file for an array: its path, and where the array begins in it. Raises OSError."""
-    array = np.lib.format.open_memmap(path, "w+", dtype, (count,))
-    begin = int(array.offset)
-    del array
-    with path.open("r+b") as file:
-        # all of it now: who writes shall hear of a full disk
-        os.posix_fallocate(file.fileno(), 0, begin + count * dtype.itemsize)
-    return str(path), begin
+        return files[0].path, files[1].path

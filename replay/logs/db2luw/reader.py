@@ -493,7 +493,7 @@ def _found_by_tasks(
     whole = index_by_tasks(files, tables, code_page, walked.splits, tasks, folder, set_aside)
     if whole.index is not None:
         return _Found(list(whole.files), moved, whole.index, walked.digests)
-    tasks.not_enough(whole.odd)
+    tasks.not_enough(whole.odd, ", from the headers they read")
     read, scanned = look_by_tasks(files, walked.splits, tasks, LongArrays(folder))
     index = build_index(
         read, tables, code_page, set_aside=set_aside, folder=folder, scanned=scanned

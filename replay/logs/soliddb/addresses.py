@@ -22,17 +22,42 @@ _MANY, _RARE = 12, 500
 @dataclass(frozen=True)
 class AddressFaults:
     """Rows whose address is not above that of the row before in their transaction (``falls``), and
-    those before which rows of it are missing (``gaps``)."""
+    those before which rows of it are missing (``gaps``), of so many ``pairs`` of rows."""
 
+    pairs: int
     falls: Index
     gaps: Index
 
 
+@dataclass(frozen=True)
+class AddressHabit:
+    """How many ``pairs`` of rows a log has, and among them ``falls`` and ``gaps``."""
+
+    pairs: int = 0
+    falls: int = 0
+    gaps: int = 0
+
+    def __add__(self, other: AddressHabit) -> AddressHabit:
+        return AddressHabit(
+            self.pairs + other.pairs, self.falls + other.falls, self.gaps + other.gaps
+        )
+
+    @property
+    def rises(self) -> bool:
+        """Whether one that does not rise is damage."""
+        return self.pairs >= _MANY and self.falls <= 1 + self.pairs // _RARE
+
+    @property
+    def counts(self) -> bool:
+        """Whether one that leaves out numbers says that rows are missing."""
+        return self.rises and self.gaps <= 1 + self.pairs // _RARE
+
+
 def address_faults(rows: Joined, bounds: SolidTransactions) -> AddressFaults:
-    """What is wrong with the addresses within transactions, where those of the log have a habit."""
-    nothing = np.zeros(0, np.int64)
+    """Where the addresses within transactions do not go on as those of most logs do."""
+    last = np.zeros(0, np.int64)
     falls, gaps = rows.arrays.growing(np.int64), rows.arrays.growing(np.int64)
-    pairs, last = 0, nothing
+    pairs = 0
     for part in windows(len(rows)):
         inside = (bounds.unit[part] >= 0) & ~rows.address_null[part]
         mine = np.concatenate([last, np.flatnonzero(inside) + part.start])
@@ -53,7 +78,9 @@ def address_faults(rows: Joined, bounds: SolidTransactions) -> AddressFaults:
         )
         falls.add(other[fallen])
         gaps.add(other[~fallen & (end - start != 1)])
-    allowed = 1 + pairs // _RARE
-    if pairs < _MANY or falls.count > allowed:
-        return AddressFaults(nothing, nothing)
-    return AddressFaults(falls.array(), gaps.array() if gaps.count <= allowed else nothing)
+    return AddressFaults(pairs, falls.array(), gaps.array())
+
+
+def habit_of(faults: AddressFaults) -> AddressHabit:
+    """What a log, or a stretch of one, is like."""
+    return AddressHabit(faults.pairs, len(faults.falls), len(faults.gaps))

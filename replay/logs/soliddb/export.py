@@ -335,7 +335,21 @@ def _json(path: str, whole: bool) -> Iterator[pa.Table]:
     if whole:
         yield json_table(b"".join(_blocks_of(path)))
         return
-    yield from json_tables(whole_lines(_blocks_of(path), _SMALL_BLOCK))
+    none = True
+    for table in json_tables(whole_lines(_blocks_of(path), _SMALL_BLOCK), {}):
+        none = False
+        yield table
+    if none:
+        yield json_table(b"")  # which says so
+
+
+def packed_tables(path: str, kinds: dict[str, str]) -> Iterator[pa.Table]:
+    """The rows of a packed text file from its beginning on, one thread unpacking it. ``kinds`` as
+    :func:`json_tables`. Errors as :func:`read_rows`, of which those of libraries are yet to be put
+    into words."""
+    if format_of(path) == "json":
+        return json_tables(whole_lines(unpacked_blocks(path, threads=1), _SMALL_BLOCK), kinds)
+    return _csv(path, False)
 
 
 def _blocks_of(path: str) -> Iterator[bytes]:
@@ -375,12 +389,11 @@ def json_table(lines: bytes) -> pa.Table:
     return json.read_json(pa.BufferReader(lines), options)
 
 
-def json_tables(pieces: Iterable[bytes], kinds: dict[str, str] | None = None) -> Iterator[pa.Table]:
+def json_tables(pieces: Iterable[bytes], kinds: dict[str, str]) -> Iterator[pa.Table]:
     """Pieces of JSON lines as tables. ``kinds`` gets the kind of values of each column, which must
-    be the same in all pieces. Raises pyarrow.ArrowException, also where there is no piece."""
-    kinds, none = {} if kinds is None else kinds, True
+    be the same in all pieces. Raises pyarrow.ArrowException."""
     for lines in pieces:
-        table, none = json_table(lines), False
+        table = json_table(lines)
         for field in table.schema:
             kind = _json_kind(field.type)
             if kind and kinds.setdefault(field.name, kind) != kind:
@@ -389,8 +402,6 @@ def json_tables(pieces: Iterable[bytes], kinds: dict[str, str] | None = None) ->
                     f" {kind}"
                 )
         yield table
-    if none:
-        yield json_table(b"")
 
 
 def _json_kind(of: pa.DataType) -> str:
@@ -442,6 +453,11 @@ def csv_options(path: str) -> tuple[csv.ParseOptions, csv.ConvertOptions]:
         column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=True, null_values=[""]
     )
     return csv.ParseOptions(delimiter=delimiter, newlines_in_values=True), options
+
+
+def numbers_of(path: str, table: pa.Table, name: str) -> Index:
+    """A column of numbers of some rows of a file. InputError LR2010."""
+    return _Piece(path, table, 0).numbers(name)
 
 
 @dataclass(frozen=True)

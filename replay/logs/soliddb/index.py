@@ -18,21 +18,28 @@ import numpy as np
 from replay.arrays import Index, Mask, Records
 from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
-from replay.errors import InputError, Where
+from replay.errors import InputError
 from replay.logs import long_arrays
 from replay.logs.long_arrays import LongArrays, windows, windows_back
 from replay.logs.soliddb import changes, ddl, faults, layouts, table_history
-from replay.logs.soliddb.addresses import address_faults
+from replay.logs.soliddb.addresses import (
+    AddressFaults,
+    AddressHabit,
+    address_faults,
+    habit_of,
+)
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
+from replay.logs.soliddb.notes import SHOWN, IndexNotes
 from replay.logs.soliddb.rows import SolidRowWalk, walk
-from replay.logs.soliddb.table_history import Known, SolidTableHistory
+from replay.logs.soliddb.table_history import DdlText, Known, SolidTableHistory
 from replay.logs.soliddb.tables import Attribute, SolidTable
 from replay.logs.soliddb.transactions import Joined, SolidTransactions
 from replay.logs.soliddb.units import units_of
-from replay.logs.soliddb.values import Keys, look_at
+from replay.logs.soliddb.values import Keys, ValueNotes, look_at, words_of
+from replay.logs.soliddb.wanted import Settings, WantedTables
 from sqlgen.structure import StructureChange
 
 #: One entry a row, in fetch order. ``unit`` indexes the units (-1 none); ``place`` orders the
@@ -49,26 +56,8 @@ ENTRY = np.dtype(
     ]
 )  # fmt: skip
 
-#: What ``capture-off`` accepts.
-POLICIES = ("apply", "skip-deletes", "skip-all")
 _BATCH = 262_144
-#: TRXIDs that a warning shows.
-_SHOWN = 10
 _FAR = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the user named: framing and column list (None: found out), policy for CAPTURE_OFF, CCSID
-    of CHAR columns and whether it was named."""
-
-    framing: str | None = None
-    columns: str | None = None
-    capture_off: str | None = None
-    charset: int = 1208
-    charset_named: bool = False
-    batches: bool = False
-    catalog: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,15 +85,20 @@ def build_index(
 ) -> SolidIndex:
     """Index a log. ``folder``: where large arrays lie (None: in memory). Errors as
     :func:`detect.settle`; InputError LR2015 where text is not of the character set."""
-    return _Builder(rows, bounds, tables, manifest, settings, folder).run()
+    return IndexBuilder(
+        rows, bounds, WantedTables.of(tables, settings), manifest, settings, folder
+    ).run()
 
 
-class _Builder:
+class IndexBuilder:
+    """Makes the index of a log, or of a stretch of one that begins and ends with units: ``run`` of
+    a whole log; of a stretch first ``look``, then ``finish`` with what the log is like."""
+
     def __init__(
         self,
         rows: Joined,
         bounds: SolidTransactions,
-        tables: Mapping[int, SolidTable],
+        wanted: WantedTables,
         manifest: Manifest,
         settings: Settings,
         folder: str | None,
@@ -113,7 +107,7 @@ class _Builder:
         self.arrays = LongArrays(folder)
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
         self.entries = self.arrays.zeros(len(rows), ENTRY)
-        self.warnings: list[str] = list(bounds.warnings)
+        self.notes, self.of_values = IndexNotes(), dict[int, ValueNotes]()
         #: Rows of units that are committed and new; of those without their commit some rows may be
         #: missing, and they are set aside below.
         self.live = self.arrays.zeros(len(rows), bool)
@@ -123,51 +117,52 @@ class _Builder:
             mine = unit[inside]
             good = (bounds.disposition[mine] == ord("C")) & ~bounds.repeated[mine]
             self.live[part.start + inside] = good
-        own = [relid for relid, entry in tables.items() if entry.shadow]
-        self.tables = {relid: entry for relid, entry in tables.items() if not entry.shadow}
-        wanted = settings.catalog
-        away = [
-            relid
-            for relid, entry in self.tables.items()
-            if wanted is not None and entry.catalog.upper() != wanted.upper()
-        ]
-        self.own, self.elsewhere = own, away
-        self.tables = {relid: entry for relid, entry in self.tables.items() if relid not in away}
-        # an export without system tables does not tell which there are
-        self.low_ids = not any(relid < layouts.FIRST_USER_TABLE for relid in own)
+        self.wanted, self.tables = wanted, wanted.tables
+        self.images: Index = np.zeros(0, np.int64)
         #: The images of each table, and of each version of one, in log order.
         self.of_table: dict[int, Index] = {}
 
-    def _system(self, table: Index) -> Mask:
-        """Which tables are the system's own."""
-        mine = np.isin(table, self.own)
-        if self.low_ids:
-            mine |= (table >= 0) & (table < layouts.FIRST_USER_TABLE)
-        return np.asarray(mine)
-
-    def _away(self, table: Index) -> Mask:
-        """Which tables are of a catalog that is left out."""
-        return np.asarray(np.isin(table, self.elsewhere))
-
     def run(self) -> SolidIndex:
-        self._plain()
-        self._header_faults()
-        self._one_name()
-        images = self.arrays.places(len(self.rows), self._is_image)
-        self._by_table(images)
+        """The index of a whole log. Errors as :func:`build_index`."""
+        self.look()
+        self.wanted.check_names(self.spans(), self.rows.files[0].name)
         exported = self._exported()
         shape, alike = self._shape(exported)
         line = self._timeline(shape, exported)
-        self._versions(line)
-        self._put_together(images, shape, line)
-        self._unit_faults()
+        faults_ = address_faults(self.rows, self.bounds)
+        self.finish(shape, line, faults_, habit_of(faults_))
+        of_values = [
+            text
+            for version, notes in sorted(self.of_values.items())
+            for text in words_of(notes, line.versions[version], self.rows.where)
+        ]
         units, by_address = units_of(self.rows, self.bounds)
         places = {
             (int(self.rows.file[row]), int(self.rows.row[row])): change
             for row, (_, change) in line.changes.items()
         }
-        warnings = (*line.warnings, *self.warnings, *self._notices())
+        warnings = (*line.warnings, *self.notes.words(self.bounds.outside, of_values))
         return SolidIndex(self.entries, units, line, places, shape, alike, by_address, warnings)
+
+    def look(self) -> None:
+        """Look at all rows by themselves, and find the images of each table."""
+        self._plain()
+        self._header_faults()
+        self.images = self.arrays.places(len(self.rows), self._is_image)
+        self._by_table(self.images)
+        self._count()
+
+    def finish(
+        self,
+        shape: SolidShape,
+        line: SolidTableHistory,
+        odd: AddressFaults,
+        habit: AddressHabit,
+    ) -> None:
+        """Complete the entries, and what is told of values. InputError LR2015."""
+        self._versions(line)
+        self._put_together(self.images, shape, line)
+        self._unit_faults(odd, habit)
 
     # -- rows by themselves
     # ---------------------------------------------------------------------------------------------
@@ -203,10 +198,8 @@ class _Builder:
             ):
                 entries["change"][(recid == kind) & (unit >= 0)] = change
 
-    def _one_name(self) -> None:
-        """Tables of one name in several catalogs cannot be told apart in a target, nor can those of
-        one catalog that are changed by turns; one that is changed behind the other is its next
-        generation. InputError LR2031 where several of them are changed."""
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """The first and the last row of the committed changes of each table."""
         spans: dict[int, tuple[int, int]] = {}
         for part in windows(len(self.rows)):
             live = np.flatnonzero(self.live[part])
@@ -215,40 +208,7 @@ class _Builder:
                 last = int(live[np.flatnonzero(table == relid)[-1]])
                 begin = spans.get(relid, (part.start + int(live[first]), 0))[0]
                 spans[relid] = begin, part.start + last
-        changed = {relid for relid in spans if relid in self.tables}
-        seen: dict[tuple[str, str], list[int]] = {}
-        for relid in sorted(changed):
-            entry = self.tables[relid]
-            others = seen.setdefault((entry.schema.upper(), entry.name.upper()), [])
-            other = next((one for one in others if not self._succeeds(one, relid, spans)), None)
-            others.append(relid)
-            if other is not None:
-                self._refuse_names(self.tables[other], entry)
-
-    def _succeeds(self, one: int, other: int, spans: dict[int, tuple[int, int]]) -> bool:
-        """Whether all changes of one of two tables of a catalog stand behind those of the other.
-        ``spans``: the first and the last row of each."""
-        if self.tables[one].catalog != self.tables[other].catalog:
-            return False
-        mine, theirs = spans[one], spans[other]
-        return mine[1] < theirs[0] or theirs[1] < mine[0]
-
-    def _refuse_names(self, other: SolidTable, entry: SolidTable) -> None:
-        message = (
-            f"found changes of {other.catalog}.{other.schema}.{other.name} and of"
-            f" {entry.catalog}.{entry.schema}.{entry.name}"
-        )
-        hint = (
-            f"Take one catalog at a time: --log-option catalog={other.catalog}"
-            if entry.catalog != other.catalog
-            else "Two tables of one name are changed by turns: export the system tables again"
-        )
-        raise InputError(
-            "LR2031",
-            f"{message}; expected tables that their schema and name tell apart",
-            Where(self.rows.files[0].name),
-            hint,
-        )
+        return spans
 
     def _is_image(self, part: slice) -> Mask:
         """Row images of user tables in units that are whole and new, as far as their header
@@ -256,7 +216,7 @@ class _Builder:
         entries, unit, table = self.entries[part], self.bounds.unit[part], self.table[part]
         holds = np.isin(self.recid[part], layouts.DATA_RECS)
         row = np.isin(self.recid[part], layouts.ROW_RECS) & (unit >= 0)
-        system, away = self._system(table), self._away(table)
+        system, away = self.wanted.system(table), self.wanted.away(table)
         entries["change"][row & system] = Change.CATALOG
         entries["change"][holds & away] = Change.ELSEWHERE
         repeated = unit >= 0
@@ -308,11 +268,11 @@ class _Builder:
 
     def _exported(self) -> Known:
         """What the export of the system tables knows of."""
-        dropped = {relid: self._row_behind(at) for relid, at in self.manifest.dropped.items()}
+        dropped = {relid: self.row_behind(at) for relid, at in self.manifest.dropped.items()}
         at = self.manifest.metadata_at
-        return Known(len(self.rows) if at is None else self._row_behind(at), dropped)
+        return Known(len(self.rows) if at is None else self.row_behind(at), dropped)
 
-    def _row_behind(self, at: bytes) -> int:
+    def row_behind(self, at: bytes) -> int:
         """The first row behind a commit."""
         bounds, behind = self.bounds, 0
         for part in windows(len(bounds.last)):
@@ -354,14 +314,9 @@ class _Builder:
                     chosen = self._of_version(line, relid, mine, last)
                     yield self._group(chosen, self.tables[relid].attributes, relid)
 
-        def all_of_them() -> Iterator[TableImages]:
-            for relid, mine in self.of_table.items():
-                if relid in self.tables:
-                    yield self._group(mine, self.tables[relid].attributes, relid)
-
         refusal: InputError | None = None
         # old images may have been widened to the columns of now
-        for attempt in map(list, (known(), as_exported(), all_of_them())):
+        for attempt in map(list, (known(), as_exported(), self.as_they_are().values())):
             if any(len(group.start) for group in attempt):
                 try:
                     return settle(
@@ -378,6 +333,15 @@ class _Builder:
         if refusal is not None:
             raise refusal
         return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
+
+    def as_they_are(self) -> dict[int, TableImages]:
+        """All images of the tables that the export of the system tables has, with their columns as
+        it has them, by table."""
+        return {
+            relid: self._group(mine, self.tables[relid].attributes, relid)
+            for relid, mine in self.of_table.items()
+            if relid in self.tables
+        }
 
     def _of_version(self, line: SolidTableHistory, relid: int, rows: Index, number: int) -> Index:
         """Those of some rows of a table where it is in a version."""
@@ -416,23 +380,23 @@ class _Builder:
         """DDL records of committed units with their statements, and those that cannot be read (as
         long as no framing is known: in no plain layout)."""
         records, unread = [], []
-        wanted = self._live_records(Rec.DDL)
-        wanted = wanted[~self._away(self.table[wanted])]
-        texts = self._statements(wanted)
-        for row in wanted.tolist():
-            event = ddl.read(
-                self._data(row), self.settings.charset, None if shape is None else shape.framing
-            )
-            if event is None:
-                unread.append(row)
-                continue
-            relid = int(self.table[row])
-            records.append(
-                table_history.DdlRecord(
-                    row, None if relid == NONE else relid, event, event.text or texts.get(row, "")
-                )
-            )
+        for told in self.ddl_texts():
+            record = told.read(self.settings.charset, None if shape is None else shape.framing)
+            if record is None:
+                unread.append(told.row)
+            else:
+                records.append(record)
         return records, np.array(unread, np.int64)
+
+    def ddl_texts(self) -> list[DdlText]:
+        """The DDL records of committed units as they stand."""
+        wanted = self._live_records(Rec.DDL)
+        wanted = wanted[~self.wanted.away(self.table[wanted])]
+        texts = self._statements(wanted)
+        return [
+            DdlText(row, int(self.table[row]), self._data(row), texts.get(row, ""))
+            for row in wanted.tolist()
+        ]
 
     def _live_records(self, kind: Rec) -> Index:
         """Records of a kind, in committed units and without a fault."""
@@ -471,11 +435,7 @@ class _Builder:
                 if near and self.bounds.unit[other] == self.bounds.unit[row]:
                     pairs[row] = other
                     taken.add(other)
-        lost = [row for row in sql.tolist() if row not in taken]
-        if lost:
-            self.warnings.append(
-                f"{len(lost)} SQL record(s) belong to no DDL record and are not repeated"
-            )
+        self.notes.lost_texts = sum(row not in taken for row in sql.tolist())
         found_text = {
             row: ddl.read_text(self._data(other), self.settings.charset)
             for row, other in pairs.items()
@@ -545,9 +505,10 @@ class _Builder:
             for low in range(0, len(chosen), _BATCH):
                 part = chosen[low : low + _BATCH]
                 images_walk = self._walk(of_table.format, part, shape)
-                self.warnings += look_at(
+                notes = look_at(
                     images_walk, of_table, self.rows.where, part, self.settings.charset_named
                 )
+                self.of_values.setdefault(version, ValueNotes()).add(notes)
                 keys.add(relid, part, images_walk, of_table)
         return keys
 
@@ -602,7 +563,7 @@ class _Builder:
     # -- units
     # ---------------------------------------------------------------------------------------------
 
-    def _unit_faults(self) -> None:
+    def _unit_faults(self, odd: AddressFaults, habit: AddressHabit) -> None:
         """Faults of whole units, noted at their first record that holds something."""
         bounds, rows, count = self.bounds, self.rows, len(self.bounds.first)
         first = self.arrays.full(count, -1, np.int64)
@@ -621,20 +582,18 @@ class _Builder:
             held = first[part] >= 0
             broken = held & ~bounds.whole[part] & (bounds.disposition[part] == ord("C"))
             self._fault(first[part][broken], faults.UNFINISHED)
-        odd = address_faults(rows, bounds)
-        for wrong, fault in ((odd.falls, faults.ADDRESS_FALLS), (odd.gaps, faults.ADDRESS_GAP)):
-            self._fault_unit(wrong, fault)
+        if habit.rises:
+            self._fault_unit(odd.falls, faults.ADDRESS_FALLS)
+        if habit.counts:
+            self._fault_unit(odd.gaps, faults.ADDRESS_GAP)
         several = self.arrays.places(
             count, lambda part: bounds.whole[part] & (least[part] < most[part])
         )
         if not len(several):
             return
         if self.settings.batches:
-            shown = ", ".join(map(str, self._ids_of(several[:_SHOWN])[:_SHOWN]))
-            self.warnings.append(
-                f"{len(several)} batch(es) of several transactions are kept as one unit each"
-                f" (TRXIDs {shown} …)"
-            )
+            self.notes.several = len(several)
+            self.notes.ids = self._ids_of(several[:SHOWN])[:SHOWN]
             return
         for part in windows(len(several)):
             rows_of = first[several[part]]
@@ -659,27 +618,12 @@ class _Builder:
             near = held[held <= row][-1:]
             self._fault(near if len(near) else held[:1], fault)
 
-    def _notices(self) -> list[str]:
-        unknown = 0
+    def _count(self) -> None:
         for part in windows(len(self.rows)):
             values = self.rows.numbers["FLAGS"][part]
-            values = values[values >= 0]
-            unknown |= int(np.bitwise_or.reduce(values & ~layouts.KNOWN_FLAGS, initial=0))
-        texts = (
-            [f"FLAGS with unpublished bits (X'{unknown:X}'); they are not looked at"]
-            if unknown
-            else []
-        )
-        held = sum(part.texts for part in self.rows.files)
-        texts += (
-            [
-                f"{held} row(s) have a TEXTDATA, which is documented as always NULL; it is not"
-                " looked at"
-            ]
-            if held
-            else []
-        )
-        return texts
+            values = values[values >= 0] & ~layouts.KNOWN_FLAGS
+            self.notes.unknown |= int(np.bitwise_or.reduce(values, initial=0))
+        self.notes.texts = sum(part.texts for part in self.rows.files)
 
 
 def _firsts(values: Index) -> tuple[list[int], list[int]]:

@@ -20,7 +20,8 @@ from replay.logs.long_arrays import windows
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Event, Name
 from replay.logs.soliddb.detect import listed
-from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
+from replay.logs.soliddb.export import NONE
+from replay.logs.soliddb.layouts import TABLE_DDL, Ddl, ValueFraming
 from replay.logs.soliddb.table_states import (
     TableState,
     earlier_candidates,
@@ -69,6 +70,25 @@ class DdlRecord:
         return ddl.alter(self.text) if self.text else None
 
 
+@dataclass(frozen=True)
+class DdlText:
+    """A DDL record as it stands at ``row``: its table (:data:`NONE`: NULL), its ``data``, and the
+    statement that another record has for it ('': none)."""
+
+    row: int
+    table: int
+    data: bytes
+    text: str
+
+    def read(self, charset: int, framing: ValueFraming | None) -> DdlRecord | None:
+        """What it says; None where no layout fits it."""
+        event = ddl.read(self.data, charset, framing)
+        if event is None:
+            return None
+        relid = None if self.table == NONE else self.table
+        return DdlRecord(self.row, relid, event, event.text or self.text)
+
+
 #: A state and its version (-1: none).
 _Held = tuple["TableState | None", int]
 
@@ -93,6 +113,21 @@ class SolidTableHistory:
         places = np.array([row for row, _ in steps])
         values = np.array([version for _, version in steps], np.int32)
         return values[np.searchsorted(places, rows, side="right") - 1]
+
+    def of_rows(self, first: int, stop: int) -> SolidTableHistory:
+        """That of some rows of the log, which are counted from ``first`` on."""
+        steps = {}
+        for relid, all_steps in self.steps.items():
+            begun = [step for step in all_steps if step[0] < first][-1:]
+            inside = [(row - first, of) for row, of in all_steps if first <= row < stop]
+            steps[relid] = [*((-1, of) for _, of in begun), *inside]
+        return SolidTableHistory(
+            self.versions,
+            self.attributes,
+            steps,
+            {row - first: of for row, of in self.changes.items() if first <= row < stop},
+            {row - first: of for row, of in self.truncated.items() if first <= row < stop},
+        )
 
     def versions_at(self, relid: int, rows: Index) -> list[int]:
         """The versions of a table at rows, rising."""

@@ -24,6 +24,8 @@ from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import same_bytes
 
+#: RECIDs of rows that hold nothing.
+BLANK = (NONE, int(Rec.EMPTY))
 _ORDER = "Give the files in the order in which they were exported, each once and whole, with SEQ"
 _AGAIN = "Export the log again from the last commit that was read whole"
 
@@ -69,11 +71,62 @@ class Joined:
 
 
 @dataclass
+class OutsideRows:
+    """Rows that belong to no whole transaction: ``endless`` ones of such as have no commit;
+    ``headless`` ones before the first transaction, whether a commit is among these (``commit``),
+    and the number of the ``first`` row behind them, from 1 (0: there is none); kinds of others
+    (``strange``). ``sequence``: the SEQ of the first row of all."""
+
+    endless: int = 0
+    headless: int = 0
+    commit: bool = False
+    first: int = 0
+    strange: set[int] = field(default_factory=set)
+    sequence: int = 0
+
+    def words(self) -> list[str]:
+        """What is to be said of them."""
+        texts = []
+        if self.endless:
+            texts.append(
+                f"{self.endless} row(s) at an end of the log are of transactions whose commit is"
+                " not in it; they are left out"
+            )
+        if self.headless:
+            begin = (
+                f"the first whole one begins at record {self.first}"
+                if self.first
+                else "no whole one follows"
+            )
+            texts.append(
+                f"{self.headless} row(s) at the beginning belong to a transaction whose start is"
+                f" not in the log; {begin}. Begin an export at the LOGADDR of a COMMIT"
+            )
+        if self.strange:
+            kinds = ", ".join(map(str, sorted(self.strange)))
+            texts.append(
+                f"records of unpublished kinds (RECID {kinds}) outside of transactions were passed"
+                " over"
+            )
+        if self.commit and not self.headless:
+            texts.append(
+                "the log begins with the commit of a transaction that is not in it; begin an export"
+                " at the LOGADDR of a COMMIT"
+            )
+        if self.sequence > 1:
+            texts.append(
+                f"the rows begin with SEQ {self.sequence}; those before it are not in the files"
+                " that were given"
+            )
+        return texts
+
+
+@dataclass
 class SolidTransactions:
     """``unit`` of each row (-1 none); of each unit its ``first`` and ``last`` row, ``disposition``
     (C, or F where its end is not in the log), whether it is ``whole``, a transaction that an
-    earlier read session held already (``repeated``), and its start record's FLAGS. ``headless``:
-    rows before the first whole transaction."""
+    earlier read session held already (``repeated``), and its start record's FLAGS. ``outside``:
+    rows that are in no whole one."""
 
     unit: Index
     first: Index
@@ -82,8 +135,7 @@ class SolidTransactions:
     whole: Mask
     repeated: Mask
     flags: Index
-    headless: int = 0
-    warnings: list[str] = field(default_factory=list)
+    outside: OutsideRows = field(default_factory=OutsideRows)
 
     def begin(self) -> int:
         """The first row of the first unit; where there is none, the end of the log."""
@@ -185,7 +237,7 @@ def join(
         arrays.zeros(count, np.int64),
         arrays,
     )
-    _count_sessions(joined, sessions)
+    count_sessions(joined, sessions)
     return joined
 
 
@@ -196,10 +248,10 @@ def _addresses(part: SyslogRows, size: int, arrays: LongArrays) -> Bytes:
     return arrays.zeros(len(part) * size, np.uint8)
 
 
-def _count_sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> None:
-    """The read session of each row, from 0: a new one begins where SESSION changes, after a
+def count_sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> None:
+    """Fill in the read session of each row, from 0: a new one begins where SESSION changes, after a
     shutdown, where a file begins with SEQ 0, and, without SESSION, behind each commit that the
-    manifest calls the last of its session."""
+    manifest calls the last of its session. InputError LR2030 where rows are not in fetch order."""
     named, flags = rows.named_session, rows.numbers["FLAGS"]
     ends = np.zeros(0, np.int64)
     if named is None:
@@ -258,7 +310,7 @@ def _recorded_ends(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> list[
     commits = rows.arrays.places(
         len(rows), lambda part: (recid[part] == Rec.COMMIT) & ~rows.address_null[part]
     )
-    for entry in _held(manifest)[:-1]:
+    for entry in held_sessions(manifest)[:-1]:
         last = np.frombuffer(entry["last_commit_logaddr"], np.uint8)
         if len(last) != rows.address.shape[1]:
             continue
@@ -272,7 +324,7 @@ def _recorded_ends(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> list[
     return [end for end in ends if end < len(rows)]
 
 
-def _held(manifest: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def held_sessions(manifest: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Read sessions of a manifest that have a commit."""
     return [
         entry
@@ -289,8 +341,7 @@ def find_transactions(rows: Joined) -> SolidTransactions:
     """The units of a log. InputError LR2030 where rows stand outside of transactions, or
     commits are out of order."""
     bounds = _spans(rows)
-    flags = rows.numbers["FLAGS"]
-    open_rows = 0
+    flags, outside = rows.numbers["FLAGS"], bounds.outside
     for part in windows(len(bounds.first)):
         given = flags[bounds.first[part]]
         bounds.flags[part] = np.where(given == NONE, 0, given)
@@ -300,26 +351,13 @@ def find_transactions(rows: Joined) -> SolidTransactions:
         inside = (unit >= 0) & ~_empty(rows, part)
         inside[inside] = row[inside] <= bounds.last[unit[inside]]
         bounds.unit[part] = np.where(inside, unit, -1)
-        open_rows += int((bounds.disposition[unit[inside]] == ord("F")).sum())
-    if open_rows:
-        bounds.warnings.append(
-            f"{open_rows} row(s) at an end of the log are of transactions whose commit is not in"
-            " it; they are left out"
-        )
+        outside.endless += int((bounds.disposition[unit[inside]] == ord("F")).sum())
     _orphans(rows, bounds)
-    begin = bounds.begin()
-    if not bounds.headless and any(
-        (rows.numbers["RECID"][part] == Rec.COMMIT).any() for part in windows(begin)
-    ):
-        bounds.warnings.append(
-            "the log begins with the commit of a transaction that is not in it; begin an export at"
-            " the LOGADDR of a COMMIT"
-        )
-    if rows.sequence is not None and rows.sequence[0] > 1:
-        bounds.warnings.append(
-            f"the rows begin with SEQ {rows.sequence[0]}; those before it are not in the files that"
-            " were given"
-        )
+    outside.commit = any(
+        (rows.numbers["RECID"][part] == Rec.COMMIT).any() for part in windows(bounds.begin())
+    )
+    if rows.sequence is not None and len(rows):
+        outside.sequence = int(rows.sequence[0])
     _commits_rise(rows, bounds)
     return bounds
 
@@ -386,7 +424,7 @@ def _spans(rows: Joined) -> SolidTransactions:
 def _orphans(rows: Joined, bounds: SolidTransactions) -> None:
     """Rows outside of transactions: those before the first one are the rest of a unit that began
     earlier; others cannot be."""
-    begin, strange = bounds.begin(), set[int]()
+    begin, outside = bounds.begin(), bounds.outside
     for part in windows(len(rows)):
         recid, table = rows.numbers["RECID"][part], rows.numbers["RELID"][part]
         loose = (bounds.unit[part] < 0) & ~_empty(rows, part)
@@ -401,23 +439,10 @@ def _orphans(rows: Joined, bounds: SolidTransactions) -> None:
             )
             where = rows.where(part.start + int(wrong[0]), "RECID")
             raise InputError("LR2030", message, where, _AGAIN)
-        bounds.headless += int(holds.sum())
-        strange.update(np.unique(recid[loose & ~holds & ~np.isin(recid, list(Rec))]).tolist())
-    if bounds.headless:
-        first = (
-            f"the first whole one begins at record {int(rows.row[begin]) + 1}"
-            if len(bounds.first)
-            else "no whole one follows"
-        )
-        bounds.warnings.append(
-            f"{bounds.headless} row(s) at the beginning belong to a transaction whose start is not"
-            f" in the log; {first}. Begin an export at the LOGADDR of a COMMIT"
-        )
-    if strange:
-        bounds.warnings.append(
-            f"records of unpublished kinds (RECID {', '.join(map(str, sorted(strange)))}) outside"
-            " of transactions were passed over"
-        )
+        outside.headless += int(holds.sum())
+        kinds = np.unique(recid[loose & ~holds & ~np.isin(recid, list(Rec))])
+        outside.strange.update(kinds.tolist())
+    outside.first = int(rows.row[begin]) + 1 if len(bounds.first) else 0
 
 
 def _commits_rise(rows: Joined, bounds: SolidTransactions) -> None:
@@ -484,7 +509,7 @@ def check_sessions(
     """
     there = set[int]()
     for part in windows(len(rows)):
-        holds = ~np.isin(rows.numbers["RECID"][part], (NONE, Rec.EMPTY))
+        holds = ~np.isin(rows.numbers["RECID"][part], BLANK)
         there.update(np.unique(rows.session[part][holds]).tolist())
     filled = np.array(sorted(there), np.int64)
     # the last whole unit of each session, -1 for none
@@ -543,7 +568,7 @@ def check_sessions(
             warnings.append(f"changes may be missing: {message}")
         ended = ends[number] if newest[number] >= 0 else start
         reached = max(filter(None, (reached, ended)), default=None)
-    held = recorded or _held(manifest.sessions)
+    held = recorded or held_sessions(manifest.sessions)
     return SessionChain(tuple(warnings), held[0]["start_logaddr"] if held else None, reached)
 
 
@@ -558,7 +583,7 @@ def _recorded_sessions(
             0 <= value < len(manifest.sessions) for value in values
         ):
             return [manifest.sessions[value] for value in values]
-    held = _held(manifest.sessions)
+    held = held_sessions(manifest.sessions)
     return next(
         (entries for entries in (manifest.sessions, held) if len(entries) == len(filled)), ()
     )
@@ -566,7 +591,9 @@ def _recorded_sessions(
 
 def _check_recorded(rows: Joined, bounds: SolidTransactions, manifest: Manifest) -> None:
     """InputError LR2006 where the manifest names a commit that is not there."""
-    wanted = {bytes(entry["last_commit_logaddr"]): entry for entry in _held(manifest.sessions)}
+    wanted = {
+        bytes(entry["last_commit_logaddr"]): entry for entry in held_sessions(manifest.sessions)
+    }
     size = rows.address.shape[1]
     left = {address for address in wanted if len(address) == size}
     missing = set(wanted) - left

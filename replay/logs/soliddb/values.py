@@ -3,7 +3,9 @@ its text and times."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow.compute as pc
@@ -25,6 +27,16 @@ _ENOUGH, _MOST = 20, 0.9
 _SEEDS, _NULL = (0, 1), np.uint64(0xA4093822299F31D0)
 #: The highest signed value of the types of which higher ones are let through.
 _SIGNED = {"TINYINT": 127, "SMALLINT": 32_767}
+
+
+#: What is said of a number of values, where there are some ({}: the type of their column).
+_NOTES = {
+    "doubles": ("of REAL have more digits than single precision; the nearest single is taken"),
+    "above": "are above the signed range of {}",
+    "time": "of {} hold a time of day as well, which is not looked at",
+    "date": "of {} hold a date as well, which is not looked at",
+    "cut": ("are as long as one of which only the beginning is logged; compare one with the table"),
+}
 
 
 class Keys:
@@ -69,52 +81,79 @@ class Keys:
         return codes
 
 
+@dataclass
+class ValueNotes:
+    """What of the values of a table version is to be told: ``counts`` by column and what it is,
+    and the ``first`` row of the log in which a column has wide text. Those of stretches of a log
+    add up."""
+
+    counts: Counter[tuple[int, str]] = field(default_factory=Counter)
+    first: dict[int, int] = field(default_factory=dict)
+
+    def add(self, other: ValueNotes) -> None:
+        """Take those of a stretch that comes behind."""
+        self.counts.update(other.counts)
+        for column, row in other.first.items():
+            self.first.setdefault(column, row)
+
+
 def look_at(
     images: SolidRowWalk,
     version: TableVersion,
     where: Callable[[int, str | None], Where],
     rows: Index,
     named: bool,
-) -> list[str]:
-    """Warnings about the values of images. ``named``: the user named the character set.
-
-    InputError LR2015 where text is not of the character set and nobody named it, or wide text seems
-    to be LSB first.
-    """
-    warnings = []
+) -> ValueNotes:
+    """Look at the values of images, which are in ``rows``. ``named``: the user named the character
+    set. InputError LR2015 where text is not of the character set and nobody named it."""
+    notes = ValueNotes()
     for number, (column, cells) in enumerate(
         zip(images.format.columns, images.columns, strict=True)
     ):
         kind = InternalType[column.subtype]
         there = np.flatnonzero(~images.bad & ~cells.null)
-        name = f"{version.name}.{column.column.name}"
+        found: dict[str, int] = {}
         if kind is InternalType.CHAR and not named:
+            name = f"{version.name}.{column.column.name}"
             _check_text(images, number, there, where, rows, name)
         elif kind is InternalType.UNICODE:
-            _check_order(images, cells, there, where, rows, name)
+            filled = there[cells.length[there] > 0]
+            if len(filled):
+                found = _octets_of(images, cells, filled)
+                notes.first[number] = int(rows[filled[0]])
         elif kind is InternalType.DATE:
-            warnings += _unused(images, column, cells, there, name)
+            found = _unused(images, column, cells, there)
         elif column.column.type is SqlType.REAL:
-            warnings += _doubles(images, number, cells, there, name)
+            found = {"doubles": _doubles(images, number, cells, there)}
         elif column.code in _SIGNED:
             values, _ = images.decode(number, there)
-            count = pc.sum(pc.greater(values, _SIGNED[column.code])).as_py()
-            warnings += (
-                [f"{name}: {count} value(s) are above the signed range of {column.code}"]
-                if count
-                else []
-            )
+            above = pc.sum(pc.greater(values, _SIGNED[column.code])).as_py()
+            found = {"above": int(above or 0)}
         if column.column.type in (SqlType.CLOB, SqlType.BLOB):
-            cut = np.isin(cells.length[there], layouts.CUT_LENGTHS).sum()
-            warnings += (
-                [
-                    f"{name}: {cut} value(s) are as long as one of which only the beginning is"
-                    " logged; compare one with the table"
-                ]
-                if cut
-                else []
+            found["cut"] = int(np.isin(cells.length[there], layouts.CUT_LENGTHS).sum())
+        notes.counts.update({(number, what): count for what, count in found.items() if count})
+    return notes
+
+
+def words_of(
+    notes: ValueNotes, version: TableVersion, where: Callable[[int, str | None], Where]
+) -> list[str]:
+    """Warnings about the values of a table version. InputError LR2015 where wide text seems to be
+    LSB first."""
+    texts = []
+    for number, column in enumerate(version.format.columns):
+        name, of = f"{version.name}.{column.column.name}", notes.counts
+        if of[number, "wide"] >= _ENOUGH:
+            _check_order(notes, number, where, name)
+        for what, text in _NOTES.items():
+            if of[number, what]:
+                texts.append(f"{name}: {of[number, what]} value(s) {text.format(column.code)}")
+        if of[number, "zeros"] and of[number, "biased"]:
+            texts.append(
+                f"{name}: {of[number, 'zeros']} value(s) have zeros only, where others have the"
+                " year's bias; they are taken as 00:00:00 and may be none"
             )
-    return warnings
+    return texts
 
 
 def _check_text(
@@ -142,21 +181,25 @@ def _check_text(
     )
 
 
-def _check_order(
-    images: SolidRowWalk,
-    cells: Cells,
-    there: Index,
-    where: Callable[[int, str | None], Where],
-    rows: Index,
-    name: str,
-) -> None:
-    """Wide text that is Latin when read LSB first, and is not when read as it must be."""
-    filled = there[cells.length[there] > 0]
-    if len(filled) < _ENOUGH:
-        return
+def _octets_of(images: SolidRowWalk, cells: Cells, filled: Index) -> dict[str, int]:
+    """How many values of wide text there are, and characters of them that are like Latin ones with
+    or without their bytes swapped."""
     data, _ = codecs.gather_varying(images.buffer, cells.place[filled], cells.length[filled])
     high, low = data[0::2], data[1::2]
-    if ((low == 0) & (high > 31)).mean() > _MOST and (high == 0).mean() < 1 - _MOST:
+    return {
+        "wide": len(filled), "characters": len(high), "latin": int((high == 0).sum()),
+        "swapped": int(((low == 0) & (high[: len(low)] > 31)).sum()),
+    }  # fmt: skip
+
+
+def _check_order(
+    notes: ValueNotes, number: int, where: Callable[[int, str | None], Where], name: str
+) -> None:
+    """Wide text that is Latin when read LSB first, and is not when read as it must be."""
+    of = notes.counts
+    characters = of[number, "characters"]
+    latin, swapped = of[number, "latin"] / characters, of[number, "swapped"] / characters
+    if swapped > _MOST and latin < 1 - _MOST:
         message = (
             "found wide text that reads as Latin letters with its bytes swapped; expected UTF-16"
             " MSB first"
@@ -164,13 +207,13 @@ def _check_order(
         raise InputError(
             "LR2015",
             message,
-            where(int(rows[filled[0]]), name),
+            where(notes.first[number], name),
             "Export the log without swapping bytes; report it if nothing swaps them",
         )
 
 
-def _doubles(images: SolidRowWalk, number: int, cells: Cells, there: Index, name: str) -> list[str]:
-    """A REAL is logged as a double; one with more digits than single precision has is told."""
+def _doubles(images: SolidRowWalk, number: int, cells: Cells, there: Index) -> int:
+    """A REAL is logged as a double; how many have more digits than single precision has."""
     wide = there[cells.length[there] == 8]
     values, bad = images.decode(number, wide)
     near = pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
@@ -180,42 +223,20 @@ def _doubles(images: SolidRowWalk, number: int, cells: Cells, there: Index, name
         .reshape(-1)
     )
     differ = (near != logged) & (near.astype(str).astype(np.float64) != logged)
-    count = int((differ if bad is None else differ & ~bad).sum())
-    return (
-        [
-            f"{name}: {count} value(s) of REAL have more digits than single precision; the nearest"
-            " single is taken"
-        ]
-        if count
-        else []
-    )
+    return int((differ if bad is None else differ & ~bad).sum())
 
 
 def _unused(
-    images: SolidRowWalk, column: ColumnFormat, cells: Cells, there: Index, name: str
-) -> list[str]:
+    images: SolidRowWalk, column: ColumnFormat, cells: Cells, there: Index
+) -> dict[str, int]:
     kind = column.column.type
     if kind not in (SqlType.DATE, SqlType.TIME):
-        return []
+        return {}
     block = codecs.gather_padded(images.buffer, cells.place[there], cells.length[there], 11)
     hour = layouts.MOMENT["hour"][0]
-    count = int(
-        (
-            block[:, hour:].any(axis=1)
-            if kind is SqlType.DATE
-            else block[:, 2:hour].any(axis=1) | (years(block) > 0)
-        ).sum()
-    )
-    what = "a time of day" if kind is SqlType.DATE else "a date"
-    signs = (
-        [f"{name}: {count} value(s) of {column.code} hold {what} as well, which is not looked at"]
-        if count
-        else []
-    )
-    zero = int((~block.any(axis=1)).sum())
-    if kind is SqlType.TIME and zero and (block[:, 0] > 0).any():
-        signs.append(
-            f"{name}: {zero} value(s) have zeros only, where others have the year's bias; they are"
-            " taken as 00:00:00 and may be none"
-        )
-    return signs
+    if kind is SqlType.DATE:
+        return {"time": int(block[:, hour:].any(axis=1).sum())}
+    return {
+        "date": int((block[:, 2:hour].any(axis=1) | (years(block) > 0)).sum()),
+        "zeros": int((~block.any(axis=1)).sum()), "biased": int((block[:, 0] > 0).sum()),
+    }  # fmt: skip

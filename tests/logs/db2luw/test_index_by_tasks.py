@@ -5,24 +5,16 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from replay.changes.choices import EngineName
-from replay.changes.options import ScriptOptions
-from replay.changes.selection import Selection
-from replay.logs import Inputs, Split
+from replay.logs import Inputs
 from replay.logs.db2luw import framed, framing, gathered, reader, scan
-from replay.logs.db2luw.by_transaction import TransactionsJob
-from replay.output.bundle import write_bundle
 from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
-from replay.pipeline.engine import Engine, Job
-from replay.pipeline.plan import make_plan
 from tests.independent import luw_history
 from tests.independent.harm import harmed_log
 from tests.logs.db2luw.test_damage import row
@@ -30,36 +22,12 @@ from tests.logs.db2luw.test_histories import SHAPES
 from tests.logs.test_index_in_parts import log_of_units, outcome
 from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import PLAIN, History
+from tests.support.opening import Tasks, check_bundles
 
 
 @pytest.fixture(autouse=True)
 def _many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "cores", lambda: 8)
-
-
-class Tasks:
-    """Tasks of this process, as if they were Spark's, whose results come in any order; counts the
-    ranges that were walked and looked at. ``wrote``: tasks wrote the index; ``reasons``: why they
-    did not."""
-
-    def __init__(self, draw: random.Random) -> None:
-        self.draw, self.walked, self.looked, self.wrote = draw, 0, 0, False
-        self.reasons: list[str] = []
-
-    def tasks(self) -> opening.EngineTasks:
-        engine = Engine(self._execute, EngineName.SPARK)
-        here = self.draw.random() < 0.5
-        return opening.EngineTasks(lambda: engine, lambda: not here, self.reasons.append)
-
-    def _execute(self, job: Job, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
-        if isinstance(job, range_walk.RangeWalkJob):
-            self.walked += len(splits)
-        else:
-            self.looked += len(splits)
-        self.wrote |= isinstance(job, TransactionsJob) and job.told is not None
-        results = list(local.execute(job, log, splits, threads=1))
-        self.draw.shuffle(results)
-        yield from results
 
 
 def small(draw: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,12 +228,4 @@ def test_bundles_of_spark_are_those_of_the_local_engine(
     there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert set(there.digests) == {str(tmp_path / "log")}
     assert str(there.arrays[0]).endswith("entries.npy")
-    bundles = []
-    for name, log, engine_ in (("here", here, local.ENGINE), ("there", there, tasks)):
-        plan = make_plan(
-            log, "redo", Selection(), ScriptOptions(records_per_file=300), 20_000, engine_
-        )
-        bundles.append(write_bundle(plan, log, tmp_path / name, engine_))
-    assert bundles[0].manifest == bundles[1].manifest
-    for path in (tmp_path / "here").glob("*.sql"):
-        assert path.read_bytes() == (tmp_path / "there" / path.name).read_bytes()
+    check_bundles(here, there, tasks, tmp_path)
