@@ -42,6 +42,7 @@ from replay.output.datasets import export_contents, files_beside
 from replay.output.durable import rename_durably, sync_tree
 from replay.output.json_file import plain, write_json
 from replay.output.quarantine import flags_alone, write_quarantine
+from replay.output.same_types import refuse_other_types
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
 from replay.output.whole_files import check_files
 from replay.pipeline.engine import Engine
@@ -212,6 +213,8 @@ def write_bundle(
                 ended["options"] = _options(asked)  # the run changed them for itself alone
         if before is not None:
             refuse_other_options(before, manifest)
+            if isinstance(before.path, Path) and stored is None:
+                refuse_other_types(work, manifest, before.path.parent, [before.manifest])
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
         if apart is not None:

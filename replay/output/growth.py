@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from replay.output.continuation import NOTHING, read_manifest
 from replay.output.durable import rename_durably, sync_folders
 from replay.output.json_file import write_json
 from replay.output.lake_stands import RUNS
+from replay.output.same_types import refuse_other_types
 from replay.storage import Place
 
 #: Where the files of a commit lie until they have their names.
@@ -89,7 +90,8 @@ class GrowingFolder:
         in ``after``. A bundle that brings nothing new is dropped.
 
         UsageError (LR1001) for one that nothing can go on from, Refusal (LR4004) where another run
-        has grown the folder meanwhile; else what ``write`` raises. The folder is then as it was.
+        has grown the folder meanwhile, (LR4006) where a column has another type than in the files
+        that are there; else what ``write`` raises. The folder is then as it was.
         """
         self.out.mkdir(parents=True, exist_ok=True)
         self.commits.mkdir(exist_ok=True)
@@ -107,6 +109,7 @@ class GrowingFolder:
                 )
             if manifest and not _brings(bundle.contents, manifest):
                 return Growth(bundle, None)
+            refuse_other_types(Path(bundle.folder), bundle.contents, self.out, self._manifests())
             ready = Path(work) / "commit"
             _prepare(bundle, manifest, number, ready)
             try:
@@ -122,6 +125,14 @@ class GrowingFolder:
                 ) from None
         self._name_files(self.commits / f"{number:06d}")
         return Growth(bundle, number)
+
+    def _manifests(self) -> Iterator[Mapping[str, Any]]:
+        """The manifests of all commits, the newest first."""
+        last = self.last()
+        for number in range(0 if last is None else int(last.name), 0, -1):
+            path = self.commits / f"{number:06d}" / "manifest.json"
+            if path.exists():
+                yield read_manifest(path)
 
     def _name_files(self, commit: Path) -> None:
         """Give the files of a commit their names, as far as they have not got them."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
+
 from replay.cli.main import main
+from replay.output.formats import connect, parquet
+from replay.output.formats.debezium import Debezium
+from sqlgen.literals import ValueProblem
+from sqlgen.schema import Column
 from tests.logs.soliddb.test_structure import NEW, OLD, Tab, altered, unit
 from tests.output.test_datasets import lines
 from tests.support.exported import export, rows
@@ -113,3 +121,65 @@ def test_more_digits_than_microseconds_have_are_refused_or_cut(tmp_path: Path) -
 
 def _insert(table: Tab, values: tuple[object, ...], made: Unit) -> None:
     made.insert(table, values)
+
+
+@pytest.mark.parametrize("how", ["grow", "after"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        ["--format", "debezium"],
+        ["--format", "debezium", "--schemas", "apart"],
+        ["--format", "parquet", "--parquet-types", "native"],
+    ],
+)
+def test_an_export_goes_on_in_the_units_of_time_that_it_began_with(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    form: list[str],
+    how: str,
+) -> None:
+    """A version that counted nanoseconds began it."""
+    table = Tab(
+        10_301, "DBA", "T", (Col("ID", "INTEGER", null=False), Col("UNTIL", "TIMESTAMP")), ("ID",)
+    )
+    other = Tab(10_401, "DBA", "U", (Col("ID", "INTEGER", null=False),), key=("ID",))
+    log = LogBuilder()
+    unit(log, partial(_insert, table, (1, "2024-02-29 13:05:09.123456")))
+    log_of = source(tmp_path, log, table, other)
+    words = ["export", *log_of, *form, "--schema", "none"]
+    first = ["--grow"] if how == "grow" else ["--after", "none"]
+    with monkeypatch.context() as older:
+        older.setattr(connect, "UNSIZED_DIGITS", 9)
+        older.setattr(parquet, "type_of", _with_nanoseconds)
+        older.setattr(Debezium, "_value", _value_of_nine_digits)
+        assert main([*words, *first, "--out", str(tmp_path / "out")]) == 0
+    more = ["--grow"] if how == "grow" else ["--after", str(tmp_path / "out")]
+    to = str(tmp_path / ("out" if how == "grow" else "more"))
+    unit(log, partial(_insert, other, (1,)))
+    source(tmp_path, log, table, other)
+    assert main([*words, *more, "--out", to]) == 0  # without the column
+    unit(log, partial(_insert, table, (2, "2024-02-29 13:05:10")))
+    source(tmp_path, log, table, other)
+    capsys.readouterr()
+    last = more if how == "grow" else ["--after", str(tmp_path / "out")]
+    out = to if how == "grow" else str(tmp_path / "last")
+    assert main([*words, *last, "--out", out]) == 8
+    said = capsys.readouterr().err
+    assert "LR4006" in said
+    assert "found column until as" in said
+    assert "Export to another folder" in said
+    assert main([*words, "--out", str(tmp_path / "anew")]) == 0
+
+
+def _with_nanoseconds(column: Column, native: bool) -> pa.DataType:
+    return parquet_type_of(replace(column, unsized=False), native)
+
+
+def _value_of_nine_digits(
+    self: Debezium, values: pa.Array, column: Column
+) -> tuple[pa.Array, list[ValueProblem]]:
+    return debezium_value(self, values, replace(column, unsized=False))
+
+
+parquet_type_of, debezium_value = parquet.type_of, Debezium._value
