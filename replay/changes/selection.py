@@ -79,7 +79,8 @@ CHOSEN_BY = tuple(
     range(REASON["outside --from-lrsn/--until-lrsn"], REASON["caused by RI (--ri skip)"])
 )
 UNSATISFIED = "does not satisfy --where"
-_OTHER_TABLE = "table not selected"
+#: The reason of records of other tables.
+OTHER_TABLE = "table not selected"
 #: Of changes that a selection takes and whose statement leaves nothing of them.
 CANCELLED_OUT = REASONS[-1]
 TAKEN_BEFORE = REASONS[-2]
@@ -328,7 +329,7 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
         _leave_uncommitted(envelope, leave)
     _leave_by_range(selection, envelope, leave)
     known = facts.version >= 0
-    leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], _OTHER_TABLE)
+    leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], OTHER_TABLE)
     if selection.ops:
         wanted = [change for name in selection.ops for change in OP_NAMES[name]]
         leave(~np.isin(facts.change, wanted), "operation not selected (--op)")
@@ -522,7 +523,7 @@ def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
     reasons = []
     for reason, count in sorted(skipped.items(), key=lambda entry: (-entry[1], entry[0])):
         words = reason
-        if reason == _OTHER_TABLE:
+        if reason == OTHER_TABLE:
             words = " ".join(
                 f"{option} {' '.join(asked[name])}"
                 for name, option in (("tables", "--table"), ("exclude_tables", "--exclude-table"))

@@ -21,6 +21,7 @@ from replay.changes.envelope import (
     RECORD,
     ROW_CHANGES,
     WHOLE_TABLE,
+    Change,
     Envelope,
     compare,
     octets,
@@ -53,6 +54,7 @@ from replay.dependencies.proof import (
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
+from replay.pipeline.exchanges import other_versions
 from replay.pipeline.packed_records import packed
 from replay.pipeline.scan import sort_records
 from replay.pipeline.sorted_records import in_commit_order
@@ -241,7 +243,10 @@ class SurveyJob(Look):
                 _, first = np.unique(opaque(envelope.unit()[rows]), return_index=True)
                 units.put(*(records[name][rows[first]] for name in ("unit", "commit")))
             emptied = np.unique(version[np.isin(change, WHOLE_TABLE)])
-            survey.evented |= {self.spaces.table_space[index] for index in emptied.tolist()}
+            exchanges = records[change == Change.EXCHANGE]
+            places = (exchanges[name] for name in ("file", "offset", "length"))
+            emptied = np.unique(np.concatenate([emptied, *other_versions(log, *places)]))
+            survey.evented |= {self.spaces.table_space[int(index)] for index in emptied.tolist()}
             survey.changes += int((envelope.segment() <= 1).sum())
             survey.last = max(survey.last, highest_of(records["commit"]))
             cut = np.flatnonzero(envelope.segments() > 1)

@@ -27,6 +27,7 @@ from replay.decoding.hashes import hash_ranges, hash_values, mixed
 from replay.dependencies.key_spaces import KeySpaces, KeyUse
 from replay.dependencies.row_identity import row_hashes, spelled_anew
 from replay.logs import Images, LogFile, Walk
+from replay.pipeline.exchanges import other_versions
 from sqlgen.schema import SqlType
 from sqlgen.statements import RenderOptions, shown_columns
 
@@ -172,10 +173,21 @@ class WriteSets:
             if kind in WHOLE_TABLE or space in self.evented:
                 role = KeyRole.EVENT if kind in WHOLE_TABLE else KeyRole.MEMBER
                 parts.append(self._whole_table(batch, rows, space, role))
+            if kind is Change.EXCHANGE:
+                parts += self._of_clones(batch, rows)
             if self.with_forms:
                 for number, form in self.spaces.forms[version]:
                     parts.append(self._whole_table(batch, rows, number, KeyRole.FORM, form))
         return _joined(parts)
+
+    def _of_clones(self, batch: ChangeBatch, rows: Index) -> Iterator[Records]:
+        """What exchanges do to the other tables."""
+        heads = batch.records[batch.head[rows]]
+        others = other_versions(self.log, heads["file"], heads["offset"], heads["length"])
+        for row, versions in zip(rows.tolist(), others, strict=True):
+            own = self.spaces.table_space[int(batch.version[row])]
+            for space in sorted({self.spaces.table_space[at] for at in versions.tolist()} - {own}):
+                yield self._whole_table(batch, np.array([row]), space, KeyRole.EVENT)
 
     def _whole_table(
         self, batch: ChangeBatch, rows: Index, space: int, role: KeyRole, form: int = -1

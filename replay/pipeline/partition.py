@@ -543,9 +543,10 @@ class BucketReader(ABC, Generic[Content]):
             + kind.name.lower().replace("_", " ")
             + ("" if kind == Change.EXCHANGE else " of one partition")
         )
+        which = "both tables" if kind == Change.EXCHANGE else "the table"
         hint = (
-            "Leave the table out (--exclude-table), or begin after it (--from-position), and copy"
-            " the table as a whole"
+            f"Leave {which} out (--exclude-table), or begin after it (--from-position), and copy"
+            f" {which} as a whole"
         )
         for row in rows[refused]:
             where = self._where(

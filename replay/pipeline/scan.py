@@ -9,6 +9,7 @@ batch, because an engine moves one blob of a thousand records for the price of o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from replay.changes.envelope import (
 from replay.changes.selection import (
     CANCELLED_OUT,
     INCOMPLETE,
+    OTHER_TABLE,
     REASON,
     UNWRITTEN,
     RecordFacts,
@@ -41,6 +43,7 @@ from replay.changes.selection import (
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
+from replay.pipeline.exchanges import other_versions
 from replay.pipeline.packed_records import packed
 from replay.pipeline.plain_scan import Judged, plain_scan
 from replay.pipeline.plan import Plan
@@ -121,10 +124,37 @@ def _judged(plan: Plan, log: LogFile, file: int, offsets: Index, lengths: Length
         taken = _verdict(plan, plan.selection.of_whole_units(), envelope, facts, file, offsets)
         unwritten = np.isin(verdict, UNWRITTEN) & np.isin(change, ROW_CHANGES)
         verdict[unwritten & (taken == 0)] = 0
+    _meet_clones(plan, log, envelope, facts, verdict, file, offsets, lengths)
     verdict[damaged] = 0
     if plan.continued is not None:
         verdict = plan.continued.judge(verdict, envelope)
     return Judged(envelope, change, version, damaged, verdict)
+
+
+def _meet_clones(
+    plan: Plan,
+    log: LogFile,
+    envelope: Envelope,
+    facts: RecordFacts,
+    verdict: VerdictCodes,
+    file: int,
+    offsets: Index,
+    lengths: Lengths,
+) -> None:
+    """Take committed exchanges whose other table is selected, where their own is not."""
+    if plan.copies is not None:
+        return
+    left = (facts.change == Change.EXCHANGE) & (verdict == REASON[OTHER_TABLE])
+    rows = np.flatnonzero(left & (envelope.unit_disposition() == ord("C")))
+    if not len(rows):
+        return
+    others = other_versions(log, np.full(len(rows), file), offsets[rows], lengths[rows])
+    rows = rows[[bool(plan.version_taken[versions].any()) for versions in others]]
+    every = np.ones_like(plan.version_taken)
+    both = replace(
+        facts, change=facts.change[rows], version=facts.version[rows], version_taken=every
+    )
+    verdict[rows] = _verdict(plan, plan.selection, envelope.take(rows), both, file, offsets[rows])
 
 
 def _verdict(
@@ -248,9 +278,10 @@ def _refuse_events(
         name = f"{table.schema}.{table.name}" if table else None
         where = where_of(log, record, table=name)
         kind = Change(int(change[row])).name.lower().replace("_", " ")
+        which = "both tables" if change[row] == Change.EXCHANGE else "the table"
         hint = (
-            "Undo only what came after it (--from-position), or leave the table out"
-            " (--exclude-table) and restore it from an image copy"
+            f"Undo only what came after it (--from-position), or leave {which} out"
+            " (--exclude-table) and restore from an image copy"
         )
         tally.refusals.append(
             Finding(

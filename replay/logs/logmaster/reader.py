@@ -28,6 +28,7 @@ from replay.logs.logmaster.change_images import by_value, joined_images, placed_
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.control_columns import column_warnings
 from replay.logs.logmaster.data import Reading, closing_bounds
+from replay.logs.logmaster.exchange import clone_of
 from replay.logs.logmaster.expanded import seem_full
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_rules import HeaderRules
@@ -469,6 +470,16 @@ class LogmasterLog:
         """Some of ``rows``, changes that begin in ``files``, and the log by which their images are
         read."""
         yield rows, self
+
+    def clones(self, file: Index, offset: Index, length: Index) -> Iterator[str | None]:
+        """The other table of exchanges, by where their records lie; None where one cannot be
+        told."""
+        for number, start, size in zip(
+            *(np.asarray(a) for a in (file, offset, length)), strict=True
+        ):
+            log, own = self.owner(int(number))
+            begin, end = int(start) + log.shape.header, int(start) + int(size)
+            yield clone_of(log.buffer(own, np.array([start]), np.array([end]))[begin:end].tobytes())
 
     def structure(self, records: Records) -> Sequence[StructureChange]:
         """None: records of type CO hold no definition of a table."""
