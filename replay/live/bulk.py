@@ -21,6 +21,7 @@ import numpy as np
 from replay.arrays import Index, Mask
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSets
 from replay.live.merged import bring_in, run_loose
 from replay.live.net_changes import NetChanges
@@ -81,6 +82,7 @@ class IndependentChanges:
         self.net_changes, self.log = net_changes, net_changes.log
         self.names = _TargetNames(net_changes)
         self.spaces = KeySpaces(self.log.catalog, self.names.constraints())
+        self.raw_keys = RawKeys(self.log, self.spaces)
         versions = self.log.catalog.versions
         self.movable = np.array([self._movable(number) for number in range(len(versions))], bool)
 
@@ -121,6 +123,15 @@ class IndependentChanges:
     def _tied(self, batch: ChangeBatch, number: Index) -> Mask:
         """Which changes share a key with another one of their transaction (by ``number``), of which
         one writes what has that key; and updates that give a row another key."""
+        alone = self.raw_keys.alone(batch)
+        if alone is None:
+            return self._tied_by_value(batch, number)
+        rows = np.flatnonzero(~alone)
+        tied = np.zeros(len(alone), bool)
+        tied[rows] = self._tied_by_value(batch.part(rows), number[rows])
+        return tied
+
+    def _tied_by_value(self, batch: ChangeBatch, number: Index) -> Mask:
         write_sets = WriteSets(self.log, self.spaces, with_images=False)
         touches = write_sets.touches(batch)
         if write_sets.unreadable:
