@@ -179,7 +179,10 @@ class _Follower:
     """Which row each of some changes in commit order is of."""
 
     def __init__(self) -> None:
-        self.holders: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        #: By key the rows that have it for the moment: the row, its image, whether it took the key
+        #: in the unit that is looked at.
+        self.holders: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
+        self.taken: set[str] = set()
         self.undone: dict[str, int] = {}
         self.rows = 0
         self.table = "committed"
@@ -189,23 +192,26 @@ class _Follower:
         on."""
         before, after = change["key_before"], change["key_after"]
         if change["fate"] > 0:  # it was taken back, so rows stay where they are
-            held = self.holders.get(before) if before is not None else None
+            held = self.holders.get(before, []) if before is not None else []
+            at = self._place(held, change["image_before"])
             if before is not None and before in self.undone:
                 row = self.undone[before]
-            elif held:
-                row = held[self._place(held, change["image_before"])][0]
             else:
-                row = self._new()
+                row = self._new() if at is None else held[at][0]
             if after is not None:
                 self.undone[after] = row
             return row
         if before is None:
-            row = self._new()
+            row, taken = self._new(), False
         else:
             held = self.holders[before]
-            row = held.pop(self._place(held, change["image_before"]))[0] if held else self._new()
+            at = self._place(held, change["image_before"])
+            row, _, taken = (self._new(), "", False) if at is None else held.pop(at)
         if after is not None:
-            self.holders[after].append((row, change["image_after"]))
+            taken = after != before or taken
+            self.holders[after].append((row, change["image_after"], taken))
+            if taken:
+                self.taken.add(after)
         return row
 
     def emptied(self) -> None:
@@ -213,17 +219,25 @@ class _Follower:
         self.holders.clear()
 
     def unit_ends(self) -> None:
-        """What was taken back inside of a unit is no more."""
+        """What was taken back inside of a unit is no more, and each key has one row again."""
         self.undone.clear()
+        for key in self.taken:
+            self.holders[key] = [(row, image, False) for row, image, _ in self.holders[key]]
+        self.taken.clear()
 
     def _new(self) -> int:
         self.rows += 1
         return self.rows - 1
 
     @staticmethod
-    def _place(held: Sequence[tuple[int, str]], image: str) -> int:
-        """Which of the rows that have a key for the moment is meant: the one with that image."""
-        return next((at for at, (_, known) in enumerate(held) if known == image), 0)
+    def _place(held: Sequence[tuple[int, str, bool]], image: str) -> int | None:
+        """Which of the rows that have a key for the moment is meant: the one with that image, else
+        the one that had the key before the unit, of which a change may not be in the log. None
+        where it is no row that is known: within a unit a key may have passed to another row."""
+        same = next((at for at, (_, known, _) in enumerate(held) if known == image), None)
+        if same is not None:
+            return same
+        return next((at for at, (_, _, taken) in enumerate(held) if not taken), None)
 
 
 def lives(
