@@ -7,6 +7,7 @@ are told by their content.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +22,11 @@ from replay.output.formats import Dataset
 from replay.output.row_changes import IN_ORDER, RowChanges, fate_text
 from replay.reports.images import image_texts, literal, shown_image
 from sqlgen.schema import Column
+from sqlgen.structure import Action
 
 #: Kinds of change that are about all rows of a table.
 _EVENTS = ("truncate", "schema")
+_DROPS = re.compile(r"\s*DROP\s+TABLE\b", re.I)
 _FACTS = (
     "op",
     "commit_lrsn",
@@ -265,7 +268,8 @@ def lives(
         table = change["identity"]
         if change["op"] in _EVENTS:
             change["row"], change["wanted"] = -1, False
-            if change["op"] == "truncate" and change["fate"] <= 0:
+            gone = change["op"] == "truncate" or drops_table(change["after"])
+            if gone and change["fate"] <= 0:
                 followers[table].emptied()
             continue
         row = followers[table].row_of(change)
@@ -283,6 +287,15 @@ def lives(
         row: at for at, row in enumerate(dict.fromkeys(c["row"] for c in kept if c["row"] >= 0))
     }
     return [{**change, "row": order.get(change["row"], -1)} for change in kept]
+
+
+def drops_table(image: Mapping[str, Any] | None) -> bool:
+    """Whether a change of structure (its image) drops its table: one that has the name later is
+    another one."""
+    if image is None:
+        return False
+    said = _DROPS.match(image.get("statement") or "") is not None
+    return said or image.get("action") == Action.DROP_TABLE.value
 
 
 def _sortable(value: Any) -> Any:

@@ -22,6 +22,7 @@ from replay.errors import (
     EXIT_OK,
     EXIT_WARNING,
     InputError,
+    Refusal,
     UsageError,
 )
 from replay.live.position_store import Store
@@ -40,6 +41,7 @@ from replay.reports.ask import (
     rows_of,
     with_owner,
 )
+from replay.reports.history import drops_table
 from replay.reports.known_rows import rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
@@ -190,6 +192,7 @@ def _nets(
     forms, nets = _tables(request, tables, changes, point)
     for dataset, rows in changes.tables():
         if not dataset.table.schema:
+            _refuse_dropped(tables, nets, rows)
             continue
         name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
         late = pc.greater(rows["commit_lrsn"], point.hexadecimal)
@@ -206,6 +209,20 @@ def _nets(
     return _Nets(
         nets, left_out_columns(request), aside_warnings(changes), forms, bool(changes.damaged)
     )
+
+
+def _refuse_dropped(tables: Tables, nets: Mapping[str, TableNet], rows: pa.Table) -> None:
+    """Refusal (LR3002) for a table that is dropped in the log: its rows went without a change of
+    each, and one that has its name later is another table."""
+    for row in rows.to_pylist():
+        image = row["after"]
+        name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
+        if name in nets and row["fate"] <= 0 and drops_table(image):
+            raise Refusal(
+                "LR3002",
+                f"found that {name} is dropped in the log; expected tables whose rows it has",
+                hint="Leave the table out (--exclude-table); history shows its rows",
+            )
 
 
 def _tables(

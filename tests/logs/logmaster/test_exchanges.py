@@ -1,4 +1,4 @@
-"""Exchanges of a table with its clone, by the format notes: from then on both have other rows, so
+"""Exchanges of a table with its clone: from then on both have other rows, so
 what was known of a row of either is known no more."""
 
 from __future__ import annotations

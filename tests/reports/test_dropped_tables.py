@@ -1,0 +1,74 @@
+"""A table that is dropped, and another one that has its name later (solidDB)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from replay.cli.main import main
+from tests.support.solidbuilder import Col, LogBuilder, Tab, Unit, write_catalog, write_rows
+
+_COLUMNS = (
+    Col("ID", "INTEGER", null=False),
+    Col("NAME", "VARCHAR", 20),
+    Col("RS_ANAME_TUPLE_VERSION", "BIGINT", attr=2),
+)
+FIRST, SECOND = (Tab(relid, "DBA", "T", _COLUMNS, key=("ID",)) for relid in (10_300, 10_400))
+CREATE = "CREATE TABLE T (ID INTEGER NOT NULL PRIMARY KEY, NAME VARCHAR(20))"
+
+
+def log_of(folder: Path, dropped: bool) -> list[str]:
+    log = LogBuilder()
+    steps: list[Callable[[Unit], None]] = [
+        lambda unit: unit.ddl(45, "SHOP.DBA.T", FIRST.relid, CREATE),
+        lambda unit: unit.insert(FIRST, (1, "a")),
+        lambda unit: unit.insert(FIRST, (3, "a")),
+    ]
+    last = FIRST
+    if dropped:
+        last = SECOND
+        steps += [
+            lambda unit: unit.ddl(17, "T", FIRST.relid, "DROP TABLE T"),
+            lambda unit: unit.ddl(45, "SHOP.DBA.T", SECOND.relid, CREATE),
+            lambda unit: unit.insert(SECOND, (1, "a")),
+        ]
+    steps.append(lambda unit: unit.update(last, (1, "a"), (1, "b")))
+    for step in steps:
+        unit = log.begin()
+        step(unit)
+        unit.commit()
+    write_catalog(folder, [last])
+    path = write_rows(folder / "syslog.parquet", log.rows)
+    return ["--source", "soliddb", "--catalog", str(folder), "--log", str(path)]
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_a_row_of_the_one_is_none_of_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dropped: bool
+) -> None:
+    words = log_of(tmp_path, dropped)
+    assert main(["history", *words, "--table", "DBA.T", "--key", "1", "--json"]) == 0
+    versions = json.loads(capsys.readouterr().out)["versions"]
+    shown = [(one["row"], one["op"]) for one in versions if one["op"] != "schema"]
+    first = [(1, "insert")]
+    assert shown == [*first, *([(2, "insert")] if dropped else []), (1 + dropped, "update")]
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+@pytest.mark.parametrize("at", ["start", "end"])
+def test_a_state_does_not_have_the_rows_of_the_one_that_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], at: str, dropped: bool
+) -> None:
+    words = log_of(tmp_path, dropped)
+    out = tmp_path / "state"
+    code = main(["state", *words, "--at", at, "--format", "csv", "--out", str(out)])
+    if dropped:
+        assert code == 8
+        assert "LR3002 found that DBA.T is dropped in the log" in capsys.readouterr().err
+        return
+    assert code in (0, 4)
+    rows = (out / "t.csv").read_text().split()[1:]
+    assert rows == ([] if at == "start" else ["1,b", "3,a"])
