@@ -73,6 +73,25 @@ class OpeningTasks(Protocol):
 
 
 @runtime_checkable
+class IndexedByTasks(Protocol):
+    """A log that may have been indexed by tasks when it was opened. Raises no error."""
+
+    @property
+    def indexed_by_tasks(self) -> bool:
+        """Whether it was."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many records it has."""
+        ...
+
+    def ranges(self, split_bytes: int) -> Iterator[Split]:
+        """The splits of :meth:`replay.logs.LogFile.splits`."""
+        ...
+
+
+@runtime_checkable
 class Digested(Protocol):
     """A log some of whose inputs were digested while it was opened. Raises no error."""
 

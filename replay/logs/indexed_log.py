@@ -53,7 +53,8 @@ class IndexedFile:
 class IndexedLog(ABC):
     """The part of :class:`replay.logs.LogFile` that entries answer. ``arrays`` are entries, units,
     and what else a family keeps; ``changes`` of structure by (file, place in it).
-    ``opening_warnings`` are those that need no table."""
+    ``opening_warnings`` are those that need no table; ``indexed_by_tasks`` as
+    :class:`replay.logs.by_tasks.IndexedByTasks`."""
 
     #: The form of its envelopes, and the field of an entry that says where in its file it is.
     ENVELOPE_CLASS: ClassVar[type[IndexedEnvelope]]
@@ -66,6 +67,7 @@ class IndexedLog(ABC):
     changes: Mapping[tuple[int, int], StructureChange]
     source: str
     opening_warnings: tuple[str, ...] = ()
+    indexed_by_tasks: bool = False
     constraints: Constraints = field(default_factory=Constraints)
     dependent_position: Position | None = field(default=None, init=False)
 
@@ -85,6 +87,11 @@ class IndexedLog(ABC):
     def units(self) -> Records:
         """All units of recovery."""
         return self.array(1)
+
+    @property
+    def count(self) -> int:
+        """How many records there are."""
+        return len(self.entries())
 
     @abstractmethod
     def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
@@ -242,17 +249,18 @@ class RowLog(IndexedLog):
         first = np.array([file.first for file in self.files], np.int64)
         return np.asarray(first[files] + offsets.astype(np.int64))
 
-    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
-        """Ranges of rows that hold about ``split_bytes`` of data, each with the place of its
-        rows."""
+    def ranges(self, split_bytes: int) -> Iterator[Split]:
+        """Ranges of rows that hold about ``split_bytes`` of data."""
         for number, file in enumerate(self.files):
             size = self.entries()["size"][file.first : file.first + file.count]
             for start, stop in _ranges(size, self.BESIDE_DATA, split_bytes):
-                yield (
-                    Split(number, start, stop, start + 1),
-                    np.arange(start, stop),
-                    np.array(size[start:stop]),
-                )
+                yield Split(number, start, stop, start + 1)
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        """The same, each with the place of its rows."""
+        for split in self.ranges(split_bytes):
+            for _, offsets, sizes in self.records(split, split.stop - split.start):
+                yield split, offsets, sizes
 
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
         """(number of the first row, offsets, lengths) of a split, ``batch`` rows at a time."""

@@ -25,7 +25,7 @@ from replay.changes.choices import EngineName
 from replay.changes.selection import Selection
 from replay.errors import InputError
 from replay.logs import LogFile, Split
-from replay.logs.by_tasks import WalkedFiles
+from replay.logs.by_tasks import Digested, IndexedByTasks, WalkedFiles
 from replay.logs.ranged import RangedLog
 from replay.pipeline.commit_sample import sampled, stride_of
 from replay.pipeline.engine import Engine
@@ -164,17 +164,32 @@ def index_by_tasks(
     """The index of a log, made by tasks of ``engine``. None where that does not pay (no Spark, a
     small log), where the log's files cannot be walked by ranges, and where their framing is
     damaged: the driver's walk reports it."""
-    if engine is None or engine.name is not EngineName.SPARK or not isinstance(log, RangedLog):
+    if engine is None or engine.name is not EngineName.SPARK:
         return None
-    if not log.walks_ranges or sum(map(log.size, range(len(log.files)))) <= TASKS_FROM:
-        return None
-    found = walk_by_tasks(log, split_bytes, engine)
+    found = _indexed_before(log, split_bytes) or _walked(log, split_bytes, engine)
     if found is None:
         return None
     job = SampleJob(selection, taken, stride_of(found.records))
     parts = [np.frombuffer(words, np.uint64) for words in engine.execute(job, log, found.splits)]
     words = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
     return LogIndex(found.splits, words, job.stride, found.digests)
+
+
+def _indexed_before(log: LogFile, split_bytes: int) -> WalkedFiles | None:
+    """The records of a log that tasks indexed when it was opened."""
+    if not isinstance(log, IndexedByTasks) or not log.indexed_by_tasks:
+        return None
+    digests = log.digests if isinstance(log, Digested) else {}
+    return WalkedFiles(tuple(log.ranges(split_bytes)), log.count, digests)
+
+
+def _walked(log: LogFile, split_bytes: int, engine: Engine) -> WalkedFiles | None:
+    """The records of a large log; None as :func:`index_by_tasks`."""
+    if not isinstance(log, RangedLog) or not log.walks_ranges:
+        return None
+    if sum(map(log.size, range(len(log.files)))) <= TASKS_FROM:
+        return None
+    return walk_by_tasks(log, split_bytes, engine)
 
 
 def walk_by_tasks(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFiles | None:

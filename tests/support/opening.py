@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,25 @@ class Tasks:
         yield from results
 
 
+def counted(engine: Engine, ran: list[str]) -> Engine:
+    """An engine that notes the jobs which it runs."""
+
+    def execute(job: Job, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
+        ran.append(type(job).__name__)
+        return engine.execute(job, log, splits)
+
+    return replace(engine, execute=execute)
+
+
 def check_bundles(here: LogFile, there: LogFile, engine: Engine, folder: Path) -> None:
     """A log that this process indexed, and the same one that tasks of an engine did, become the
     same scripts."""
     bundles = []
     for name, log, by in (("here", here, local.ENGINE), ("there", there, engine)):
         options = ScriptOptions(records_per_file=300)
-        plan = make_plan(log, "redo", Selection(), options, 20_000, by)
+        ran: list[str] = []
+        plan = make_plan(log, "redo", Selection(), options, 20_000, counted(by, ran))
+        assert ran == (["SampleJob"] if name == "there" else [])
         assert plan.buckets > 1
         bundles.append(write_bundle(plan, log, folder / name, by))
     assert bundles[0].manifest == bundles[1].manifest

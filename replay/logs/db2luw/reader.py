@@ -177,22 +177,22 @@ class LuwLog(IndexedLog):
     # -- records
     # ---------------------------------------------------------------------------------------------
 
-    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
-        """Byte ranges of about ``split_bytes`` that begin at records, each with the place of its
-        records."""
+    def ranges(self, split_bytes: int) -> Iterator[Split]:
+        """Byte ranges of about ``split_bytes`` that begin at records."""
         for number, file in enumerate(self.files):
-            entries = self.entries()[file.first : file.first + file.count]
             offsets, start = self._offsets(number), 0
             while start < file.count:
                 stop = int(np.searchsorted(offsets, offsets[start] + split_bytes))
                 stop = max(stop, start + 1)
                 end = int(offsets[stop]) if stop < file.count else self.size(number)
-                yield (
-                    Split(number, int(offsets[start]), end, start + 1),
-                    np.array(offsets[start:stop]),
-                    np.array(entries["length"][start:stop]),
-                )
+                yield Split(number, int(offsets[start]), end, start + 1)
                 start = stop
+
+    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
+        """The same, each with the place of its records."""
+        for split in self.ranges(split_bytes):
+            for _, offsets, lengths in self.records(split, split.stop - split.start):
+                yield split, offsets, lengths
 
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
         """(number of the first record, offsets, lengths) of a split, ``batch`` records at a
@@ -458,18 +458,20 @@ def open_log(inputs: Inputs) -> LuwLog:
             if entry.by_column
         ),
         digests=found.digests,
+        indexed_by_tasks=found.by_tasks,
     )
 
 
 @dataclass(frozen=True)
 class _Found:
-    """The files of a log in its order, what is to be said of that (``moved``), their index, and
-    ``digests`` as :class:`replay.logs.by_tasks.Digested`."""
+    """The files of a log in its order, what is to be said of that (``moved``), their index,
+    ``digests`` as :class:`replay.logs.by_tasks.Digested`, and whether tasks made the index."""
 
     files: list[OpenedFile]
     moved: list[str]
     index: LuwIndex
     digests: Mapping[str, Any]
+    by_tasks: bool = False
 
 
 def _found_by_tasks(
@@ -492,7 +494,7 @@ def _found_by_tasks(
         return None
     whole = index_by_tasks(files, tables, code_page, walked.splits, tasks, folder, set_aside)
     if whole.index is not None:
-        return _Found(list(whole.files), moved, whole.index, walked.digests)
+        return _Found(list(whole.files), moved, whole.index, walked.digests, True)
     tasks.not_enough(whole.odd, ", from the headers they read")
     read, scanned = look_by_tasks(files, walked.splits, tasks, LongArrays(folder))
     index = build_index(

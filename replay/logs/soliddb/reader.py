@@ -282,6 +282,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         constraints=(
             read_constraints(inputs.catalog, tables) if use_foreign_keys else Constraints()
         ),
+        indexed_by_tasks=found.by_tasks,
         shape=index.shape,
         alike=index.alike,
         by_address=index.by_address,
@@ -296,7 +297,7 @@ def open_log(inputs: Inputs) -> SolidLog:
 class _Found:
     """The ``names`` of files in the order of the log and the rows of each (``counts``), what is to
     be said of that (``moved``), how read sessions follow one another (``chain``), their index, its
-    ``arrays``, and how many rows are ``headless``."""
+    ``arrays``, how many rows are ``headless``, and whether tasks made the index."""
 
     names: Sequence[str]
     counts: Sequence[int]
@@ -305,6 +306,7 @@ class _Found:
     index: SolidIndex
     arrays: Sequence[SavedArray]
     headless: int
+    by_tasks: bool = False
 
     def data(self) -> Bytes:
         """DATA of all rows."""
@@ -327,7 +329,9 @@ def _found_by_tasks(
     if found is None:
         return None
     arrays = (found.entries, found.index.units, found.data, found.address)
-    return _Found(inputs.log, found.counts, (), found.chain, found.index, arrays, found.headless)
+    return _Found(
+        inputs.log, found.counts, (), found.chain, found.index, arrays, found.headless, True
+    )
 
 
 def _found_here(
